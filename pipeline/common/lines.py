@@ -1,0 +1,122 @@
+"""Text files with one sentence a line: .zst, .gz or plain, UTF-8, ended by a line feed.
+
+Only U+000A ends a line. Python's universal newlines and `str.splitlines` would also break at carriage returns,
+U+2028 and others, and so shift the two sides of a corpus against each other.
+"""
+
+import gzip
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, cast
+
+import zstandard
+
+from pipeline.common.errors import InputError
+
+# One thread count and one level for every writer: zstd's bytes differ between its single-thread and multi-thread
+# modes, but not between numbers of threads.
+ZSTD_LEVEL = 3
+ZSTD_THREADS = 2
+BUFFER = 1 << 20
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """Open a file for reading, decompressed according to its suffix (.zst, .gz, else plain)."""
+    if path.suffix == ".zst":
+        raw = path.open("rb")
+        reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True, closefd=True)
+        return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, reader), BUFFER))
+    if path.suffix == ".gz":
+        return cast(BinaryIO, gzip.open(path, "rb"))
+    return path.open("rb", buffering=BUFFER)
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a text file without their line feed, in constant memory.
+
+    A byte order mark at the start and a carriage return at the end of a line are dropped.
+    Raises InputError with file and line number for invalid UTF-8, and for a damaged compressed file.
+    """
+    number = 0
+    try:
+        with open_bytes(path) as stream:
+            for number, raw in enumerate(stream, start=1):
+                line = raw.decode("utf-8")
+                if number == 1:
+                    line = line.removeprefix("\ufeff")
+                yield line.removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"Invalid UTF-8 in {path}, line {number}: {error.reason} at byte {error.start}. "
+            "Convert the file to UTF-8, or remove the line."
+        ) from error
+    except (zstandard.ZstdError, gzip.BadGzipFile, EOFError) as error:
+        raise InputError(f"{path} is damaged after line {number} ({error}). Fetch it again.") from error
+
+
+def count_lines(path: Path) -> int:
+    """Number of lines in a text file; a last line without a line feed counts."""
+    return sum(1 for _ in read_lines(path))
+
+
+def zip_lines(*paths: Path) -> Iterator[tuple[str, ...]]:
+    """Yield the n-th lines of several files together; raises InputError when one file ends before another."""
+    streams = [read_lines(path) for path in paths]
+    number = 0
+    while True:
+        lines = [next(stream, None) for stream in streams]
+        if all(line is not None for line in lines):
+            number += 1
+            yield tuple(cast(Sequence[str], lines))
+            continue
+        if any(line is not None for line in lines):
+            ended = [str(path) for path, line in zip(paths, lines, strict=True) if line is None]
+            longer = [str(path) for path, line in zip(paths, lines, strict=True) if line is not None]
+            raise InputError(
+                f"Unequal numbers of lines: {', '.join(ended)} ends after {number:,} lines, "
+                f"{', '.join(longer)} goes on. The files must be parallel, line by line."
+            )
+        return
+
+
+class LineWriter:
+    """Writes lines to a .zst, .gz or plain file; a context manager. The bytes depend on the lines alone."""
+
+    def __init__(self, path: Path) -> None:
+        self.lines = 0
+        self._stack = ExitStack()
+        raw = self._stack.enter_context(path.open("wb"))
+        if path.suffix == ".zst":
+            compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, threads=ZSTD_THREADS, write_checksum=True)
+            self._stream = cast(BinaryIO, self._stack.enter_context(compressor.stream_writer(raw, closefd=False)))
+        elif path.suffix == ".gz":
+            zipped = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
+            self._stream = cast(BinaryIO, self._stack.enter_context(zipped))
+        else:
+            self._stream = raw
+
+    def write(self, line: str) -> None:
+        """Write one line; it must not hold a line feed itself."""
+        if "\n" in line:
+            raise ValueError(f"A line feed inside line {self.lines + 1}: {line[:80]!r}")
+        self._stream.write(line.encode("utf-8") + b"\n")
+        self.lines += 1
+
+    def __enter__(self) -> "LineWriter":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> int:
+    """Write lines to a new file and return how many there were."""
+    with LineWriter(path) as writer:
+        for line in lines:
+            writer.write(line)
+    return writer.lines

@@ -1,0 +1,35 @@
+"""What the worker grants to a script, read from the environment; sensible values for a person's own shell."""
+
+import os
+from pathlib import Path
+
+
+def threads() -> int:
+    """Threads that the script may use: TRANSLATIONS_THREADS, else all cores."""
+    return int(os.environ.get("TRANSLATIONS_THREADS") or os.cpu_count() or 1)
+
+
+def gpus() -> list[int]:
+    """Device ids of the GPUs that the script may use: TRANSLATIONS_GPUS, none by default."""
+    return [int(device) for device in os.environ.get("TRANSLATIONS_GPUS", "").split()]
+
+
+def workspace_mb() -> int:
+    """Memory in MB for Marian's workspace on each device: TRANSLATIONS_WORKSPACE, else 512 (for a CPU)."""
+    return int(os.environ.get("TRANSLATIONS_WORKSPACE") or 512)
+
+
+def checkpoints() -> Path | None:
+    """Folder of the script's checkpoint sets (TRANSLATIONS_CHECKPOINTS), None when nobody keeps them.
+
+    It holds what earlier attempts saved, one folder a set, named so that names sort by age. A script adds a
+    set under a hidden name and renames it when it is complete.
+    """
+    folder = os.environ.get("TRANSLATIONS_CHECKPOINTS")
+    return Path(folder) if folder else None
+
+
+def progress_file() -> Path | None:
+    """File that takes live numbers, one JSON object a line (TRANSLATIONS_PROGRESS), None when nobody looks."""
+    file = os.environ.get("TRANSLATIONS_PROGRESS")
+    return Path(file) if file else None

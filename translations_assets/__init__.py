@@ -1,0 +1,1 @@
+"""Training of small, fast translation models as Dagster assets."""

@@ -1,0 +1,1 @@
+"""The `translations` command, a file per verb."""

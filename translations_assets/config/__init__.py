@@ -1,0 +1,1 @@
+"""The training config: schema, loading, languages, stage names."""

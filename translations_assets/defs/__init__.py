@@ -1,0 +1,1 @@
+"""What Dagster loads: assets, jobs, sensors, resources, partitions, the executor."""

@@ -1,0 +1,1 @@
+"""Runners: where steps run; the worker runs one."""

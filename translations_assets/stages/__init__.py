@@ -1,0 +1,1 @@
+"""Stages: pure functions from a training config to steps."""

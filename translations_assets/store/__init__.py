@@ -1,0 +1,1 @@
+"""Stores: where finished steps live, immutable, under their keys."""
