@@ -1,1 +1,1 @@
-"""The scripts of the training pipeline: each runs one step, from files to a new folder, without an orchestrator."""
+"""The scripts of the training pipeline: each runs one step, from files to a new folder."""

@@ -1,11 +1,12 @@
 """Text files with one sentence a line: .zst, .gz or plain, UTF-8, ended by a line feed.
 
-Only U+000A ends a line. Python's universal newlines and `str.splitlines` would also break at carriage returns,
-U+2028 and others, and so shift the two sides of a corpus against each other.
+Only U+000A ends a line. Python's universal newlines and `str.splitlines` would also break at carriage
+returns, U+2028 and others, and so shift the two sides of a corpus against each other.
 """
 
 import gzip
 import io
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,19 +17,63 @@ import zstandard
 
 from pipeline.common.errors import InputError
 
-# One thread count and one level for every writer: zstd's bytes differ between its single-thread and multi-thread
-# modes, but not between numbers of threads.
+# One thread count and one level for every writer: zstd's bytes differ between its single-thread and
+# multi-thread modes, but not between numbers of threads.
 ZSTD_LEVEL = 3
 ZSTD_THREADS = 2
 BUFFER = 1 << 20
+COMPRESSED_CHUNK = 1 << 14
+
+
+class _ZstdReader(io.RawIOBase):
+    """Decompressed bytes of one or more zstd frames; EOFError when the last frame is cut off.
+
+    The library's own stream reader takes a cut-off frame for the end of the text and says nothing.
+    """
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._text = memoryview(b"")
+        self._inside = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "memoryview | bytearray") -> int:  # type: ignore[override]
+        while not self._text:
+            compressed = (self._frame.unused_data if self._frame.eof else b"") or self._raw.read(
+                COMPRESSED_CHUNK
+            )
+            if not compressed:
+                return self._end()
+            self._text = memoryview(self._decompress(compressed))
+        size = min(len(buffer), len(self._text))
+        buffer[:size] = self._text[:size]
+        self._text = self._text[size:]
+        return size
+
+    def _decompress(self, compressed: bytes) -> bytes:
+        if self._frame.eof:
+            self._frame = zstandard.ZstdDecompressor().decompressobj()
+        text = self._frame.decompress(compressed)
+        self._inside = not self._frame.eof
+        return text
+
+    def _end(self) -> int:
+        if self._inside:
+            raise EOFError("the compressed text is cut off")
+        return 0
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
 def open_bytes(path: Path) -> BinaryIO:
     """Open a file for reading, decompressed according to its suffix (.zst, .gz, else plain)."""
     if path.suffix == ".zst":
-        raw = path.open("rb")
-        reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True, closefd=True)
-        return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, reader), BUFFER))
+        return cast(BinaryIO, io.BufferedReader(_ZstdReader(path.open("rb")), BUFFER))
     if path.suffix == ".gz":
         return cast(BinaryIO, gzip.open(path, "rb"))
     return path.open("rb", buffering=BUFFER)
@@ -53,7 +98,7 @@ def read_lines(path: Path) -> Iterator[str]:
             f"Invalid UTF-8 in {path}, line {number}: {error.reason} at byte {error.start}. "
             "Convert the file to UTF-8, or remove the line."
         ) from error
-    except (zstandard.ZstdError, gzip.BadGzipFile, EOFError) as error:
+    except (zstandard.ZstdError, zlib.error, gzip.BadGzipFile, EOFError) as error:
         raise InputError(f"{path} is damaged after line {number} ({error}). Fetch it again.") from error
 
 
@@ -90,8 +135,8 @@ class LineWriter:
         self._stack = ExitStack()
         raw = self._stack.enter_context(path.open("wb"))
         if path.suffix == ".zst":
-            compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, threads=ZSTD_THREADS, write_checksum=True)
-            self._stream = cast(BinaryIO, self._stack.enter_context(compressor.stream_writer(raw, closefd=False)))
+            zstd = zstandard.ZstdCompressor(level=ZSTD_LEVEL, threads=ZSTD_THREADS, write_checksum=True)
+            self._stream = cast(BinaryIO, self._stack.enter_context(zstd.stream_writer(raw, closefd=False)))
         elif path.suffix == ".gz":
             zipped = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
             self._stream = cast(BinaryIO, self._stack.enter_context(zipped))

@@ -1,6 +1,8 @@
 """What the worker grants to a script, read from the environment; sensible values for a person's own shell."""
 
 import os
+import shlex
+import sys
 from pathlib import Path
 
 
@@ -30,6 +32,15 @@ def checkpoints() -> Path | None:
 
 
 def progress_file() -> Path | None:
-    """File that takes live numbers, one JSON object a line (TRANSLATIONS_PROGRESS), None when nobody looks."""
+    """File for live numbers, one JSON object a line (TRANSLATIONS_PROGRESS), None when nobody looks."""
     file = os.environ.get("TRANSLATIONS_PROGRESS")
     return Path(file) if file else None
+
+
+def marian_command() -> list[str]:
+    """The program that takes Marian's commands (train, decode, score, convert): TRANSLATIONS_MARIAN.
+
+    It may hold arguments, quoted as in a shell. By default `pymarian` beside this Python.
+    """
+    command = shlex.split(os.environ.get("TRANSLATIONS_MARIAN", ""))
+    return command or [str(Path(sys.executable).with_name("pymarian"))]

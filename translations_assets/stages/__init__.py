@@ -1,1 +1,19 @@
-"""Stages: pure functions from a training config to steps."""
+"""Stages: pure functions from a training config to steps; `STAGES` is all of them, by name."""
+
+from translations_assets.stages import (
+    back_translation,
+    corpus,
+    distillation,
+    evaluation,
+    release,
+    student,
+    teacher,
+    vocabulary,
+)
+from translations_assets.steps.stage import Stage
+
+_MODULES = (corpus, vocabulary, back_translation, teacher, distillation, student, release, evaluation)
+
+STAGES: dict[str, Stage] = {
+    value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)
+}

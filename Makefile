@@ -1,0 +1,76 @@
+# Every target installs what it needs; a second call costs nothing.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+UV_VERSION := 0.13.8
+VENV := .venv
+BIN := $(VENV)/bin
+TOOLS := .tools
+UV := $(shell command -v uv 2>/dev/null || echo $(TOOLS)/bin/uv)
+export DAGSTER_HOME ?= $(CURDIR)/.state/dagster
+PYTEST_WORKERS ?= 2
+
+.PHONY: help install install-dev demo test lint types ui bench golden lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+install: $(VENV)/.main ## create .venv with the locked dependencies
+
+install-dev: $(VENV)/.dev ## the same with what tests, lint and types need
+
+demo: install ## train the English-Esperanto demo through every stage and show its scores
+	@$(BIN)/translations train en-eo.demo --yes
+	@$(BIN)/translations results en-eo.demo
+	@echo
+	@echo "To translate:     echo 'The big dog sees a cat.' | $(BIN)/translations translate en-eo.demo"
+	@echo "To open the UI:   make ui"
+
+test: install-dev ## run the tests
+	@$(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadgroup
+
+lint: install-dev ## check style, formatting and the layers
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/lint-imports --no-cache
+
+types: install-dev ## check the types
+	@$(BIN)/mypy
+
+ui: install ## open Dagster's UI on http://127.0.0.1:3000
+	@$(BIN)/dagster dev -w workspace.yaml
+
+bench: install-dev ## print the figures of the benchmarks
+	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+golden: install-dev ## renew the golden files of the tests
+	@$(BIN)/python -m tests.golden.renew
+
+lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.toml
+	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
+	    pyproject.toml -o requirements/main.lock
+	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
+	    pyproject.toml --extra dev -c requirements/main.lock -o requirements/dev.lock
+
+clean: ## remove the environment and the caches; what was trained, in .state, stays
+	rm -rf $(VENV) $(TOOLS) .mypy_cache .ruff_cache .pytest_cache build dist *.egg-info
+	find pipeline translations_assets tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV)/.main: requirements/main.lock pyproject.toml | $(UV)
+	@command -v cc >/dev/null || { echo "error: a C compiler is missing, which the package eflomal needs." \
+	    "On Debian or Ubuntu: apt-get install gcc libc6-dev"; exit 1; }
+	@test -x $(BIN)/python || $(UV) venv -q --python 3.11 $(VENV) || $(UV) venv -q --python 3.10 $(VENV) \
+	    || { echo "error: no Python 3.11 or 3.10 was found, and none could be fetched. Install one."; exit 1; }
+	@echo "Installing the locked dependencies (Marian alone has 600 MB) …"
+	@$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements/main.lock
+	@$(UV) pip install -q --python $(BIN)/python --no-deps -e .
+	@$(BIN)/python -m translations_assets.dagster_home
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.lock $(VENV)/.main
+	@$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements/dev.lock
+	@touch $@
+
+$(TOOLS)/bin/uv:
+	@python3 -m pip --version >/dev/null 2>&1 || { echo "error: neither uv nor pip was found." \
+	    "On Debian or Ubuntu: apt-get install python3-pip"; exit 1; }
+	@python3 -m pip install -q --target $(TOOLS) uv==$(UV_VERSION)

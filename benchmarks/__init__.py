@@ -1,0 +1,1 @@
+"""Benchmarks: each prints the figures that it measures, with several runs."""

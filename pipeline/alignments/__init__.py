@@ -1,0 +1,1 @@
+"""Word alignments of parallel corpora, and the lexical shortlist made from them."""

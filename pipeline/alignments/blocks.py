@@ -1,0 +1,156 @@
+"""Aligns a corpus of words block by block, with priors in common, so that memory is bounded by the block.
+
+eflomal holds its whole input, three times for each direction; a block of a million pairs takes a few GB. The
+priors carry what one block has learned about words to the others.
+"""
+
+import logging
+import random
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+
+from pipeline.alignments.eflomal_runs import (
+    Block,
+    align_directions,
+    check_priors,
+    compute_priors,
+    seeded_program,
+)
+from pipeline.alignments.symmetrize import format_links, grow_diag_final_and, parse_links
+from pipeline.common.lines import LineWriter, read_lines, zip_lines
+from pipeline.common.resources import threads
+
+logger = logging.getLogger(__name__)
+
+BLOCK_LINES = 1_000_000
+# eflomal's time grows with the square of the length, and it refuses sentences of 1,024 words and more.
+# Training does not read such lines either.
+MAX_WORDS = 500
+SAMPLE_SEED = 1111
+
+Pair = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Two files of words joined by single spaces, one sentence a line, and the number of their lines."""
+
+    source: Path
+    target: Path
+    lines: int
+
+
+def align_corpus(
+    corpus: Corpus, links: Path, work: Path, priors: Path | None, block_lines: int = BLOCK_LINES
+) -> Path:
+    """Align a corpus in both directions, symmetrise, and write one line of links a pair; returns the priors.
+
+    Without priors they are computed: from the corpus when it is no longer than a block, else from a uniform
+    sample of a block's length. A pair with an empty side, or one of more than MAX_WORDS words, gets an empty
+    line. `work` is a folder for temporary files, somewhat larger than the uncompressed corpus.
+    """
+    program = seeded_program(work)
+    if priors is not None:
+        check_priors(priors)
+        pairs = zip_lines(corpus.source, corpus.target)
+        _write_links(links, _align_all(pairs, program, work, priors, block_lines))
+        return priors
+    sample = Block(_new_folder(work / "sample"), program, number=0)
+    _write_block(sample, sample_pairs(corpus, block_lines))
+    align_directions(sample)
+    compute_priors(sample, work / "corpus.priors")
+    if corpus.lines <= block_lines:
+        symmetrize_block(sample)
+        _write_links(links, [sample])
+        return work / "corpus.priors"
+    _remove(sample)
+    return align_corpus(corpus, links, work, work / "corpus.priors", block_lines)
+
+
+def sample_pairs(corpus: Corpus, size: int) -> Iterator[Pair]:
+    """Yield a uniform, seeded sample of at most `size` pairs in their order (Knuth, algorithm S)."""
+    chance = random.Random(SAMPLE_SEED)
+    wanted = size
+    for number, pair in enumerate(zip_lines(corpus.source, corpus.target)):
+        if chance.random() * (corpus.lines - number) < wanted:
+            wanted -= 1
+            yield pair
+
+
+def can_align(source: str, target: str) -> bool:
+    """Whether a pair of lines has words on both sides, and not too many."""
+    return all(line and line.count(" ") < MAX_WORDS for line in (source, target))
+
+
+def align_and_symmetrize(block: Block) -> Block:
+    """Align a block in both directions and join them: `source`, `target` → `links`."""
+    align_directions(block)
+    symmetrize_block(block)
+    return block
+
+
+def symmetrize_block(block: Block) -> None:
+    """Join the two directions of an aligned block: `forward`, `reverse` → `links`."""
+    with LineWriter(block.folder / "links") as links:
+        for forward, reverse in zip_lines(block.forward, block.reverse):
+            links.write(format_links(grow_diag_final_and(parse_links(forward), parse_links(reverse))))
+
+
+def _align_all(
+    pairs: Iterator[Pair], program: Path, work: Path, priors: Path, block_lines: int
+) -> Iterator[Block]:
+    """Yield the blocks in their order, aligned; as many at a time as there are threads for."""
+    blocks = _cut(pairs, program, work, priors, block_lines)
+    workers = max(1, threads() // 2)  # each block runs its two directions at once
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        running: deque[Future[Block]] = deque()
+        for block in blocks:
+            running.append(pool.submit(align_and_symmetrize, block))
+            if len(running) == workers:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
+
+
+def _cut(pairs: Iterator[Pair], program: Path, work: Path, priors: Path, block_lines: int) -> Iterator[Block]:
+    """Write the corpus as blocks, each only when it is asked for, so that disk space is bounded too."""
+    number = 0
+    while part := list(islice(pairs, block_lines)):
+        number += 1
+        block = Block(_new_folder(work / f"block-{number}"), program, number, priors)
+        _write_block(block, part)
+        yield block
+
+
+def _write_block(block: Block, pairs: Iterable[Pair]) -> None:
+    with LineWriter(block.source) as source_lines, LineWriter(block.target) as target_lines:
+        for source, target in pairs:
+            usable = can_align(source, target)
+            source_lines.write(source if usable else "")
+            target_lines.write(target if usable else "")
+    logger.info("Block %d: %s pairs to align", block.number, f"{source_lines.lines:,}")
+
+
+def _write_links(output: Path, blocks: Iterable[Block]) -> None:
+    """Put the links of the blocks one after another, and remove the blocks."""
+    with LineWriter(output) as links:
+        for block in blocks:
+            for line in read_lines(block.folder / "links"):
+                links.write(line)
+            _remove(block)
+
+
+def _new_folder(path: Path) -> Path:
+    path.mkdir()
+    return path
+
+
+def _remove(block: Block) -> None:
+    for file in block.folder.iterdir():
+        file.unlink()
+    block.folder.rmdir()

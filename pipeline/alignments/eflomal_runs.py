@@ -1,0 +1,161 @@
+"""Runs eflomal (Östling and Tiedemann 2016) on a block of sentence pairs so that the result can be repeated.
+
+eflomal samples, and takes its seed from /dev/urandom; it has no option for it. So a copy of the program is
+made in which that path reads /dev/stdin, and the seed is given there. With one thread to a process nothing
+else is left to chance: the two directions are two processes. The bytes depend on the build of eflomal (it is
+compiled for the machine's own processor), not on the machine that runs that build.
+"""
+
+import hashlib
+import itertools
+import math
+import os
+import subprocess
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+
+import eflomal
+
+from pipeline.common.errors import InputError
+from pipeline.common.lines import read_lines
+from pipeline.common.resources import threads
+
+SAMPLERS = 3  # independent samplers whose distributions are added up, eflomal's default
+NULL_PRIOR = 0.2  # probability of no link before anything is known, eflomal's default
+SEED_SOURCE = b"/dev/urandom\0"
+SEED_FROM_STDIN = b"/dev/stdin\0\0\0"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Sentence pairs that are aligned together: `source` and `target` in a folder, words joined by spaces.
+
+    Lines without words get no links. `forward` and `reverse` are written beside them, one line a pair.
+    """
+
+    folder: Path
+    program: Path
+    number: int
+    priors: Path | None = None
+
+    @property
+    def source(self) -> Path:
+        return self.folder / "source"
+
+    @property
+    def target(self) -> Path:
+        return self.folder / "target"
+
+    @property
+    def forward(self) -> Path:
+        return self.folder / "forward"
+
+    @property
+    def reverse(self) -> Path:
+        return self.folder / "reverse"
+
+
+def seeded_program(folder: Path) -> Path:
+    """Copy the eflomal program into a folder, changed to read its seed from standard input."""
+    original = Path(eflomal.__file__).parent / "bin" / "eflomal"
+    code = original.read_bytes()
+    if code.count(SEED_SOURCE) != 1:
+        raise InputError(
+            f"{original} takes its seed from somewhere new. Install the locked version of eflomal."
+        )
+    program = folder / "eflomal"
+    program.write_bytes(code.replace(SEED_SOURCE, SEED_FROM_STDIN))
+    program.chmod(0o755)
+    return program
+
+
+def align_directions(block: Block) -> None:
+    """Align a block in both directions: `source`, `target` → `forward`, `reverse` (source-target indices)."""
+    pairs = _write_numbers(block)
+    if pairs == 0:
+        block.forward.write_text("\n" * _count(block.source))
+        block.reverse.write_text("\n" * _count(block.source))
+        return
+    with ThreadPoolExecutor(min(2, threads())) as pool:
+        runs = [pool.submit(_run, block, pairs, option) for option in ("-f", "-r")]
+    for run in runs:
+        run.result()
+
+
+def compute_priors(block: Block, output: Path) -> None:
+    """Count the links of an aligned block into a priors file, in the format of `eflomal-align --priors`.
+
+    Lexical, forward jump and source fertility counts come from the forward links, the others from the reverse
+    ones. Words are lower-cased, as eflomal does when it aligns. Pairs that were not aligned do not count.
+    """
+    files = (block.source, block.target, block.forward, block.reverse)
+    rows = zip(*(map(str.lower, read_lines(file)) for file in files), strict=True)
+    aligned = itertools.tee((row for row in rows if row[0]), len(files))
+    columns = (map(itemgetter(column), stream) for column, stream in enumerate(aligned))
+    counts = eflomal.calculate_priors(*columns)
+    with output.open("w", encoding="utf-8", newline="\n") as stream:
+        eflomal.write_priors(stream, *counts)
+
+
+def check_priors(priors: Path) -> None:
+    """Raise InputError unless a file can be read as priors."""
+    _read_priors(priors)
+
+
+def iterations(pairs: int) -> tuple[int, int, int]:
+    """How often eflomal samples with each of its three models; fewer times the more text there is."""
+    most = max(2, round(5000 / math.sqrt(pairs)))
+    quarter = max(1, most // 4)
+    return max(2, quarter), quarter, most
+
+
+def _count(path: Path) -> int:
+    return sum(1 for _ in read_lines(path))
+
+
+def _write_numbers(block: Block) -> int:
+    """Write a block's texts and priors as numbers for the program; returns how many pairs have words."""
+    indices = []
+    for text in (block.source, block.target):
+        with text.with_suffix(".numbers").open("wb") as numbers:
+            index, _, _ = eflomal.to_eflomal_text_file(read_lines(text), numbers)
+        indices.append(index)
+    if block.priors is not None:
+        with (block.folder / "priors.numbers").open("w") as numbers:
+            eflomal.to_eflomal_priors_file(_read_priors(block.priors), *indices, numbers)
+    return sum(1 for line in read_lines(block.source) if line)
+
+
+def _read_priors(priors: Path) -> tuple[object, ...]:
+    try:
+        return tuple(eflomal.read_priors(read_lines(priors)))
+    except (ValueError, TypeError, IndexError) as error:
+        raise InputError(
+            f"{priors} is not a priors file ({error}). Give the corpus.priors of an alignment, or none."
+        ) from error
+
+
+def _run(block: Block, pairs: int, option: str) -> None:
+    """Align one direction: `-f` for `forward`, `-r` for `reverse`."""
+    output = block.forward if option == "-f" else block.reverse
+    seed = hashlib.sha256(f"{block.number} {option}".encode()).digest()[:8]
+    result = subprocess.run(
+        [str(part) for part in _arguments(block, pairs, option, output)],
+        input=seed,
+        capture_output=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    if result.returncode != 0:
+        # A negative code is a signal: SIGILL (-4) means that eflomal was built for another processor.
+        raise RuntimeError(f"eflomal ended with code {result.returncode}: {result.stderr.decode()[-2000:]}")
+
+
+def _arguments(block: Block, pairs: int, option: str, output: Path) -> Iterable[object]:
+    ibm1, hmm, fertility = iterations(pairs)
+    texts = ("-s", block.source.with_suffix(".numbers"), "-t", block.target.with_suffix(".numbers"))
+    model = ("-m", 3, "-1", ibm1, "-2", hmm, "-3", fertility, "-n", SAMPLERS, "-N", NULL_PRIOR)
+    priors = () if block.priors is None else ("-p", block.folder / "priors.numbers")
+    return (block.program, *texts, *model, "-q", option, output, *priors)

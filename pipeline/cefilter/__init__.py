@@ -1,0 +1,1 @@
+"""Scoring a corpus with a translation model, and dropping its worst pairs."""

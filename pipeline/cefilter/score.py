@@ -1,0 +1,49 @@
+"""Score a parallel corpus with a translation model: the log-probability per token of each target.
+
+    python -m pipeline.cefilter.score --model backwards --model-source corpus.ru.zst \\
+        --model-target corpus.en.zst --output scores
+
+The sides are named in the model's own direction, so for the distilled corpus of en → ru and the backwards
+model, ru is the source. Writes scores.zst, a number a line (at most 0, higher is better), and stats.json.
+"""
+
+import argparse
+import logging
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.cefilter.scores import read_scores
+from pipeline.clean.staging import staged
+from pipeline.common.marian import score
+from pipeline.common.script import run, write_json
+
+log = logging.getLogger(__name__)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write scores.zst and stats.json."""
+    args = parse_arguments(argv)
+    with staged(args.output) as (output, _):
+        scores = output / "scores.zst"
+        lines = score(args.model, args.model_source, args.model_target, scores)
+        mean = math.fsum(read_scores(scores)) / lines if lines else None
+        log.info("%d pairs, mean score %s", lines, mean)
+        stats = {"lines": {"in": lines, "kept": lines, "dropped": {}}, "mean": mean}
+        write_json(output / "stats.json", stats)
+
+
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", required=True, type=Path, help="the model's folder")
+    parser.add_argument("--model-source", required=True, type=Path, help="what the model translates from")
+    parser.add_argument("--model-target", required=True, type=Path, help="what the model translates to")
+    parser.add_argument("--output", required=True, type=Path, help="new folder for the result")
+    return parser.parse_args(argv)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,53 @@
+"""What became of a data set's lines: how many came in, were kept, were dropped and why, with samples."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice, zip_longest
+
+MAX_SAMPLES = 10
+SAMPLE_CHARACTERS = 120  # of each side
+
+
+@dataclass
+class Tally:
+    """Counts of lines by what happened to them; tallies of parts add up to the tally of the whole."""
+
+    kept: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
+    samples: dict[str, list[str]] = field(default_factory=dict)
+
+    def drop(self, reason: str, sides: Sequence[str] = ()) -> None:
+        """Count a dropped line; the first few of a reason are remembered as samples."""
+        self.dropped[reason] += 1
+        samples = self.samples.setdefault(reason, [])
+        if sides and len(samples) < MAX_SAMPLES:
+            samples.append(f"{reason}: " + " | ".join(side[:SAMPLE_CHARACTERS].strip() for side in sides))
+
+    def add(self, other: "Tally") -> None:
+        """Add the tally of the lines that follow."""
+        self.kept += other.kept
+        self.dropped.update(other.dropped)
+        self.notes.update(other.notes)
+        for reason, samples in other.samples.items():
+            ours = self.samples.setdefault(reason, [])
+            ours += samples[: MAX_SAMPLES - len(ours)]
+
+    @property
+    def total(self) -> int:
+        """Lines that came in."""
+        return self.kept + self.dropped.total()
+
+    def lines(self) -> dict[str, object]:
+        """The counts as stats.json holds them."""
+        return {"in": self.total, "kept": self.kept, "dropped": dict(self.dropped.most_common())}
+
+    def dropped_samples(self) -> list[str]:
+        """At most ten dropped lines: the first of every reason, then the second of every reason, …"""
+        tiers = zip_longest(*(self.samples[reason] for reason in sorted(self.samples)))
+        return list(islice((sample for sample in chain.from_iterable(tiers) if sample), MAX_SAMPLES))
+
+    def reasons(self) -> str:
+        """The reasons with their counts, most frequent first, for people."""
+        return ", ".join(f"{reason} {count:,}" for reason, count in self.dropped.most_common()) or "nothing"

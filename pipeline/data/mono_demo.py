@@ -1,0 +1,32 @@
+"""Write the synthetic monolingual text of the demo, English or Esperanto, with noise. Nothing is fetched.
+
+    python -m pipeline.data.mono_demo --dataset mono \\
+        --lang eo --code eo --max-sentences 10000 --output mono
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.common.errors import InputError
+from pipeline.common.script import run
+from pipeline.data.demo_corpus import MONO_PARTS, SIDES, mono_part
+from pipeline.data.mono import Text, import_mono
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write mono.{lang}.zst and stats.json, which counts the noise by kind."""
+    import_mono(argv, __doc__, generate)
+
+
+def generate(dataset: str, code: str, _: Path) -> Text:
+    """The lines of a part in one language."""
+    if dataset not in MONO_PARTS:
+        raise InputError(f"The demo's monolingual text has the part {', '.join(MONO_PARTS)} only.")
+    if code not in SIDES:
+        raise InputError(f"The demo's text is in English (en) and Esperanto (eo), not in {code}.")
+    lines, noise = mono_part(dataset, code)
+    return Text(lines, [], {"synthetic": True, "noise": noise})
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,30 @@
+"""Import a text file behind a URL; [LANG] in it stands for the language's code.
+
+The URL begins with https://, http://, gs:// or file://; the file is .zst, .gz or plain.
+
+    python -m pipeline.data.mono_url --dataset 'https://example.org/news.[LANG].zst' \\
+        --lang ru --code ru --max-sentences 100000 --output mono
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.common.lines import read_lines
+from pipeline.common.script import run
+from pipeline.data.mono import Text, import_mono
+from pipeline.data.text_urls import PLACEHOLDER, fetch_text
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write mono.{lang}.zst and stats.json."""
+    import_mono(argv, __doc__, download)
+
+
+def download(dataset: str, code: str, scratch: Path) -> Text:
+    """The file at the URL."""
+    file, source = fetch_text(dataset.replace(PLACEHOLDER, code), "text", scratch)
+    return Text(read_lines(file), [source])
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,106 @@
+"""The frame of the parallel importers: options, and writing the two sides of a corpus.
+
+An importer is this frame with a function that downloads a dataset and yields its pairs.
+"""
+
+import argparse
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from pipeline.common.downloads import Source
+from pipeline.common.errors import InputError
+from pipeline.common.lines import LineWriter, zip_lines
+from pipeline.common.sampling import Reservoir
+from pipeline.common.script import new_folder
+from pipeline.data.imports import (
+    SAMPLES,
+    SEED,
+    import_stats,
+    one_line,
+    publish,
+    scratch_folder,
+    shown,
+)
+
+log = logging.getLogger(__name__)
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to import: a dataset's name at its provider, and the provider's codes of the two languages."""
+
+    dataset: str
+    src_code: str
+    trg_code: str
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Pairs (source, target) to be read once, where they came from, and what else stats.json should say."""
+
+    pairs: Iterable[Pair]
+    sources: Sequence[Source]
+    details: dict[str, object] = field(default_factory=dict)
+
+
+Download = Callable[[Request, Path], Corpus]
+
+
+def import_parallel(argv: Sequence[str] | None, doc: str, download: Download) -> None:
+    """Run a parallel importer.
+
+    `download(request, scratch)` fetches what it needs into the scratch folder and returns a Corpus. Written
+    into the output folder: corpus.{src}.zst, corpus.{trg}.zst, stats.json.
+    """
+    args = _arguments(argv, doc)
+    output = new_folder(args.output)
+    request = Request(args.dataset, args.src_code, args.trg_code)
+    log.info("Importing %s into %s", request, output)
+    with scratch_folder(output, args.dataset) as scratch:
+        corpus = download(request, scratch)
+        files = [scratch / f"corpus.{args.src}.zst", scratch / f"corpus.{args.trg}.zst"]
+        stats = _write(corpus, files)
+        publish(files, stats, output)
+
+
+def file_pairs(src: Path, trg: Path) -> Iterator[Pair]:
+    """The pairs of two files; raises InputError when one has more lines than the other."""
+    return cast(Iterator[Pair], zip_lines(src, trg))
+
+
+def _arguments(argv: Sequence[str] | None, doc: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--dataset", required=True, help="name of the dataset, without the provider in front")
+    add("--src", required=True, help="source language, as it stands in file names")
+    add("--trg", required=True, help="target language, as it stands in file names")
+    add("--src-code", required=True, help="the provider's code of the source language")
+    add("--trg-code", required=True, help="the provider's code of the target language")
+    add("--output", required=True, type=Path, help="new folder for the corpus")
+    args = parser.parse_args(argv)
+    if args.src == args.trg:
+        parser.error(f"--src and --trg are both {args.src}")
+    if args.src_code == args.trg_code:
+        parser.error(f"--src-code and --trg-code are both {args.src_code}")
+    return args
+
+
+def _write(corpus: Corpus, files: Sequence[Path]) -> dict[str, object]:
+    samples: Reservoir[Pair] = Reservoir(SAMPLES, SEED)
+    with LineWriter(files[0]) as src_writer, LineWriter(files[1]) as trg_writer:
+        for src, trg in corpus.pairs:
+            pair = one_line(src), one_line(trg)
+            src_writer.write(pair[0])
+            trg_writer.write(pair[1])
+            samples.add(pair)
+    if not samples.seen:
+        urls = ", ".join(source.url for source in corpus.sources)
+        raise InputError(f"It is empty ({urls}). Remove it from the config, or correct its name.")
+    log.info("Wrote %s pairs", f"{samples.seen:,}")
+    shown_pairs: list[object] = [[shown(src), shown(trg)] for src, trg in samples.items()]
+    return import_stats(samples.seen, samples.seen, {}, shown_pairs, corpus.sources) | corpus.details

@@ -1,0 +1,37 @@
+"""Import a set of FLORES-200: `dev` (997 sentences) or `devtest` (1,012), in 204 languages.
+
+    python -m pipeline.data.parallel_flores --dataset devtest \\
+        --src en --trg ru --src-code eng_Latn --trg-code rus_Cyrl --output flores
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.common.archives import extract
+from pipeline.common.downloads import fetch
+from pipeline.common.errors import InputError
+from pipeline.common.script import run
+from pipeline.data.parallel import Corpus, Request, file_pairs, import_parallel
+
+URL = "https://dl.fbaipublicfiles.com/nllb/flores200_dataset.tar.gz"
+SETS = ("dev", "devtest")
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write corpus.{src}.zst, corpus.{trg}.zst and stats.json."""
+    import_parallel(argv, __doc__, download)
+
+
+def download(request: Request, scratch: Path) -> Corpus:
+    """The files of the two languages out of the archive of them all."""
+    if request.dataset not in SETS:
+        raise InputError(f"FLORES-200 has the sets {' and '.join(SETS)} only.")
+    archive = scratch / "flores.tar.gz"
+    source = fetch(URL, archive)
+    names = [f"{code}.{request.dataset}" for code in (request.src_code, request.trg_code)]
+    extract(archive, {f"flores200_dataset/{request.dataset}/{name}": scratch / name for name in names})
+    return Corpus(file_pairs(*(scratch / name for name in names)), [source])
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,54 @@
+"""Import a parallel corpus from OPUS (https://opus.nlpl.eu), published as a zip of plain text ("Moses").
+
+    python -m pipeline.data.parallel_opus --dataset ELRC_2922/v1 \\
+        --src en --trg ru --src-code en --trg-code ru --output elrc
+"""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.common.archives import extract
+from pipeline.common.downloads import NotFound, Source, Unreachable, fetch
+from pipeline.common.script import run
+from pipeline.data.opus import corpus_name, corpus_url
+from pipeline.data.parallel import Corpus, Request, file_pairs, import_parallel
+
+log = logging.getLogger(__name__)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write corpus.{src}.zst, corpus.{trg}.zst and stats.json."""
+    import_parallel(argv, __doc__, download)
+
+
+def download(request: Request, scratch: Path) -> Corpus:
+    """The two sides out of the zip, which OPUS keeps under one order of the languages only."""
+    archive = scratch / "corpus.zip"
+    pair, source = _fetch_pair(request, archive)
+    prefix = f"{corpus_name(request.dataset)}.{pair}"
+    members = [f"{prefix}.{code}" for code in (request.src_code, request.trg_code)]
+    extract(archive, {member: scratch / member for member in members})
+    return Corpus(file_pairs(*(scratch / member for member in members)), [source])
+
+
+def _fetch_pair(request: Request, archive: Path) -> tuple[str, Source]:
+    """The zip under the wanted order of the languages, else under the other; the first failure is told."""
+    pair = f"{request.src_code}-{request.trg_code}"
+    reversed_pair = f"{request.trg_code}-{request.src_code}"
+    try:
+        return pair, fetch(_zip_url(request.dataset, pair), archive)
+    except (NotFound, Unreachable) as error:  # without a network the mirror may have the other order
+        log.info("Looking for %s instead of %s", reversed_pair, pair)
+        try:
+            return reversed_pair, fetch(_zip_url(request.dataset, reversed_pair), archive)
+        except (NotFound, Unreachable):
+            raise type(error)(f"OPUS has it neither as {pair} nor as {reversed_pair}. {error}") from error
+
+
+def _zip_url(dataset: str, pair: str) -> str:
+    return f"{corpus_url(dataset)}/moses/{pair}.txt.zip"
+
+
+if __name__ == "__main__":
+    run(main)

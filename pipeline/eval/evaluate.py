@@ -1,0 +1,92 @@
+"""Translates a test set with a model and scores the translations with sacreBLEU.
+
+    python -m pipeline.eval.evaluate --models teacher-1 teacher-2 --src en --trg eo \\
+        --corpus-src test.en.zst --corpus-trg test.eo.zst --dataset flores_devtest \\
+        --decoding-config decoding.yml --marian-args '{"beam-size": 4}' --output evaluation
+
+writes translations.zst and metrics.json: BLEU and chrF of the corpus, each with sacreBLEU's signature, which
+tells everything that the number depends on, and a few examples.
+
+Several models are an ensemble. A quantised model is decoded as users run it: with its binary shortlist,
+beam 1 and fixed batches, on the CPU.
+"""
+
+import argparse
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.clean.staging import staged
+from pipeline.common.errors import InputError
+from pipeline.common.lines import read_lines, zip_lines
+from pipeline.common.marian import decode
+from pipeline.common.marian_options import parse_marian_args, read_options
+from pipeline.common.script import run, write_json
+from pipeline.eval.metrics import corpus_scores
+
+logger = logging.getLogger(__name__)
+
+SAMPLES = 5
+SAMPLE_CHARACTERS = 500
+
+
+def read_test_set(source: Path, reference: Path) -> list[tuple[str, str]]:
+    """Read a test set, which is held in memory; raises InputError when it is empty."""
+    pairs = [(pair[0], pair[1]) for pair in zip_lines(source, reference)]
+    if not pairs:
+        raise InputError(f"{source} is empty. There is nothing to evaluate; remove this test set.")
+    return pairs
+
+
+def samples(pairs: Sequence[tuple[str, str]], translations: Sequence[str]) -> list[dict[str, str]]:
+    """Examples from all over the test set, long lines cut."""
+    step = max(1, len(pairs) // SAMPLES)
+    return [
+        {
+            "source": pairs[line][0][:SAMPLE_CHARACTERS],
+            "reference": pairs[line][1][:SAMPLE_CHARACTERS],
+            "translation": translations[line][:SAMPLE_CHARACTERS],
+        }
+        for line in range(0, len(pairs), step)[:SAMPLES]
+    ]
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Decode, score, and write the files named above."""
+    args = _parser().parse_args(argv)
+    pairs = read_test_set(args.corpus_src, args.corpus_trg)
+    settings = read_options(args.decoding_config) | parse_marian_args(args.marian_args)
+    logger.info("Evaluating %s on %s, %d lines: %s", args.models, args.dataset, len(pairs), settings)
+    with staged(args.output) as (output, _):
+        decode(args.models, args.corpus_src, output / "translations.zst", settings)
+        translations = [*read_lines(output / "translations.zst")]
+        scores = corpus_scores(translations, [reference for _, reference in pairs], args.trg)
+        metrics = {"dataset": args.dataset, "lines": len(pairs), **scores}
+        write_json(output / "metrics.json", {**metrics, "samples": samples(pairs, translations)})
+    logger.info("%s", metrics)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--models", type=Path, nargs="+", required=True, help="folders of models; several: ensemble"
+    )
+    parser.add_argument("--src", required=True, help="source language")
+    parser.add_argument("--trg", required=True, help="target language; BLEU's words depend on it")
+    parser.add_argument("--corpus-src", type=Path, required=True, help="the test set's source")
+    parser.add_argument("--corpus-trg", type=Path, required=True, help="its reference translations")
+    parser.add_argument("--dataset", required=True, help="name of the test set, for metrics.json")
+    parser.add_argument(
+        "--decoding-config", type=Path, required=True, help="YAML of Marian's decoding options"
+    )
+    parser.add_argument(
+        "--marian-args", default="{}", help="JSON of Marian's options that override that file"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="new folder for the results")
+    return parser
+
+
+if __name__ == "__main__":
+    run(main)

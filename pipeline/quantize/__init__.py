@@ -1,0 +1,1 @@
+"""Turning a trained student into the 8-bit model that a browser downloads."""

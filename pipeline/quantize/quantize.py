@@ -1,0 +1,135 @@
+"""Stores a trained student in 8-bit integers, with the binary shortlist that it is decoded with.
+
+    python -m pipeline.quantize.quantize --model finetuned --shortlist lex.s2t.zst --output quantized
+
+writes a folder that `pipeline.translate.translate`, `pipeline.eval.evaluate` and `pymarian decode` take as a
+model: model.intgemm8.bin, lex.bin (binary shortlist), source.spm, target.spm, decoder.yml (paths relative to
+it, beam 1, fixed batches), and stats.json.
+
+A source piece allows its 50 likeliest target pieces. Always allowed are the control, symbol and byte pieces
+of the target vocabulary and the 50 pieces after them, so that every character can be written.
+"""
+
+import argparse
+import logging
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from sentencepiece import SentencePieceProcessor
+
+from pipeline.clean.staging import staged
+from pipeline.common.errors import InputError
+from pipeline.common.lines import read_lines, write_lines
+from pipeline.common.marian import (
+    DECODER_CONFIG,
+    QUANTISED,
+    SOURCE_VOCAB,
+    TARGET_VOCAB,
+    Model,
+    decoder_config,
+    load_model,
+    marian_error,
+)
+from pipeline.common.marian_options import write_options
+from pipeline.common.processes import die_with_parent
+from pipeline.common.resources import marian_command
+from pipeline.common.script import run, write_json
+from pipeline.quantize.lexical_shortlist import (
+    BEST,
+    Shortlist,
+    always_allowed,
+    read_shortlist,
+    vocabulary_share,
+)
+from pipeline.quantize.marian_binary import clear_padding, read_model, serialize
+
+logger = logging.getLogger(__name__)
+
+WEIGHTS = "model.intgemm8.bin"
+SHORTLIST = "lex.bin"
+
+
+def convert_weights(weights: Path, output: Path) -> None:
+    """model.npz → the binary model with matrices of 8-bit integers, the same bytes each time."""
+    _convert("--from", weights, "--to", output, "--gemm-type", "intgemm8")
+    output.write_bytes(serialize(clear_padding(read_model(output))))
+
+
+def convert_shortlist(text: Path, model: Model, first: int, output: Path) -> None:
+    """Text shortlist, not compressed → binary shortlist. The source vocabulary must come first."""
+    limits = (first, BEST, 0)  # 0: no least probability
+    vocabularies = (model.source_vocab, model.target_vocab)
+    _convert("--shortlist", text, *limits, "--dump-shortlist", output, "--vocabs", *vocabularies)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Convert weights and shortlist, and write the files named above."""
+    args = _parser().parse_args(argv)
+    model = load_model(args.model)
+    if model.quantised:
+        raise InputError(f"{args.model} is quantised already. Give the folder of the trained model.")
+    source, target = (
+        SentencePieceProcessor(model_file=str(vocab)) for vocab in (model.source_vocab, model.target_vocab)
+    )
+    shortlist = read_shortlist(args.shortlist, source, target)
+    first = always_allowed(target)
+    logger.info("Always allowed: the first %d of %d target pieces", first, target.get_piece_size())
+    with staged(args.output) as (output, scratch):
+        convert_weights(model.weights, output / WEIGHTS)
+        write_lines(scratch / "lex.s2t", read_lines(args.shortlist))
+        convert_shortlist(scratch / "lex.s2t", model, first, output / SHORTLIST)
+        shutil.copyfile(model.source_vocab, output / SOURCE_VOCAB)
+        shutil.copyfile(model.target_vocab, output / TARGET_VOCAB)
+        settings = {**model.settings, **QUANTISED}
+        write_options(output / DECODER_CONFIG, decoder_config(WEIGHTS, settings, SHORTLIST))
+        stats = summarize(model, output, shortlist, first, target.get_piece_size())
+        write_json(output / "stats.json", stats)
+    logger.info("Quantised: %s", stats)
+
+
+def summarize(
+    model: Model, output: Path, shortlist: Shortlist, first: int, vocabulary: int
+) -> dict[str, object]:
+    """Sizes in bytes, and how far the shortlist narrows the target vocabulary."""
+    return {
+        "bytes": {
+            model.weights.name: model.weights.stat().st_size,
+            WEIGHTS: (output / WEIGHTS).stat().st_size,
+            SHORTLIST: (output / SHORTLIST).stat().st_size,
+        },
+        "shortlist": {
+            "source_pieces": len(shortlist),
+            "entries": sum(map(len, shortlist.values())),
+            "always_allowed": first,
+            "target_vocabulary": vocabulary,
+            "vocabulary_share_of_a_line": round(vocabulary_share(shortlist, first, vocabulary), 4),
+        },
+    }
+
+
+def _convert(*arguments: object) -> None:
+    command = [*marian_command(), "convert", *map(str, arguments)]
+    logger.info("%s", " ".join(command))
+    result = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, preexec_fn=die_with_parent, check=False
+    )
+    if result.returncode:
+        raise marian_error("convert", result.returncode, result.stderr.decode("utf-8", errors="replace"))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", type=Path, required=True, help="folder of the trained student")
+    parser.add_argument(
+        "--shortlist", type=Path, required=True, help="lex.s2t.zst of pipeline.alignments.shortlist"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="new folder for the results")
+    return parser
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,1 @@
+"""Vocabularies and the training of Marian models."""

@@ -1,0 +1,163 @@
+"""Checkpoint sets: all files that belong to one save of a training, kept together.
+
+A folder NNNNNN-update-U holds Marian's model, optimizer and progress, its best models so far, the curve, and
+set.json: the update, the stage of the curriculum, OpusTrainer's state, and the sizes of the files. Marian
+writes its .npz files anew and renames them, so these are hard links; its .yml files it rewrites in place.
+"""
+
+import json
+import logging
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+MODEL = "model.npz"
+OPTIMIZER = "model.npz.optimizer.npz"
+PROGRESS = "model.npz.progress.yml"
+SET = "set.json"
+
+_NAME = re.compile(r"(\d+)-update-\d+")
+_PROGRESS = re.compile(r"^(\w+): (\d+)$", re.MULTILINE)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where Marian was when it saved. `epochs` counts from 1; `samples` are the sentences of this epoch."""
+
+    update: int
+    epochs: int
+    samples: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a training stands: updates made, the curriculum's stage (from 0), OpusTrainer's state in it."""
+
+    update: int
+    stage: int
+    feed: dict[str, Any] | None
+
+
+def read_progress(folder: Path) -> Progress | None:
+    """Marian's progress in a model's work folder, None before the first save."""
+    file = folder / PROGRESS
+    if not file.exists():
+        return None
+    found = {name: int(number) for name, number in _PROGRESS.findall(file.read_text())}
+    try:
+        return Progress(found["batches"], found["epochs"], found["samples"])
+    except KeyError:  # Marian is writing it
+        return None
+
+
+def saved_at(folder: Path) -> tuple[int, ...] | None:
+    """A mark of Marian's last save when it is complete, else None: the optimizer is written last."""
+    try:
+        times = [(folder / name).stat().st_mtime_ns for name in (MODEL, PROGRESS, OPTIMIZER)]
+    except FileNotFoundError:
+        return None
+    return tuple(times) if times == sorted(times) else None
+
+
+class Checkpoints:
+    """The sets in the folder that outlives an attempt; without a folder, nothing is kept."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def save(self, folder: Path, files: Iterable[Path], place: Place) -> None:
+        """Keep a set of files of a model's work folder; it counts once it has its name.
+
+        Nothing is kept when Marian begins the next save in the meantime: the files would not fit together.
+        """
+        if not self._folder:
+            return
+        name = f"{self._next_number():06d}-update-{place.update:09d}"
+        hidden = self._folder / f".{name}"
+        shutil.rmtree(hidden, ignore_errors=True)
+        hidden.mkdir()
+        before = saved_at(folder)
+        sizes = {file.name: _take(file, hidden / file.name) for file in files}
+        facts = {"update": place.update, "stage": place.stage, "feed": place.feed, "files": sizes}
+        (hidden / SET).write_text(json.dumps(facts))
+        if before is None or saved_at(folder) != before:
+            shutil.rmtree(hidden)
+            return
+        hidden.rename(self._folder / name)
+        log.info("Checkpoint %s", name)
+
+    def restore(self, folder: Path) -> Place | None:
+        """Put the newest set that is whole into a folder, and say where its training stands."""
+        for kept in self._newest_first():
+            fault = find_fault(kept)
+            if fault:
+                log.warning("Checkpoint %s is damaged (%s); looking at the one before", kept.name, fault)
+                continue
+            facts = json.loads((kept / SET).read_text())
+            for name in facts["files"]:
+                _take(kept / name, folder / name)
+            log.info("Going on from checkpoint %s", kept.name)
+            return Place(facts["update"], facts["stage"], facts["feed"])
+        log.info("No checkpoint: training from the beginning")
+        return None
+
+    def _next_number(self) -> int:
+        numbers = (int(kept.name.split("-")[0]) for kept in self._newest_first())
+        return 1 + next(numbers, 0)
+
+    def _newest_first(self) -> Iterator[Path]:
+        if self._folder:
+            sets = (path for path in self._folder.iterdir() if _NAME.fullmatch(path.name))
+            yield from sorted(sets, reverse=True)
+
+
+def find_fault(kept: Path) -> str | None:
+    """What is wrong with a set, None when it is whole.
+
+    Marian itself goes on without an optimizer as if nothing had happened, and stops at a truncated one.
+    """
+    try:
+        facts = json.loads((kept / SET).read_text())
+        for name, size in facts["files"].items():
+            if (kept / name).stat().st_size != size:
+                return f"{name} has another size"
+            if name.endswith(".npz"):
+                _read_through(kept / name)
+    except (OSError, ValueError, KeyError, BadZipFile, EOFError) as error:
+        return f"{type(error).__name__}: {error}"
+    missing = {MODEL, OPTIMIZER, PROGRESS} - set(facts["files"])
+    if missing:
+        return f"{', '.join(sorted(missing))} is missing"
+    progress = read_progress(kept)
+    return None if progress and progress.update == facts["update"] else "the update counts disagree"
+
+
+def _read_through(file: Path) -> None:
+    """Read every array of an .npz file, one at a time; the checksums are verified on the way."""
+    with np.load(file) as arrays:
+        for name in arrays.files:
+            arrays[name]
+
+
+def _take(file: Path, to: Path) -> int:
+    """Bring a file to another folder; returns its size."""
+    to.unlink(missing_ok=True)
+    if file.suffix == ".npz":
+        try:
+            os.link(file, to)
+            return to.stat().st_size
+        except OSError:  # another file system, or one without hard links
+            pass
+    shutil.copyfile(file, to)
+    return to.stat().st_size

@@ -1,0 +1,118 @@
+"""The curriculum: which corpora are mixed in which stage, and how OpusTrainer modifies their lines.
+
+A curriculum file is in OpusTrainer's format (see configs/curriculum/teacher.two-stage.yml), without what
+differs from training to training: the datasets' files and the seed. OpusTrainer: Bogoychev et al. 2023,
+"OpusCleaner and OpusTrainer", arXiv:2311.14838.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+from opustrainer.trainer import CurriculumLoader
+
+from pipeline.common.errors import InputError
+
+Modifier: TypeAlias = dict[str, Any]
+
+CONDITIONS = ("bicameral", "phonemic")
+STAGE_SEED = 1000  # OpusTrainer adds 1 to the seed in each epoch; stages shall not repeat each other's orders
+
+
+@dataclass(frozen=True)
+class Curriculum:
+    """A curriculum for one training: conditions decided, placeholders filled in."""
+
+    stages: dict[str, list[str]]
+    modifiers: list[Modifier]
+    batch_size: int
+    chunk_size: int
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names of the datasets that the stages mix (`original`, `backtranslated`), without repetition."""
+        mixes = (line.split()[0] for mix in self.stages.values() for line in mix[:-1])
+        return list(dict.fromkeys(mixes))
+
+    @property
+    def tags(self) -> Modifier | None:
+        """The modifier that puts tokenised text together again, whatever its probability."""
+        return next((modifier for modifier in self.modifiers if "Tags" in modifier), None)
+
+    @property
+    def aligns_pieces(self) -> bool:
+        """Whether lines come out with alignments of SentencePiece pieces, for guided alignment."""
+        return bool(self.tags and self.tags.get("spm_vocab_src") and self.tags.get("spm_vocab_trg"))
+
+    def stage_config(self, stage: int, files: Mapping[str, Path], aligned: bool, seed: int) -> dict[str, Any]:
+        """OpusTrainer's configuration for one stage, counted from 0.
+
+        Each stage is a run of its own, so that Marian can be started with other settings for the last one.
+        """
+        name, mix = list(self.stages.items())[stage]
+        names = {line.split()[0] for line in mix[:-1]}
+        return {
+            "datasets": {dataset: str(files[dataset]) for dataset in sorted(names)},
+            "stages": [name],
+            name: mix,
+            "modifiers": self.modifiers,
+            "seed": seed + STAGE_SEED * stage,
+            "num_fields": 3 if aligned else 2,
+        }
+
+
+def read_curriculum(path: Path, conditions: Mapping[str, bool], names: Mapping[str, str]) -> Curriculum:
+    """Read a curriculum file.
+
+    `conditions` says which of CONDITIONS hold for the source language; a modifier whose `when` does not hold
+    is left out. `names` are the values of the placeholders ({src}, {source-vocab}, …). Raises InputError for
+    anything that OpusTrainer would not understand.
+    """
+    try:
+        template = yaml.safe_load(path.read_text(encoding="utf-8"))
+        curriculum = Curriculum(
+            stages={stage: list(template[stage]) for stage in template["stages"]},
+            modifiers=[
+                _filled(modifier, names)
+                for modifier in template["modifiers"]
+                if _applies(modifier, conditions, path)
+            ],
+            batch_size=int(template["batch-size"]),
+            chunk_size=int(template["chunk-size"]),
+        )
+    except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path} is not a curriculum: {type(error).__name__} {error}") from error
+    _check(curriculum, path)
+    return curriculum
+
+
+def _applies(modifier: Modifier, conditions: Mapping[str, bool], path: Path) -> bool:
+    condition = modifier.get("when")
+    if condition is None:
+        return True
+    if condition not in CONDITIONS:
+        raise InputError(f"{path}: `when` is one of {', '.join(CONDITIONS)}, not {condition!r}")
+    return conditions[condition]
+
+
+def _filled(modifier: Modifier, names: Mapping[str, str]) -> Modifier:
+    filled = {key: value for key, value in modifier.items() if key != "when"}
+    for key, value in filled.items():
+        if isinstance(value, str):
+            for name, text in names.items():
+                value = value.replace(f"{{{name}}}", text)
+            filled[key] = value
+    return filled
+
+
+def _check(curriculum: Curriculum, path: Path) -> None:
+    if curriculum.tags and curriculum.modifiers[-1] is not curriculum.tags:
+        raise InputError(f"{path}: Tags must be the last modifier; it puts the text together again")
+    anywhere = {dataset: Path(dataset) for dataset in curriculum.datasets}
+    for stage in range(len(curriculum.stages)):
+        try:
+            CurriculumLoader().load(curriculum.stage_config(stage, anywhere, aligned=False, seed=1))
+        except ValueError as error:
+            raise InputError(f"{path}: {error}") from error

@@ -1,0 +1,150 @@
+"""The options of a Marian training: configs and marian-args merged, completed, and fitted to the machine.
+
+The batch of an update belongs to what is trained, the machine does not: `mini-batch-words` (source pieces)
+or `mini-batch` (sentences) is the whole update's batch. Marian, with --sync-sgd and without
+--mini-batch-fit, reads one such batch and splits it over the devices and into optimizer-delay micro-batches.
+"""
+
+import logging
+import math
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import yaml
+
+from pipeline.common import resources
+from pipeline.common.errors import InputError
+from pipeline.common.marian import marian_error
+from pipeline.common.marian_options import Options, Value, cpu_workspace_mb, fit_to_machine, write_options
+
+METRICS = ("chrf", "ce-mean-words", "bleu-detok")
+
+# What the script decides: marian-args must not set it.
+OWN = {
+    *("model", "pretrained-model", "train-sets", "valid-sets", "vocabs", "tsv", "tsv-fields", "seed"),
+    *("shuffle", "tempdir", "devices", "cpu-threads", "workspace", "sync-sgd", "overwrite", "keep-best"),
+    *("no-restore-corpus", "valid-metrics", "valid-log", "valid-reset-stalled", "log", "quiet"),
+    *("valid-translation-output", "relative-paths", "after-epochs"),
+}
+NO_END = "0e"
+WORDS_PER_SENTENCE = 32  # a guess, where the batch is given in sentences
+MARIAN_DEFAULTS: Options = {
+    "dim-emb": 512,
+    "dim-rnn": 1024,
+    "enc-depth": 1,
+    "dec-depth": 1,
+    "transformer-dim-ffn": 2048,
+    "max-length": 50,
+    "mini-batch": 64,
+}
+
+log = logging.getLogger(__name__)
+
+
+def merge(model: Options, training: Options, marian_args: Options) -> Options:
+    """One mapping of a model config, a training config and marian-args, which override one another.
+
+    A batch that marian-args give in sentences replaces one that a config gives in words. Raises InputError
+    for what the script itself sets, and for an end in epochs: Marian sees one endless stream.
+    """
+    taken = OWN & set(marian_args)
+    if taken:
+        raise InputError(f"marian-args must not set {', '.join(sorted(taken))}: the training script does")
+    if str(marian_args.get("after", NO_END)).endswith("e") and marian_args.get("after", NO_END) != NO_END:
+        raise InputError(
+            f"marian-args: after {marian_args['after']} counts epochs, which Marian cannot see while "
+            "OpusTrainer feeds it. Give updates (after: 5000u) or labels (1Gt), or epochs in the curriculum"
+        )
+    merged = {**model, **training, **marian_args}
+    if "mini-batch" in marian_args and "mini-batch-words" not in marian_args:
+        merged["mini-batch-words"] = 0
+    return merged
+
+
+def tied_embeddings(source_vocab: Path, target_vocab: Path) -> Options:
+    """One matrix for all embeddings when both sides share a vocabulary, else for the target side's two."""
+    joint = source_vocab.read_bytes() == target_vocab.read_bytes()
+    return {"tied-embeddings-all": joint, "tied-embeddings": not joint}
+
+
+def validation_metrics(best: str) -> list[str]:
+    """The metrics of each validation; training stops early, and is judged, by the first."""
+    return [best, *(metric for metric in METRICS if metric != best)]
+
+
+def expand(options: Options, scratch: Path) -> Options:
+    """The options with what `task` stands for, as Marian itself resolves it.
+
+    Raises InputError when Marian does not know an option or a value.
+    """
+    config = scratch / "expand.yml"
+    write_options(config, {**options, "train-sets": ["stdin"], "vocabs": ["source.spm", "target.spm"]})
+    command = [*resources.marian_command(), "train", "--config", str(config), "--dump-config", "expand"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        raise marian_error("train --dump-config", done.returncode, done.stderr)
+    return {**MARIAN_DEFAULTS, **yaml.safe_load(done.stdout)}
+
+
+def plan_batch(expanded: Mapping[str, Value], vocab_size: int) -> Options:
+    """Into how many micro-batches to split the batch of an update, for the memory of these devices.
+
+    Returns optimizer-delay, unless the options give it, or let Marian fit the batch to a GPU's memory.
+    """
+    if expanded.get("mini-batch-fit") and resources.gpus():
+        log.warning("mini-batch-fit: the batch of an update depends on this machine's memory")
+        return {}
+    words = _int(expanded, "mini-batch-words") or _int(expanded, "mini-batch") * WORDS_PER_SENTENCE
+    devices = len(resources.gpus()) or resources.threads()
+    megabytes = resources.workspace_mb() if resources.gpus() else cpu_workspace_mb()
+    words_per_device = max(1, int(megabytes * 1e6 / bytes_per_word(expanded, vocab_size)))
+    delay = math.ceil(words / (devices * words_per_device))
+    log.info(
+        "A batch of %d words an update: %d device(s) × %d micro-batch(es) of at most %d words",
+        *(words, devices, delay, words_per_device),
+    )
+    return {"mini-batch-fit": False, "optimizer-delay": expanded.get("optimizer-delay", delay)}
+
+
+def bytes_per_word(expanded: Mapping[str, Value], vocab_size: int) -> int:
+    """Memory that a word of a batch takes in Marian's workspace: an estimate, for values and gradients.
+
+    The output layer has three vectors of the vocabulary's size. A transformer layer holds about 16 vectors of
+    the model's width and 4 of the feed-forward net's; a recurrent model 96 vectors of its cell's (attention
+    over 30 words among them). For transformer-big with 32,000 pieces: 3.5 MB, so 3,400 words in 12,000 MB.
+    """
+    if expanded.get("type") == "transformer":
+        layers = _int(expanded, "enc-depth") + _int(expanded, "dec-depth")
+        inner = layers * (16 * _int(expanded, "dim-emb") + 4 * _int(expanded, "transformer-dim-ffn"))
+    else:
+        inner = 96 * _int(expanded, "dim-rnn")
+    return 8 * inner + 12 * vocab_size
+
+
+def training_options(
+    merged: Options, expanded: Options, vocabs: Sequence[Path], seed: int, vocab_size: int
+) -> Options:
+    """All options of a training but its files and the stage's: batches for this machine, synchronous."""
+    options: Options = {
+        **merged,
+        **plan_batch(expanded, vocab_size),
+        "train-sets": ["stdin"],
+        "vocabs": [str(vocab) for vocab in vocabs],
+        "tsv": True,
+        "shuffle": "batches",  # the order is OpusTrainer's; without it Marian refuses standard input
+        "no-restore-corpus": True,
+        "sync-sgd": True,  # resuming, exponential smoothing and quantize-bits need it, on a CPU too
+        "seed": seed,
+        "overwrite": True,
+        "keep-best": True,
+        "lr-report": True,
+        "quiet-translation": True,
+    }
+    if resources.gpus():
+        options["sharding"] = "local"
+    return fit_to_machine(options)
+
+
+def _int(options: Mapping[str, Value], name: str) -> int:
+    return int(str(options.get(name, 0)))

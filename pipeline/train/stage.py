@@ -1,0 +1,170 @@
+"""One stage of a training: OpusTrainer feeds `marian train`, whose log is read and whose saves are kept.
+
+Both run in a process group of their own, led by Marian. To stop: SIGTERM to Marian, which saves and ends;
+then what feeds it is ended, then the whole group.
+"""
+
+import logging
+import os
+import selectors
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import IO
+
+from pipeline.common.errors import InputError, TemporaryError
+from pipeline.common.marian import marian_error
+from pipeline.common.marian_options import Options, write_options
+from pipeline.common.processes import die_with_parent, kill_group
+from pipeline.common.resources import marian_command
+from pipeline.train.checkpoints import MODEL, Checkpoints, Place, read_progress, saved_at
+from pipeline.train.curve import Curve, parse_validation
+from pipeline.train.feed import CLOSED, Feed
+from pipeline.train.stopping import StopSwitch
+
+POLL_SECONDS = 0.2
+# A stop that was asked for must be over, checkpoint included, before an orchestrator's ten seconds are.
+CUT_FEED_SECONDS = 2.5  # Marian looks for signals between updates; waiting for text, it would not
+KILL_SECONDS = 6.0
+FEED_END_SECONDS = 2.0
+TAIL_LINES = 40
+CURVE = "curve.jsonl"
+
+log = logging.getLogger(__name__)
+
+
+class Stage:
+    """A stage of a curriculum, trained in a folder that holds Marian's model and the curve."""
+
+    def __init__(self, number: int, folder: Path, feed: Feed, checkpoints: Checkpoints) -> None:
+        """`number` counts from 0. A model that is in the folder already is trained further."""
+        self._number, self._folder, self._feed, self._checkpoints = number, folder, feed, checkpoints
+        begun = read_progress(folder)
+        self._epoch = begun.epochs if begun else 1
+        self._saved = saved_at(folder)
+        self._tail: list[str] = []
+        self._told = False  # Marian was told to stop
+        self._spoilt = False  # by the stop, which cut a validation short
+
+    def run(self, options: Options, curve: Curve, stop: StopSwitch) -> bool:
+        """Train until the stage's text ends (True), or until Marian ends the training by itself (False).
+
+        Raises TemporaryError when asked to stop, InputError when the training fails or diverges.
+        """
+        marian, feeding = self._start(options)
+        assert marian.stderr is not None
+        try:
+            for line in self._lines(marian.stderr):
+                if line:
+                    self._read(line, curve, stop)
+                self._keep_save()
+                self._stop_if_asked(stop, marian, feeding)
+            status = marian.wait()
+            feeding.join(FEED_END_SECONDS)
+        finally:
+            kill_group(marian.pid)
+            marian.wait()
+            feeding.join()
+            marian.stderr.close()
+        return self._outcome(status, feeding.exitcode, stop)
+
+    def _start(self, options: Options) -> "tuple[subprocess.Popen[bytes], BaseProcess]":
+        """Start Marian as the leader of a process group, and what feeds it."""
+        config = self._folder / "train.yml"
+        write_options(config, options)
+        reading, writing = os.pipe()
+        marian = subprocess.Popen(
+            [*marian_command(), "train", "--config", str(config)],
+            stdin=reading,
+            stderr=subprocess.PIPE,
+            preexec_fn=_lead_group,
+        )
+        os.close(reading)
+        feeding = self._feed.start(writing, marian.pid)
+        os.close(writing)
+        return marian, feeding
+
+    def _lines(self, stream: IO[bytes]) -> Iterator[str]:
+        """Marian's log, line by line, until it ends; an empty line whenever nothing came for a while."""
+        partial = b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(stream, selectors.EVENT_READ)
+            while True:
+                if not selector.select(POLL_SECONDS):
+                    yield ""
+                    continue
+                piece = os.read(stream.fileno(), 1 << 16)
+                if not piece:
+                    return
+                *whole, partial = (partial + piece).split(b"\n")
+                yield from (line.decode("utf-8", "replace") for line in whole)
+
+    def _read(self, line: str, curve: Curve, stop: StopSwitch) -> None:
+        if "[config]" in line:  # the same, hundreds of lines long, as train.yml
+            return
+        print(line, file=sys.stderr, flush=True)
+        self._tail = [*self._tail, line][-TAIL_LINES:]
+        if stop.seconds is None:
+            curve.read(line)
+        elif parse_validation(line):
+            # Marian cuts a validation short when it is stopped: its scores are wrong, and so would be the
+            # best model and the patience that the save after it records.
+            self._spoilt = True
+
+    def _keep_save(self) -> None:
+        """Keep Marian's latest save if it is complete, new, and made before the stage's text ended."""
+        saved, progress = saved_at(self._folder), read_progress(self._folder)
+        if saved in (None, self._saved) or progress is None or self._spoilt:
+            return
+        if progress.epochs == self._epoch:
+            self._saved = saved
+            self._save(Place(progress.update, self._number, self._feed.state_after(progress.samples)))
+
+    def _save(self, place: Place) -> None:
+        files = sorted(path for path in self._folder.iterdir() if _is_kept(path))
+        self._checkpoints.save(self._folder, files, place)
+
+    def _stop_if_asked(
+        self, stop: StopSwitch, marian: "subprocess.Popen[bytes]", feeding: BaseProcess
+    ) -> None:
+        seconds = stop.seconds
+        if seconds is None:
+            return
+        if not self._told:
+            self._told = True
+            log.info("Asked to stop: Marian saves first")
+            marian.send_signal(signal.SIGTERM)
+        if seconds > CUT_FEED_SECONDS:
+            feeding.kill()
+        if seconds > KILL_SECONDS:
+            kill_group(marian.pid)
+
+    def _outcome(self, status: int, fed: int | None, stop: StopSwitch) -> bool:
+        """Keep the last save, raise what ended the training early, and say whether the text has ended."""
+        ended = status == 0 and fed == 0
+        progress = read_progress(self._folder)
+        if ended and progress and not self._spoilt:
+            self._save(Place(progress.update, self._number + 1, None))
+        else:
+            self._keep_save()
+        if stop.seconds is not None:
+            raise TemporaryError(f"Stopped at update {progress.update if progress else 0}, as asked")
+        if status:
+            raise marian_error("train", status, "\n".join(self._tail))
+        if fed not in (0, CLOSED, -signal.SIGKILL):
+            raise InputError(f"OpusTrainer failed (status {fed}); its messages stand above")
+        return ended
+
+
+def _lead_group() -> None:
+    die_with_parent()
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole terminal; the script decides
+
+
+def _is_kept(path: Path) -> bool:
+    """Whether a file of the work folder belongs to a checkpoint; Marian writes to names that end in $$."""
+    return path.name == CURVE or path.name.startswith(MODEL) and not path.name.endswith("$$")

@@ -1,0 +1,314 @@
+"""Train a model with Marian, fed by OpusTrainer: backwards model, teacher or student, as the configs say.
+
+    python -m pipeline.train.train --src ru --trg en \\
+        --source-vocab vocab.ru.spm --target-vocab vocab.en.spm \\
+        --original-src corpus.ru.zst --original-trg corpus.en.zst \\
+        --dev-src devset.ru.zst --dev-trg devset.en.zst \\
+        --model-config pipeline/train/configs/model/backward.yml \\
+        --training-config pipeline/train/configs/training/backward.train.yml \\
+        --curriculum pipeline/train/configs/curriculum/backward.yml \\
+        --marian-args '{"after": "5000u"}' --seed 1 --best-model chrf --output backwards
+
+The output is a model's folder, model.npz source.spm target.spm decoder.yml, with the vocabularies in the
+order of training, and metrics.json: the curve, the best scores, what was derived for this machine. When
+TRANSLATIONS_CHECKPOINTS names a folder, each save is kept there, and training goes on from the newest set in
+it that is whole. SIGTERM saves and exits with status 75.
+"""
+
+import argparse
+import logging
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sentencepiece import SentencePieceProcessor
+
+from pipeline.clean.staging import staged
+from pipeline.common import resources
+from pipeline.common.errors import InputError
+from pipeline.common.marian import (
+    DECODER_CONFIG,
+    SOURCE_VOCAB,
+    TARGET_VOCAB,
+    decoder_config,
+    load_model,
+)
+from pipeline.common.marian_options import Options, parse_marian_args, read_options, write_options
+from pipeline.common.script import run, write_json
+from pipeline.train import settings
+from pipeline.train.checkpoints import MODEL, Checkpoints, Place, read_progress
+from pipeline.train.curriculum import CONDITIONS, Curriculum, read_curriculum
+from pipeline.train.curve import Curve
+from pipeline.train.feed import Feed
+from pipeline.train.pairs import Lengths, ParallelText, write_dev_pairs, write_training_pairs
+from pipeline.train.stage import CURVE, Stage
+from pipeline.train.stopping import StopSwitch
+
+DERIVED = ("mini-batch-words", "mini-batch", "optimizer-delay", "devices", "cpu-threads", "workspace")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Training:
+    """What is trained, and how, before a machine is looked at."""
+
+    args: argparse.Namespace
+    work: Path
+    curriculum: Curriculum
+    texts: dict[str, ParallelText]
+    merged: Options
+    expanded: Options
+
+    @property
+    def vocabs(self) -> list[Path]:
+        """The vocabularies in the model's order: source, target."""
+        return [self.args.source_vocab, self.args.target_vocab]
+
+    @property
+    def aligned(self) -> bool:
+        """Whether the text comes with alignments."""
+        return self.texts["original"].alignments is not None
+
+    @property
+    def model(self) -> Path:
+        """Folder in which Marian keeps its model and all that belongs to it."""
+        return self.work / "model"
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write a model's folder and metrics.json."""
+    stop = StopSwitch()
+    stop.install()
+    args = parse_arguments(argv)
+    with staged(args.output.absolute()) as (output, work):
+        training = prepare(args, work)
+        data = write_pairs(training)
+        options = complete_options(training)
+        curve = train(training, options, stop)
+        write_result(training, output)
+        write_json(output / "metrics.json", metrics(training, options, curve, data))
+
+
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--src", required=True, help="language the model translates from")
+    parser.add_argument("--trg", required=True, help="language the model translates to")
+    parser.add_argument("--source-vocab", required=True, type=_file, help="SentencePiece model of the source")
+    parser.add_argument("--target-vocab", required=True, type=_file, help="SentencePiece model of the target")
+    for name, what in (("original", "genuine"), ("backtranslated", "back-translated")):
+        required = name == "original"
+        parser.add_argument(f"--{name}-src", required=required, type=_file, help=f"{what} text, source")
+        parser.add_argument(f"--{name}-trg", required=required, type=_file, help=f"{what} text, target")
+        parser.add_argument(f"--{name}-alignments", type=_file, help=f"{what} text, alignments of its tokens")
+    parser.add_argument("--dev-src", required=True, type=_file, help="text to validate on, source")
+    parser.add_argument("--dev-trg", required=True, type=_file, help="text to validate on, target")
+    parser.add_argument("--model-config", required=True, type=_file, help="Marian's model options, YAML")
+    parser.add_argument(
+        "--training-config", required=True, type=_file, help="Marian's training options, YAML"
+    )
+    parser.add_argument("--curriculum", required=True, type=_file, help="stages and modifiers, YAML")
+    parser.add_argument(
+        "--marian-args", default="{}", help='JSON; overrides both configs, e.g. \'{"after": "50u"}\''
+    )
+    parser.add_argument("--seed", required=True, type=_positive, help="of Marian and OpusTrainer, at least 1")
+    parser.add_argument(
+        "--best-model", required=True, choices=settings.METRICS, help="what the result is best at"
+    )
+    parser.add_argument("--pretrained", type=_file, metavar="MODEL_DIR", help="model to begin with")
+    parser.add_argument(
+        "--tokenized", action="store_true", help="training text is tokenised, with ▁ for spaces"
+    )
+    parser.add_argument("--bicameral", action="store_true", help="the source script has upper and lower case")
+    parser.add_argument("--phonemic", action="store_true", help="the source script spells sounds")
+    parser.add_argument("--output", required=True, type=Path, help="new folder for the result")
+    return parser.parse_args(argv)
+
+
+def prepare(args: argparse.Namespace, work: Path) -> Training:
+    """Read the configs and check that everything fits together, before hours are spent."""
+    curriculum = read_curriculum(
+        args.curriculum,
+        conditions={condition: getattr(args, condition) for condition in CONDITIONS},
+        names={
+            "src": args.src,
+            "trg": args.trg,
+            "source-vocab": str(args.source_vocab),
+            "target-vocab": str(args.target_vocab),
+        },
+    )
+    (work / "model").mkdir()  # Marian does not
+    configs = read_options(args.model_config), read_options(args.training_config)
+    merged = settings.merge(*configs, parse_marian_args(args.marian_args))
+    merged |= settings.tied_embeddings(args.source_vocab, args.target_vocab)
+    training = Training(args, work, curriculum, _texts(args), merged, settings.expand(merged, work))
+    _check(training)
+    return training
+
+
+def write_pairs(training: Training) -> dict[str, object]:
+    """Write the TSV files of the datasets and the development set; returns what was kept and dropped."""
+    limit = int(str(training.expanded["max-length"]))
+    lengths = Lengths(training.args.source_vocab, training.args.target_vocab, limit, training.args.tokenized)
+    counts: dict[str, object] = {}
+    for name in training.curriculum.datasets:
+        tally = write_training_pairs(name, training.texts[name], training.work / f"{name}.tsv", lengths)
+        counts[name] = tally.to_dict()
+    dev = write_dev_pairs(training.args.dev_src, training.args.dev_trg, training.work / "dev.tsv")
+    return {**counts, "dev": dev.to_dict()}
+
+
+def complete_options(training: Training) -> Options:
+    """Marian's options for all stages on this machine."""
+    sizes = [SentencePieceProcessor(model_file=str(vocab)).get_piece_size() for vocab in training.vocabs]
+    options = settings.training_options(
+        training.merged, training.expanded, training.vocabs, training.args.seed, max(sizes)
+    )
+    options |= {
+        "model": str(training.model / MODEL),
+        "tsv-fields": 3 if _guided(training.expanded) else 2,
+        "valid-sets": [str(training.work / "dev.tsv")],
+        "valid-metrics": list(settings.validation_metrics(training.args.best_model)),
+        "valid-translation-output": str(training.work / "dev.out"),
+        "tempdir": str(training.work),
+    }
+    if training.args.pretrained:
+        options["pretrained-model"] = str(load_model(training.args.pretrained).weights)
+    return options
+
+
+def train(training: Training, options: Options, stop: StopSwitch) -> Curve:
+    """Go through the curriculum's stages, from where the newest whole checkpoint stands."""
+    checkpoints = Checkpoints(resources.checkpoints())
+    metrics = settings.validation_metrics(training.args.best_model)
+    curve = Curve(training.model / CURVE, metrics, resources.progress_file())
+    place = checkpoints.restore(training.model)
+    if place:
+        curve.restore(place.update)
+    begin = place or Place(update=0, stage=0, feed=None)
+    stop.hold()
+    for number in range(begin.stage, len(training.curriculum.stages)):
+        resumed = begin.feed if number == begin.stage else None
+        log.info("Stage %d of %d", number + 1, len(training.curriculum.stages))
+        stage = Stage(number, training.model, _feed(training, number, resumed), checkpoints)
+        if not stage.run(_stage_options(training, options, number, resumed is None), curve, stop):
+            break
+    stop.release()
+    return curve
+
+
+def write_result(training: Training, output: Path) -> None:
+    """Write the best model, its vocabularies and a decoder.yml that can move with them."""
+    best = training.model / f"{MODEL}.best-{training.args.best_model}.npz"
+    progress = read_progress(training.model)
+    if progress is None or not progress.update:
+        raise InputError("Training ended without an update. Is there enough text, and is it short enough?")
+    if not best.exists():
+        log.warning("No validation was reached: the last model is taken instead of the best")
+        best = training.model / MODEL
+    shutil.copyfile(best, output / MODEL)
+    shutil.copyfile(training.args.source_vocab, output / SOURCE_VOCAB)
+    shutil.copyfile(training.args.target_vocab, output / TARGET_VOCAB)
+    defaults: Options = {"beam-size": 12, "normalize": 0}  # Marian's
+    decoding = {name: training.expanded.get(name, value) for name, value in defaults.items()}
+    batches: Options = {"mini-batch": 32, "maxi-batch": 100, "maxi-batch-sort": "src"}
+    write_options(output / DECODER_CONFIG, decoder_config(MODEL, {**decoding, **batches}))
+
+
+def metrics(training: Training, options: Options, curve: Curve, data: dict[str, object]) -> dict[str, object]:
+    """What metrics.json holds."""
+    progress = read_progress(training.model)
+    return {
+        "updates": progress.update if progress else 0,
+        "best-model": training.args.best_model,
+        "best": curve.best(),
+        "derived": {name: options[name] for name in DERIVED if name in options},
+        "pairs": data,
+        "curve": curve.points,
+    }
+
+
+def _texts(args: argparse.Namespace) -> dict[str, ParallelText]:
+    texts = {"original": ParallelText(args.original_src, args.original_trg, args.original_alignments)}
+    if args.backtranslated_src and args.backtranslated_trg:
+        texts["backtranslated"] = ParallelText(
+            args.backtranslated_src, args.backtranslated_trg, args.backtranslated_alignments
+        )
+    return texts
+
+
+def _check(training: Training) -> None:
+    args, curriculum = training.args, training.curriculum
+    for name in curriculum.datasets:
+        if name not in training.texts:
+            raise InputError(f"{args.curriculum} mixes {name}; give --{name}-src and --{name}-trg")
+        if (training.texts[name].alignments is not None) != training.aligned:
+            raise InputError(f"Alignments for both original and {name}, or for neither (--{name}-alignments)")
+    if bool(curriculum.tags) != args.tokenized:
+        raise InputError(
+            f"{args.curriculum} {'has' if curriculum.tags else 'lacks'} the modifier Tags, which puts "
+            "tokenised text together again: use it with --tokenized, and only then"
+        )
+    if curriculum.tags and not training.aligned:
+        raise InputError(f"{args.curriculum} has the modifier Tags, which needs --original-alignments")
+    if _guided(training.expanded) != curriculum.aligns_pieces:
+        raise InputError(
+            f"guided-alignment in {args.training_config} and Tags with spm_vocab_src and spm_vocab_trg in "
+            f"{args.curriculum} belong together: one is set without the other"
+        )
+    if args.pretrained:
+        _check_pretrained(training)
+
+
+def _check_pretrained(training: Training) -> None:
+    model = load_model(training.args.pretrained)
+    for own, given in zip((model.source_vocab, model.target_vocab), training.vocabs, strict=True):
+        if own.read_bytes() != given.read_bytes():
+            raise InputError(f"The pretrained model has another vocabulary: {own} differs from {given}")
+
+
+def _guided(expanded: Options) -> bool:
+    return expanded.get("guided-alignment", "none") != "none"
+
+
+def _feed(training: Training, number: int, resume: dict[str, object] | None) -> Feed:
+    curriculum = training.curriculum
+    files = {name: training.work / f"{name}.tsv" for name in curriculum.datasets}
+    scratch = training.work / f"feed.{number + 1}"
+    return Feed(
+        config=curriculum.stage_config(number, files, training.aligned, training.args.seed),
+        batch_size=curriculum.batch_size,
+        chunk_size=curriculum.chunk_size,
+        workers=resources.threads() if curriculum.modifiers else 0,
+        scratch=scratch,
+        resume=resume,
+    )
+
+
+def _stage_options(training: Training, options: Options, number: int, first: bool) -> Options:
+    """Marian's options for a stage: only the last one may stop early, with the patience counted anew."""
+    own: Options = {"valid-reset-stalled": first}
+    if number + 1 < len(training.curriculum.stages):
+        own["early-stopping"] = 0
+    return {**options, **own}
+
+
+def _file(text: str) -> Path:
+    path = Path(text).absolute()
+    if not path.exists():
+        raise argparse.ArgumentTypeError(f"{path} does not exist")
+    return path
+
+
+def _positive(text: str) -> int:
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError("must be at least 1; Marian takes 0 for a new seed each time")
+    return int(text)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,152 @@
+"""Learn the SentencePiece vocabulary of a language pair: one for both sides, or one for each.
+
+    python -m pipeline.train.vocab --src en --trg ru --corpus-src corpus.en.zst --corpus-trg corpus.ru.zst \\
+        --vocab-size 32000 --sample-size 10000000 --norm-rule nmt_nfkc --seed 1 --output vocab
+
+A unigram model (Kudo 2018) with byte fallback and split digits, on a uniform sample of the corpus: of single
+lines of both sides for one joint vocabulary, of pairs for two. The sample is held in memory. The output is
+vocab.{src}.spm and vocab.{trg}.spm, with identical bytes when they are joint, and stats.json.
+"""
+
+import argparse
+import contextlib
+import io
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+
+from pipeline.clean.staging import staged
+from pipeline.common.errors import InputError
+from pipeline.common.lines import zip_lines
+from pipeline.common.sampling import Reservoir
+from pipeline.common.script import run, write_json
+from pipeline.train.normalization import BUILT_IN, RULES, rule_table
+
+SYMBOLS = [
+    *("__source__", "__target__", "__done__", "__start__", "__end__", "__sep__"),
+    *(f"__misc{number}__" for number in range(10)),
+]
+# The number of threads changes the order of floating-point sums, and stands in the model: it is fixed.
+# Beyond the machine's cores it costs nothing.
+THREADS = 16
+
+_TOO_LARGE = re.compile(r"Vocabulary size too high .* value <= (\d+)")
+_TOO_SMALL = re.compile(r"smaller than required_chars\. \d+ vs (\d+)")
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write the vocabularies and stats.json."""
+    args = parse_arguments(argv)
+    with staged(args.output) as (output, _):
+        texts, unused = sample_texts(args)
+        models = [learn(text, args.vocab_size, args.norm_rule) for text in texts]
+        for lang, model in zip((args.src, args.trg), (models[0], models[-1]), strict=True):
+            (output / f"vocab.{lang}.spm").write_bytes(model)
+        write_json(output / "stats.json", stats(texts, unused, models))
+
+
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--src", required=True, help="source language, for the file name")
+    parser.add_argument("--trg", required=True, help="target language, for the file name")
+    parser.add_argument("--corpus-src", required=True, type=Path, help="source side of the corpus")
+    parser.add_argument("--corpus-trg", required=True, type=Path, help="target side of the corpus")
+    parser.add_argument("--vocab-size", required=True, type=int, help="number of pieces")
+    parser.add_argument("--sample-size", required=True, type=int, help="sentences to learn from, at most")
+    parser.add_argument("--split", action="store_true", help="a vocabulary of its own for each side")
+    parser.add_argument("--norm-rule", required=True, choices=RULES, help="Unicode normalisation")
+    parser.add_argument("--seed", required=True, type=int, help="of the sample")
+    parser.add_argument("--output", required=True, type=Path, help="new folder for the result")
+    return parser.parse_args(argv)
+
+
+def sample_texts(args: argparse.Namespace) -> tuple[list[list[str]], int]:
+    """The texts to learn from, one joint or one a side, and how many lines (pairs) are not in the sample."""
+    reservoir: Reservoir[tuple[str, ...]] = Reservoir(args.sample_size, args.seed)
+    for pair in zip_lines(args.corpus_src, args.corpus_trg):
+        for item in [pair] if args.split else [(line,) for line in pair]:
+            reservoir.add(item)
+    chosen = reservoir.items()
+    return [list(text) for text in zip(*chosen, strict=True)] or [[]], reservoir.seen - len(chosen)
+
+
+def learn(text: Sequence[str], size: int, norm_rule: str) -> bytes:
+    """Learn a SentencePiece model with exactly `size` pieces; returns the file's bytes.
+
+    Raises InputError that names the size possible when the text does not support this one.
+    """
+    if not any(text):
+        raise InputError("There is no text to learn a vocabulary from. Is the corpus empty after cleaning?")
+    model = io.BytesIO()
+    with normalization(norm_rule) as rule:
+        try:
+            SentencePieceTrainer.train(
+                sentence_iterator=iter(text),
+                model_writer=model,
+                vocab_size=size,
+                bos_id=-1,
+                eos_id=0,
+                unk_id=1,
+                user_defined_symbols=SYMBOLS,
+                byte_fallback=True,
+                split_digits=True,
+                num_threads=THREADS,
+                input_sentence_size=len(text),
+                shuffle_input_sentence=False,
+                minloglevel=1,
+                **rule,
+            )
+        except RuntimeError as error:
+            raise _explained(error, size, len(text)) from error
+    return model.getvalue()
+
+
+@contextlib.contextmanager
+def normalization(rule: str) -> Iterator[dict[str, str]]:
+    """SentencePiece's options for a rule. A table's path stands in the model: it is read as ./{rule}.tsv."""
+    if rule in BUILT_IN:
+        yield {"normalization_rule_name": rule}
+        return
+    before = Path.cwd()
+    with TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            Path(f"{rule}.tsv").write_text(rule_table(rule), encoding="utf-8")
+            yield {"normalization_rule_tsv": f"{rule}.tsv"}
+        finally:
+            os.chdir(before)
+
+
+def stats(texts: list[list[str]], unused: int, models: list[bytes]) -> dict[str, object]:
+    """What stats.json holds: lines (pairs when the vocabularies are split), and some of the pieces."""
+    kept = len(texts[0])
+    pieces = SentencePieceProcessor(model_proto=models[0])
+    learned = range(len(SYMBOLS) + 2 + 256, pieces.get_piece_size())
+    return {
+        "lines": {"in": kept + unused, "kept": kept, "dropped": {"not sampled": unused} if unused else {}},
+        "vocabularies": len(models),
+        "size": pieces.get_piece_size(),
+        "samples": [pieces.id_to_piece(number) for number in learned[:10]],
+    }
+
+
+def _explained(error: RuntimeError, size: int, lines: int) -> InputError:
+    too_large, too_small = _TOO_LARGE.search(str(error)), _TOO_SMALL.search(str(error))
+    if too_large:
+        hint = f"too large for the text ({lines:,} lines): the largest size possible is {too_large[1]}"
+    elif too_small:
+        hint = f"too small for the text's characters: the smallest size possible is {too_small[1]}"
+    else:
+        return InputError(f"SentencePiece failed: {error}")
+    return InputError(f"A vocabulary of {size:,} pieces is {hint}. Change spm-vocab-size")
+
+
+if __name__ == "__main__":
+    run(main)

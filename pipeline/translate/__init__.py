@@ -1,0 +1,1 @@
+"""Translating text with trained models, in parts and whole."""

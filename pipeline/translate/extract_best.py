@@ -1,0 +1,110 @@
+"""Of each sentence's n-best translations take the one nearest to its reference, by sentence chrF (sacreBLEU).
+
+    python -m pipeline.translate.extract_best --nbest nbest.zst --references part.1.ref.zst --output best
+
+Writes best.zst, a line for each reference, and stats.json. Among translations of equal chrF the first wins,
+which Marian scored highest. The interpolation of Kim and Rush 2016, "Sequence-Level Knowledge Distillation".
+"""
+
+import argparse
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from sacrebleu.metrics.chrf import CHRF
+
+from pipeline.clean.staging import staged
+from pipeline.common.errors import InputError
+from pipeline.common.lines import LineWriter, read_lines
+from pipeline.common.script import run, write_json
+
+SAMPLES = 10
+SAMPLE_CHARACTERS = 200
+
+log = logging.getLogger(__name__)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write best.zst and stats.json."""
+    args = parse_arguments(argv)
+    with staged(args.output) as (output, _):
+        stats = write_best(args.nbest, args.references, output / "best.zst")
+        log.info("%s", stats["lines"])
+        write_json(output / "stats.json", stats)
+
+
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--nbest", required=True, type=Path, help="n-best lists as Marian writes them")
+    parser.add_argument("--references", required=True, type=Path, help="a reference for each sentence")
+    parser.add_argument("--output", required=True, type=Path, help="new folder for the result")
+    return parser.parse_args(argv)
+
+
+def write_best(nbest: Path, references: Path, output: Path) -> dict[str, object]:
+    """Write the best translation of each sentence; returns what stats.json holds."""
+    total = 0.0
+    samples: list[list[str]] = []
+    with LineWriter(output) as writer:
+        for reference, translations in with_references(nbest, references):
+            best, score = nearest(translations, reference)
+            writer.write(best)
+            total += score
+            if len(samples) < SAMPLES:
+                samples.append([best[:SAMPLE_CHARACTERS], reference[:SAMPLE_CHARACTERS]])
+    lines = writer.lines
+    return {
+        "lines": {"in": lines, "kept": lines, "dropped": {}},
+        "mean-chrf": round(total / lines, 4) if lines else None,
+        "samples": samples,
+    }
+
+
+def with_references(nbest: Path, references: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield each reference with its sentence's translations. Raises InputError when either has more."""
+    groups = groupby(_entries(nbest), key=lambda entry: entry[0])
+    number = -1
+    for number, reference in enumerate(read_lines(references)):
+        sentence, entries = next(groups, (None, iter(())))
+        if sentence != number:
+            raise InputError(
+                f"{nbest} has no translations of line {number + 1} of {references} where they should be "
+                f"(found sentence {sentence}). Were both made from the same text?"
+            )
+        yield reference, [text for _, text in entries]
+    if next(groups, None):
+        raise InputError(f"{nbest} goes on after the {number + 1:,} lines of {references}")
+
+
+def parse_entry(line: str) -> tuple[int, str]:
+    """Sentence number and translation of a line of an n-best list.
+
+    `0 ||| text ||| F0= -0.03 ||| -0.0027`: the text is between the first field and the last two, and may
+    hold ||| itself. Raises ValueError for a line of another form.
+    """
+    number, rest = line.split(" ||| ", maxsplit=1)
+    text, _features, _score = rest.rsplit(" ||| ", maxsplit=2)
+    return int(number), text
+
+
+def nearest(translations: Iterable[str], reference: str) -> tuple[str, float]:
+    """The first translation with the highest chrF against the reference, and that chrF (0 to 100)."""
+    chrf = CHRF()
+    scored = [(text, chrf.sentence_score(text, [reference]).score) for text in translations]
+    return max(scored, key=lambda pair: pair[1])
+
+
+def _entries(nbest: Path) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(read_lines(nbest), start=1):
+        try:
+            yield parse_entry(line)
+        except ValueError as error:
+            raise InputError(f"{nbest}, line {number}: not an n-best entry: {line[:80]!r}") from error
+
+
+if __name__ == "__main__":
+    run(main)

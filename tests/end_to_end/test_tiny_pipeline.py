@@ -1,0 +1,114 @@
+"""The whole chain on a tiny pair, by the commands that people type."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.tiny import PARTITION, Place
+
+pytestmark = [pytest.mark.slow, pytest.mark.marian, pytest.mark.xdist_group("tiny")]
+
+MODELS = {"backwards", "teacher-1", "student", "finetuned-student", "quantized"}
+
+
+def plan(place: Place) -> dict[str, str]:
+    """Label → status."""
+    done = place.run("translations", "plan", PARTITION, "--target", "all", "--json")
+    assert done.returncode == 0, done.stderr
+    return {step["label"]: step["status"] for step in json.loads(done.stdout)["steps"]}
+
+
+def test_everything_is_cached_after_a_run(trained: Place) -> None:
+    assert set(plan(trained).values()) == {"cached"}
+
+
+def test_a_second_run_has_nothing_to_do(trained: Place) -> None:
+    done = trained.run("translations", "train", PARTITION, "--yes")
+    assert done.returncode == 0
+    assert "nothing to run" in done.stdout
+
+
+def test_dagster_materializes_from_the_cache(trained: Place) -> None:
+    """By Dagster's own command: what is selected is found, not made."""
+    done = trained.run(
+        "dagster", "asset", "materialize", "--select", "key:train_student+", "--partition", PARTITION
+    )
+    assert done.returncode == 0, done.stderr
+    assert "STEP_SUCCESS" in done.stderr
+    assert ": started" not in done.stderr
+
+
+def test_every_model_has_scores(trained: Place) -> None:
+    done = trained.run("translations", "results", PARTITION, "--json")
+    scores = json.loads(done.stdout)
+    assert set(scores) == MODELS
+    for tests in scores.values():
+        for score in tests.values():
+            assert 0 <= score["bleu"] <= 100
+            assert 0 <= score["chrf"] <= 100
+
+
+def test_scores_are_also_a_table(trained: Place) -> None:
+    done = trained.run("translations", "results", PARTITION)
+    assert "quantized" in done.stdout
+    assert "→" in done.stdout
+
+
+def test_the_export_has_the_names_that_firefox_expects(trained: Place, tmp_path: Path) -> None:
+    done = trained.run(
+        "translations", "artifacts", PARTITION, "export-en-eo", "--download", str(tmp_path / "export")
+    )
+    assert done.returncode == 0, done.stderr
+    names = {path.name for path in (tmp_path / "export").iterdir()}
+    assert names == {
+        "model.eneo.intgemm8.bin.gz",
+        "lex.50.50.eneo.s2t.bin.gz",
+        "vocab.eneo.spm.gz",
+        "metadata.json",
+    }
+    metadata = json.loads((tmp_path / "export" / "metadata.json").read_text())
+    model = gzip.decompress((tmp_path / "export" / "model.eneo.intgemm8.bin.gz").read_bytes())
+    assert metadata["byteSize"] == len(model)
+    assert (metadata["sourceLanguage"], metadata["targetLanguage"]) == ("en", "eo")
+
+
+@pytest.mark.parametrize("model", ["quantized", "student", "teacher", "backwards"])
+def test_translating_standard_input(trained: Place, model: str) -> None:
+    text = "The big dog sees the cat.\n\nThe old cow likes the bird.\n"
+    done = trained.run("translations", "translate", PARTITION, "--model", model, text=text)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == 3
+
+
+def test_the_log_of_a_step(trained: Place) -> None:
+    done = trained.run("translations", "logs", PARTITION, "train-vocab-en-eo")
+    assert done.returncode == 0, done.stderr
+    assert "vocab" in done.stdout
+
+
+def test_status_names_every_stage(trained: Place) -> None:
+    done = trained.run("translations", "status", PARTITION)
+    assert "train_student" in done.stdout
+    assert "failed" not in done.stdout
+
+
+def test_an_edit_of_one_setting_runs_only_what_it_concerns(trained: Place) -> None:
+    """Last in this file: it changes the config, and puts it back."""
+    path = trained.root / "configs" / f"{PARTITION}.yml"
+    before = path.read_text()
+    try:
+        path.write_text(
+            before.replace("training-student-finetuned: {", "training-student-finetuned: {seed: 5, ")
+        )
+        statuses = plan(trained)
+    finally:
+        path.write_text(before)
+    assert statuses["finetune-student-en-eo"] == "run"
+    assert statuses["train-student-en-eo"] == "cached"
+    assert {label for label, status in statuses.items() if status == "maybe"} == {
+        "quantize-en-eo",
+        "export-en-eo",
+        *(label for label in statuses if label.startswith(("evaluate-quantized", "evaluate-finetuned"))),
+    }

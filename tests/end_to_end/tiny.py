@@ -1,0 +1,131 @@
+"""A tiny pair: a few hundred generated sentences, models of a few thousand parameters, a few updates each."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PARTITION = "en-eo.tiny"
+BIN = Path(sys.executable).parent
+
+NOUNS = {"dog": "hundo", "cat": "kato", "bird": "birdo", "horse": "ĉevalo", "fish": "fiŝo", "cow": "bovino"}
+ADJECTIVES = {"big": "granda", "small": "malgranda", "old": "maljuna", "young": "juna", "good": "bona"}
+VERBS = {"sees": "vidas", "likes": "ŝatas", "hears": "aŭdas", "finds": "trovas"}
+
+CONFIG = """\
+experiment:
+  name: tiny
+  src: en
+  trg: eo
+  spm-vocab-size: 400
+  spm-vocab-split: {split}
+  student-model: tiny
+  teacher-mode: one-stage
+datasets:
+  train: ["url_file://{folder}/train.[LANG].gz"]
+  devtest: ["url_file://{folder}/dev.[LANG].gz"]
+  test: ["url_file://{folder}/test.[LANG].gz"]
+  mono-src: ["url_file://{folder}/mono.[LANG].gz"]
+  mono-trg: ["url_file://{folder}/mono.[LANG].gz"]
+marian-args:
+  training-backward: &model
+    type: transformer
+    dim-emb: 32
+    transformer-dim-ffn: 64
+    transformer-heads: 2
+    enc-depth: 1
+    dec-depth: 1
+    mini-batch: 32
+    maxi-batch: 10
+    mini-batch-fit: false
+    learn-rate: 0.003
+    lr-warmup: 20
+    disp-freq: 10
+    save-freq: 20
+    valid-freq: 20
+    after: 20u
+  training-teacher: *model
+  training-student: *model
+  training-student-finetuned: {{after: 20u}}
+  decoding-backward: {{beam-size: 2, mini-batch: 16, maxi-batch: 4}}
+  decoding-teacher: {{beam-size: 2, mini-batch: 16, maxi-batch: 4}}
+target-stage: all
+taskcluster:
+  split-chunks: 2
+"""
+
+
+def sentences() -> list[tuple[str, str]]:
+    """Every sentence of the grammar, English and Esperanto, in a fixed order that mixes them."""
+    pairs = [
+        (
+            f"The {adjective} {noun} {verb} the {other}.",
+            f"La {ADJECTIVES[adjective]} {NOUNS[noun]} {VERBS[verb]} la {NOUNS[other]}n.",
+        )
+        for noun, other, verb, adjective in itertools.product(NOUNS, NOUNS, VERBS, ADJECTIVES)
+        if noun != other
+    ]
+    return [pairs[(number * 7919) % len(pairs)] for number in range(len(pairs))]
+
+
+def write_data(folder: Path) -> None:
+    """400 pairs to train, 20 dev, 20 test, 60 lines of mono text a side; none stands in two files."""
+    from pipeline.common.lines import write_lines
+
+    pairs = sentences()
+    parts = {"train": pairs[:400], "dev": pairs[400:420], "test": pairs[420:440], "mono": pairs[440:500]}
+    for name, part in parts.items():
+        write_lines(folder / f"{name}.en.gz", (english for english, _ in part))
+        write_lines(folder / f"{name}.eo.gz", (esperanto for _, esperanto in part))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A state folder, a folder of configs and one of data, apart from everything else on the machine."""
+
+    root: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of commands that work here."""
+        return {
+            **{name: value for name, value in os.environ.items() if not name.startswith("TRANSLATIONS_")},
+            "TRANSLATIONS_STATE": str(self.root / "state"),
+            "TRANSLATIONS_CONFIGS": str(self.root / "configs"),
+            "TRANSLATIONS_SPACE": "test",
+            "DAGSTER_HOME": str(self.root / "dagster"),
+            "DAGSTER_MODULE_NAME": "translations_assets.definitions",
+        }
+
+    def run(self, *command: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
+        """Run a command of the environment here, at most five minutes, and give what it printed."""
+        return subprocess.run(
+            [str(BIN / command[0]), *command[1:]],
+            env=self.environment,
+            cwd=self.root,
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+
+def make_place(root: Path, split: bool = False) -> Place:
+    """A place with the tiny data and its config."""
+    (root / "configs").mkdir(parents=True)
+    (root / "data").mkdir()
+    write_data(root / "data")
+    config = CONFIG.format(folder=root / "data", split=str(split).lower())
+    (root / "configs" / f"{PARTITION}.yml").write_text(config, encoding="utf-8")
+    return Place(root)
+
+
+def labels(output: str) -> Sequence[str]:
+    """The non-empty lines that a command printed."""
+    return [line for line in output.splitlines() if line.strip()]

@@ -1,0 +1,44 @@
+"""Small corpora on disk, and the scripts run as a person runs them."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.common.lines import read_lines, write_lines
+
+
+def corpus(path: Path, lines: Sequence[str]) -> Path:
+    """Write lines to a new file, whose folder is made, and return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_lines(path, lines)
+    return path
+
+
+def read(path: Path) -> list[str]:
+    """The lines of a file."""
+    return list(read_lines(path))
+
+
+def stats_of(output: Path) -> dict[str, Any]:
+    """What stats.json says; its lines must add up."""
+    stats: dict[str, Any] = json.loads((output / "stats.json").read_text(encoding="utf-8"))
+    parts = [stats["lines"], *stats.get("datasets", [])]
+    for lines in parts:
+        assert lines["in"] == lines["kept"] + sum(lines["dropped"].values())
+    return stats
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Name and bytes of every file in a folder and below."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def run_script(name: str, *arguments: object, threads: int = 1) -> "subprocess.CompletedProcess[str]":
+    """Run `python -m pipeline.clean.<name>` with the arguments; the exit code is the caller's to check."""
+    command = [sys.executable, "-m", f"pipeline.clean.{name}", *map(str, arguments)]
+    environment = {**os.environ, "TRANSLATIONS_THREADS": str(threads)}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)

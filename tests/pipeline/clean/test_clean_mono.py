@@ -1,0 +1,46 @@
+"""Tests of cleaning text of one language, by the script's own command line."""
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.clean.clean_mono import main
+from pipeline.common.errors import InputError
+from tests.pipeline.clean.helpers import corpus, files_of, read, run_script, stats_of
+
+LINES = [
+    "La granda hundo manĝas la freŝan panon.",
+    "Mi vidas &quot;la domon&quot;.",
+    "",
+    "12 34 56 78",
+    "Das Mädchen liest das Buch im Garten.",
+    "Большая собака ест свежий хлеб.",
+    "x" * 1_000_000,
+]
+
+
+def arguments(folder: Path, lines: list[str]) -> list[str]:
+    """The command line that cleans these Esperanto lines."""
+    text = corpus(folder / "text.eo.zst", lines)
+    return ["--lang", "eo", "--script", "Latin", "--text", str(text), "--output", str(folder / "out")]
+
+
+def test_good_lines_stay_and_the_others_are_counted(tmp_path: Path) -> None:
+    done = run_script("clean_mono", *arguments(tmp_path, LINES))
+    assert done.returncode == 0, done.stderr
+    assert read(tmp_path / "out" / "mono.eo.zst") == [LINES[0], 'Mi vidas "la domon".']
+    stats = stats_of(tmp_path / "out")
+    assert stats["lines"]["dropped"] == {
+        "empty": 1,
+        "few_letters": 1,
+        "other_language": 1,
+        "other_script": 1,
+        "too_long": 1,
+    }
+    assert stats["kept_short_for_language"] == 1
+
+
+def test_text_of_another_language_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="none of 1 lines.*other_language 1.*Das Mädchen"):
+        main(arguments(tmp_path, [LINES[4]]))
+    assert files_of(tmp_path / "out") == {}

@@ -1,0 +1,184 @@
+"""Tests of merging parallel corpora, by the script's own command line."""
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.clean.merge_parallel import main
+from pipeline.common.errors import InputError
+from pipeline.common.text import normal_form
+from tests.pipeline.clean.helpers import corpus, files_of, read, run_script, stats_of
+
+Pairs = list[tuple[str, str]]
+A: Pairs = [("Hello.", "Привет."), ("Hi.", "Привет."), ("Yes.", "Да."), ("Test  line", "Проверка")]
+B: Pairs = [("Hey.", " Привет."), ("Cafe", "Кафе\tи чай"), ("", "Пусто"), ("Train", "Тестовая строка")]
+
+
+def arguments(folder: Path, *datasets: Pairs, scores: list[list[float]] | None = None) -> list[str]:
+    """The command line that merges data sets named d0, d1, …, without --output."""
+    command = ["--src", "en", "--trg", "ru", "--seed", "1", "--datasets"]
+    command += [f"d{n}" for n in range(len(datasets))]
+    for side, option in enumerate(("--corpus-src", "--corpus-trg")):
+        files = [
+            corpus(folder / f"d{n}.{side}.zst", [pair[side] for pair in pairs])
+            for n, pairs in enumerate(datasets)
+        ]
+        command += [option, *map(str, files)]
+    if scores is not None:
+        files = [corpus(folder / f"d{n}.scores", list(map(str, values))) for n, values in enumerate(scores)]
+        command += ["--scores", *map(str, files)]
+    return command
+
+
+def merge(folder: Path, command: list[str], *options: object) -> Pairs:
+    """Run the script and return the merged pairs."""
+    main([*command, "--output", str(folder), *map(str, options)])
+    return list(zip(read(folder / "corpus.en.zst"), read(folder / "corpus.ru.zst"), strict=True))
+
+
+def held_out(folder: Path, src: list[str], trg: list[str]) -> list[object]:
+    """The options that hold lines out."""
+    return [
+        "--held-out-src",
+        corpus(folder / "test.en", src),
+        "--held-out-trg",
+        corpus(folder / "test.ru.zst", trg),
+    ]
+
+
+def test_one_pair_for_each_target_without_test_sentences(tmp_path: Path) -> None:
+    options = held_out(tmp_path, [" Test line "], ["Тестовая строка", ""])
+    command = [*arguments(tmp_path, A, B), *map(str, options), "--output", str(tmp_path / "out")]
+    done = run_script("merge_parallel", *command)
+    assert done.returncode == 0, done.stderr
+    out = tmp_path / "out"
+    assert read(out / "corpus.en.zst") == ["Hello.", "Yes.", "Cafe"]
+    assert read(out / "corpus.ru.zst") == ["Привет.", "Да.", "Кафе и чай"]
+    assert sorted(read(out / "sample.txt")) == sorted(["Hello.\tПривет.", "Yes.\tДа.", "Cafe\tКафе и чай"])
+    stats = stats_of(out)
+    dropped = {"duplicate": 2, "held_out_src": 1, "held_out_trg": 1, "empty": 1}
+    assert stats["lines"] == {"in": 8, "kept": 3, "dropped": dropped}
+    assert stats["datasets"] == [
+        {"dataset": "d0", "in": 4, "kept": 2, "dropped": {"duplicate": 1, "held_out_src": 1}},
+        {"dataset": "d1", "in": 4, "kept": 1, "dropped": {"duplicate": 1, "empty": 1, "held_out_trg": 1}},
+    ]
+    assert ["Yes.", "Да."] in stats["samples"]
+    assert sorted(files_of(out)) == ["corpus.en.zst", "corpus.ru.zst", "sample.txt", "stats.json"]
+
+
+def test_the_best_score_wins_wherever_it_stands(tmp_path: Path) -> None:
+    scores = [[0.5, 0.7, 0.1, 0.2], [0.6, 0.3, 0.0, 0.9]]
+    assert ("Hi.", "Привет.") in merge(tmp_path / "one", arguments(tmp_path, A, B, scores=scores))
+    scores[1][0] = 1e0
+    assert ("Hey.", " Привет.") in merge(tmp_path / "two", arguments(tmp_path, A, B, scores=scores))
+
+
+def test_without_scores_the_first_data_set_wins(tmp_path: Path) -> None:
+    assert ("Hello.", "Привет.") in merge(tmp_path / "one", arguments(tmp_path / "ab", A, B))
+    assert ("Hey.", " Привет.") in merge(tmp_path / "two", arguments(tmp_path / "ba", B, A))
+
+
+LINES = st.sampled_from(["a", "b ", "cafe\u0301", "café", "caf\u00e9 ", "d", "e\u00a0f", "e f", "x"])
+SCORED = st.lists(st.tuples(LINES, LINES, st.sampled_from([-1.0, 0.0, 0.5])), min_size=1, max_size=20)
+
+
+@given(SCORED, SCORED, st.sets(LINES, max_size=2), st.sets(LINES, max_size=2))
+@settings(max_examples=40, deadline=None)
+def test_targets_are_distinct_best_and_not_held_out(
+    first: list[tuple[str, str, float]],
+    second: list[tuple[str, str, float]],
+    held_out_src: set[str],
+    held_out_trg: set[str],
+) -> None:
+    tests_src, tests_trg = set(map(normal_form, held_out_src)), set(map(normal_form, held_out_trg))
+    rivals: dict[str, list[tuple[float, int, tuple[str, str]]]] = {}
+    for line, (src, trg, score) in enumerate([*first, *second]):
+        if normal_form(src) not in tests_src and normal_form(trg) not in tests_trg:
+            rivals.setdefault(normal_form(trg), []).append((-score, line, (src, trg)))
+    best = sorted((line, pair) for _, line, pair in (min(group) for group in rivals.values()))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        datasets = [[row[:2] for row in rows] for rows in (first, second)]
+        scores = [[row[2] for row in rows] for rows in (first, second)]
+        command = arguments(folder, *datasets, scores=scores)
+        options = held_out(folder, sorted(held_out_src), sorted(held_out_trg))
+        if not best:
+            with pytest.raises(InputError, match="Merging left none"):
+                merge(folder / "out", command, *options)
+            return
+        assert merge(folder / "out", command, *options) == [pair for _, pair in best]
+        stats_of(folder / "out")
+
+
+def test_a_sample_keeps_the_order_and_is_counted(tmp_path: Path) -> None:
+    pairs = [(f"Number {n}", f"Номер {n}") for n in range(100)]
+    command = arguments(tmp_path, pairs[:50], pairs[50:])
+    sample = merge(tmp_path / "out", command, "--max-sentences", 30)
+    assert len(sample) == 30
+    assert sample == [pair for pair in pairs if pair in sample]
+    assert stats_of(tmp_path / "out")["lines"]["dropped"] == {"sampled_out": 70}
+    merge(tmp_path / "again", command, "--max-sentences", 30)
+    assert files_of(tmp_path / "out") == files_of(tmp_path / "again")
+    assert merge(tmp_path / "other", command, "--max-sentences", 30, "--seed", 2) != sample
+    assert merge(tmp_path / "all", command, "--max-sentences", 100) == pairs
+
+
+def test_the_sample_is_uniform_over_the_data_sets(tmp_path: Path) -> None:
+    total, seeds = 12, 150
+    pairs = [(f"Number {n}", f"Номер {n}") for n in range(total)]
+    command = arguments(tmp_path, pairs[:3], pairs[3:])
+    counts = Counter(
+        pair
+        for seed in range(seeds)
+        for pair in merge(tmp_path / str(seed), command, "--max-sentences", 4, "--seed", seed)
+    )
+    expected = seeds * 4 / total
+    # 11 degrees of freedom, p = 0.001
+    assert sum((counts[pair] - expected) ** 2 / expected for pair in pairs) < 31.3
+
+
+def test_the_readable_sample_has_at_most_1000_pairs(tmp_path: Path) -> None:
+    pairs = [(f"Number {n}", f"Номер {n}") for n in range(1_500)]
+    merge(tmp_path / "out", arguments(tmp_path, pairs))
+    sample = read(tmp_path / "out" / "sample.txt")
+    assert len(sample) == len(set(sample)) == 1_000
+    assert set(sample) <= {"\t".join(pair) for pair in pairs}
+
+
+def test_an_empty_data_set_among_others_is_fine(tmp_path: Path) -> None:
+    assert merge(tmp_path / "out", arguments(tmp_path, [], A[2:3])) == A[2:3]
+    assert stats_of(tmp_path / "out")["datasets"][0] == {"dataset": "d0", "in": 0, "kept": 0, "dropped": {}}
+
+
+def test_an_empty_result_says_what_dropped_everything(tmp_path: Path) -> None:
+    options = held_out(tmp_path, ["Yes."], [])
+    with pytest.raises(InputError, match=r"none of 1 lines of d0; dropped: held_out_src 1"):
+        merge(tmp_path / "out", arguments(tmp_path, A[2:3]), *options)
+    assert files_of(tmp_path / "out") == {}
+    with pytest.raises(InputError, match="none of 0 lines"):
+        merge(tmp_path / "none", arguments(tmp_path / "empty", []))
+
+
+def test_files_must_match_the_data_sets_and_each_other(tmp_path: Path) -> None:
+    command = arguments(tmp_path, A, B)
+    after = command.index("d1") + 1
+    with pytest.raises(InputError, match="--datasets names 3 data sets, --corpus-src 2 files"):
+        merge(tmp_path / "one", [*command[:after], "d2", *command[after:]])
+    with pytest.raises(InputError, match="--scores 1 files"):
+        merge(tmp_path / "two", arguments(tmp_path, A, B, scores=[[1, 1, 1, 1]]))
+    with pytest.raises(InputError, match="Unequal numbers of lines"):
+        merge(tmp_path / "three", arguments(tmp_path, A, B, scores=[[1, 1, 1, 1], [1]]))
+
+
+def test_invalid_utf8_leaves_nothing_behind(tmp_path: Path) -> None:
+    command = arguments(tmp_path, A)
+    (tmp_path / "broken.en").write_bytes(b"a\n\xff\nc\nd\n")
+    command[command.index("--corpus-src") + 1] = str(tmp_path / "broken.en")
+    done = run_script("merge_parallel", *command, "--output", tmp_path / "out")
+    assert done.returncode == 1
+    assert "broken.en, line 2" in done.stderr
+    assert files_of(tmp_path / "out") == {}

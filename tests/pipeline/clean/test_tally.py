@@ -1,0 +1,29 @@
+"""Tests of the tallies."""
+
+from pipeline.clean.tally import MAX_SAMPLES, Tally
+
+
+def test_parts_add_up_to_the_whole() -> None:
+    first, second = Tally(kept=2), Tally(kept=1)
+    first.drop("empty", ["", "Да."])
+    second.drop("empty", ["", "Нет."])
+    second.drop("copied", ["A", "A"])
+    first.add(second)
+    assert first.lines() == {"in": 6, "kept": 3, "dropped": {"empty": 2, "copied": 1}}
+    assert first.reasons() == "empty 2, copied 1"
+
+
+def test_samples_show_every_reason_before_a_second_of_one() -> None:
+    tally = Tally()
+    for number in range(50):
+        tally.drop("empty", [f"line {number}"])
+    tally.drop("copied", ["A", "A"])
+    samples = tally.dropped_samples()
+    assert samples[:3] == ["copied: A | A", "empty: line 0", "empty: line 1"]
+    assert len(samples) == MAX_SAMPLES
+
+
+def test_samples_are_short() -> None:
+    tally = Tally()
+    tally.drop("too_long", ["a" * 1_000_000, "b"])
+    assert len(tally.dropped_samples()[0]) < 200

@@ -1,0 +1,130 @@
+"""Archives: chosen members only, whatever else stands in the archive."""
+
+import gzip
+import io
+import random
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pipeline.common.archives import extract, members
+from pipeline.common.errors import InputError
+
+TEXT = {"corpus.en-ru.en": b"Hello.\n", "corpus.en-ru.ru": "Привет.\n".encode()}
+DANGEROUS = ["../up.txt", "/absolute.txt", "deep/../../up.txt", "..\\up.txt", "__MACOSX/._corpus.en-ru.en", "._a"]
+
+
+def _zip(path: Path, files: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in files.items():
+            file.writestr(name, content)
+    return path
+
+
+def _tar(path: Path, files: dict[str, bytes]) -> Path:
+    with tarfile.open(path, "w:gz" if path.suffix == ".gz" else "w") as file:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            file.addfile(info, io.BytesIO(content))
+    return path
+
+
+@pytest.fixture(params=["a.zip", "a.tar", "a.tar.gz"])
+def archive(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """An archive with the two files of TEXT among members that must harm nothing."""
+    pack = _zip if request.param.endswith(".zip") else _tar
+    folder = tmp_path / "archives" / "inner"
+    folder.mkdir(parents=True)
+    return pack(folder / request.param, dict.fromkeys(DANGEROUS, b"harm") | TEXT)
+
+
+def test_extracts_what_is_wanted_and_nothing_else(archive: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    extract(archive, {"corpus.en-ru.en": out / "en", "corpus.en-ru.ru": out / "ru"})
+    assert (out / "en").read_text() == "Hello.\n"
+    assert (out / "ru").read_text() == "Привет.\n"
+    assert sorted(path.name for path in out.iterdir()) == ["en", "ru"]
+    everything = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert everything == {"out/en", "out/ru", str(archive.relative_to(tmp_path))}
+
+
+def test_only_safe_real_files_are_listed(archive: Path) -> None:
+    assert members(archive) == list(TEXT)
+
+
+@pytest.mark.parametrize("name", DANGEROUS)
+def test_a_dangerous_member_cannot_be_extracted(archive: Path, name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no"):
+        extract(archive, {name: tmp_path / "x"})
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_missing_member_is_told_with_what_is_there(archive: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a\.\S+ holds no corpus\.en-ru\.de\. It holds .*corpus\.en-ru\.en"):
+        extract(archive, {"corpus.en-ru.de": tmp_path / "x"})
+
+
+def test_many_members_are_not_all_listed(tmp_path: Path) -> None:
+    archive = _zip(tmp_path / "a.zip", {f"file{number}": b"" for number in range(100)})
+    with pytest.raises(InputError, match="file77.* and 88 more"):
+        extract(archive, {"file77x": tmp_path / "x"})
+
+
+def test_links_and_folders_are_no_files(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "a.tar", "w") as file:
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE):
+            info = tarfile.TarInfo(f"member-{kind.decode()}")
+            info.type, info.linkname = kind, "/etc/passwd"
+            file.addfile(info)
+    assert members(tmp_path / "a.tar") == []
+    with pytest.raises(InputError, match="It holds no file at all"):
+        extract(tmp_path / "a.tar", {"member-2": tmp_path / "x"})
+
+
+def test_leading_dot_folders_are_ignored_in_names(tmp_path: Path) -> None:
+    archive = _tar(tmp_path / "a.tar", {"./data/en": b"Hello.\n"})
+    extract(archive, {"data/en": tmp_path / "en"})
+    assert (tmp_path / "en").read_bytes() == b"Hello.\n"
+
+
+def test_an_encrypted_zip_is_told(tmp_path: Path) -> None:
+    archive = _zip(tmp_path / "a.zip", {"en": b"Hello.\n"})
+    content = bytearray(archive.read_bytes())
+    for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(signature) + flags] |= 1
+    archive.write_bytes(content)
+    with pytest.raises(InputError, match=r"a\.zip is encrypted"):
+        extract(archive, {"en": tmp_path / "en"})
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
+def test_a_damaged_archive_leaves_nothing(name: str, tmp_path: Path) -> None:
+    noise = random.Random(1).randbytes(500_000)
+    archive = (_zip if name == "a.zip" else _tar)(tmp_path / name, {"en": noise})
+    content = bytearray(archive.read_bytes())
+    content[250_000] ^= 0xFF
+    archive.write_bytes(content)
+    with pytest.raises(InputError, match=f"{name} is no zip or tar archive, or is damaged"):
+        extract(archive, {"en": tmp_path / "en"})
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_cut_off_archive_is_told(tmp_path: Path) -> None:
+    archive = _tar(tmp_path / "a.tar.gz", {"en": random.Random(1).randbytes(500_000)})
+    archive.write_bytes(archive.read_bytes()[:100_000])
+    with pytest.raises(InputError, match="damaged"):
+        extract(archive, {"en": tmp_path / "en"})
+    assert not (tmp_path / "en").exists()
+
+
+def test_what_is_no_archive_is_told(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "text.gz", "wb") as file:
+        file.write(b"Just a text.\n" * 100)
+    with pytest.raises(InputError, match=r"text\.gz is no zip or tar archive"):
+        members(tmp_path / "text.gz")
+    with pytest.raises(InputError, match="does not exist"):
+        members(tmp_path / "missing.zip")

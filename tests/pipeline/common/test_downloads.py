@@ -1,0 +1,256 @@
+"""Downloads: against a small server on this machine that truncates, redirects, fails and answers ranges."""
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from pipeline.common import downloads
+from pipeline.common.downloads import NotFound, Unreachable, fetch
+from pipeline.common.errors import InputError, TemporaryError
+
+CONTENT = b"".join(b"Line %d of a text.\n" % number for number in range(20_000))  # 0.4 MB
+CHANGED = CONTENT.replace(b"text", b"book")
+
+
+@dataclass
+class Answer:
+    """One answer of the server."""
+
+    status: int = 200
+    content: bytes = CONTENT
+    cut_at: int | None = None  # close the connection after this many bytes of the body
+    ranges: bool = True
+    etag: str = '"one"'
+    location: str = ""
+
+
+@dataclass
+class Server:
+    """Plays its answers in turn, the last one again and again; remembers the headers of the requests."""
+
+    answers: list[Answer]
+    url: str = ""
+    requests: list[dict[str, str]] = field(default_factory=list)
+
+    def next_answer(self) -> Answer:
+        return self.answers[min(len(self.requests), len(self.answers)) - 1]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setattr(downloads, "PAUSE", 0.001)
+    monkeypatch.delenv("TRANSLATIONS_MIRROR", raising=False)
+    monkeypatch.setenv("NO_PROXY", "*")
+    script = Server([Answer()])
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            script.requests.append(dict(self.headers))
+            _send(self, script.next_answer())
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        script.url = f"http://127.0.0.1:{http.server_address[1]}"
+        yield script
+        http.shutdown()
+        thread.join(timeout=5)
+
+
+def _send(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
+    wanted = handler.headers.get("Range", "")
+    start = int(wanted.removeprefix("bytes=").rstrip("-") or 0)
+    unchanged = handler.headers.get("If-Range", answer.etag) == answer.etag
+    partial = bool(wanted) and answer.ranges and unchanged and answer.status == 200
+    body = answer.content[start:] if partial else answer.content
+    handler.send_response(206 if partial else answer.status)
+    handler.send_header("Content-Length", str(len(body)))
+    handler.send_header("ETag", answer.etag)
+    if partial:
+        handler.send_header("Content-Range", f"bytes {start}-{len(answer.content) - 1}/{len(answer.content)}")
+    if answer.location:
+        handler.send_header("Location", answer.location)
+    handler.end_headers()
+    handler.wfile.write(body[: answer.cut_at])
+
+
+def _left_over(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_fetches_a_file_and_says_what_came(server: Server, tmp_path: Path) -> None:
+    source = fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_bytes() == CONTENT
+    assert source.url == f"{server.url}/a.txt"
+    assert source.sha256 == hashlib.sha256(CONTENT).hexdigest()
+    assert source.bytes == len(CONTENT)
+    assert _left_over(tmp_path) == ["a.txt"]
+
+
+def test_a_cut_off_download_goes_on_where_it_stopped(server: Server, tmp_path: Path) -> None:
+    server.answers = [Answer(cut_at=300_000), Answer()]
+    source = fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_bytes() == CONTENT
+    assert source.sha256 == hashlib.sha256(CONTENT).hexdigest()
+    start = int(server.requests[1]["Range"].removeprefix("bytes=").rstrip("-"))
+    assert 300_000 - downloads.CHUNK <= start <= 300_000
+    assert server.requests[1]["If-Range"] == '"one"'
+
+
+def test_a_server_without_ranges_sends_all_again(server: Server, tmp_path: Path) -> None:
+    server.answers = [Answer(cut_at=300_000), Answer(ranges=False)]
+    fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_bytes() == CONTENT
+
+
+def test_a_file_that_changed_meanwhile_is_not_glued(server: Server, tmp_path: Path) -> None:
+    server.answers = [Answer(cut_at=300_000), Answer(content=CHANGED, etag='"two"')]
+    source = fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_bytes() == CHANGED
+    assert source.sha256 == hashlib.sha256(CHANGED).hexdigest()
+
+
+def test_without_a_strong_etag_it_starts_over(server: Server, tmp_path: Path) -> None:
+    server.answers = [Answer(cut_at=300_000, etag='W/"weak"'), Answer(content=CHANGED, etag='W/"weak"')]
+    fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_bytes() == CHANGED
+    assert "Range" not in server.requests[1]
+
+
+def test_a_download_that_is_cut_off_every_time_fails_and_leaves_nothing(server: Server, tmp_path: Path) -> None:
+    server.answers = [Answer(cut_at=10_000, ranges=False)]
+    with pytest.raises(TemporaryError, match=r"/a\.txt"):
+        fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    assert len(server.requests) == downloads.TRIES
+    assert _left_over(tmp_path) == []
+
+
+def test_a_server_error_is_tried_again(server: Server, tmp_path: Path) -> None:
+    server.answers = [Answer(status=503, content=b"busy"), Answer()]
+    fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_bytes() == CONTENT
+    assert len(server.requests) == 2
+
+
+def test_a_lasting_server_error_is_temporary(server: Server, tmp_path: Path) -> None:
+    server.answers = [Answer(status=500, content=b"broken")]
+    with pytest.raises(TemporaryError, match="the server answered 500"):
+        fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    assert len(server.requests) == downloads.TRIES
+
+
+@pytest.mark.parametrize("status", [403, 404, 410])
+def test_a_missing_file_is_told_at_once(server: Server, tmp_path: Path, status: int) -> None:
+    server.answers = [Answer(status=status, content=b"no")]
+    with pytest.raises(NotFound, match=rf"{server.url}/missing\.txt \(the server answered {status}"):
+        fetch(f"{server.url}/missing.txt", tmp_path / "a.txt")
+    assert len(server.requests) == 1
+    assert _left_over(tmp_path) == []
+
+
+def test_redirects_are_followed(server: Server, tmp_path: Path) -> None:
+    server.answers = [Answer(status=302, content=b"", location="/there.txt"), Answer()]
+    fetch(f"{server.url}/here.txt", tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_bytes() == CONTENT
+
+
+def test_a_web_page_is_no_file(server: Server, tmp_path: Path) -> None:
+    server.answers = [Answer(content=b"\n\n<!DOCTYPE html>\n<html><title>Page not found</title></html>")]
+    with pytest.raises(NotFound, match="a web page .*Page not found"):
+        fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    assert _left_over(tmp_path) == []
+
+
+def test_an_earlier_file_stays_when_the_download_fails(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"earlier")
+    server.answers = [Answer(cut_at=10)]
+    server.answers[0].ranges = False
+    with pytest.raises(TemporaryError):
+        fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_bytes() == b"earlier"
+
+
+def test_without_a_network_the_message_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(downloads, "PAUSE", 0.001)
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.delenv("TRANSLATIONS_MIRROR", raising=False)
+    url = "http://127.0.0.1:1/corpus/en.txt"  # nobody listens on port 1
+    with pytest.raises(Unreachable, match="network could not be reached") as caught:
+        fetch(url, tmp_path / "a.txt")
+    assert url in str(caught.value)
+    assert "as 127.0.0.1:1/corpus/en.txt and let TRANSLATIONS_MIRROR" in str(caught.value)
+
+
+def test_the_mirror_comes_before_the_network(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "mirror" / "example.org" / "data" / "en.txt?version=2"
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(b"mirrored")
+    monkeypatch.setenv("TRANSLATIONS_MIRROR", str(tmp_path / "mirror"))
+    fetch("https://example.org/data/en.txt?version=2", tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_bytes() == b"mirrored"
+    fetch(f"{server.url}/b.txt", tmp_path / "b.txt")  # the mirror does not hold it
+    assert (tmp_path / "b.txt").read_bytes() == CONTENT
+
+
+def test_a_mirror_in_google_storage(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "GOOGLE_STORAGE", f"{server.url}/")
+    monkeypatch.setenv("TRANSLATIONS_MIRROR", "gs://bucket/prefix")
+    fetch("https://example.org/data/en.txt", tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_bytes() == CONTENT
+
+
+def test_a_web_page_in_the_mirror_does_not_count(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "mirror" / server.url.removeprefix("http://") / "a.txt"
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(b"<html>" + b"x" * 200_000)
+    monkeypatch.setenv("TRANSLATIONS_MIRROR", str(tmp_path / "mirror"))
+    fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_bytes() == CONTENT
+
+
+def test_a_mirror_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSLATIONS_MIRROR", str(tmp_path / "nowhere"))
+    with pytest.raises(InputError, match="TRANSLATIONS_MIRROR names .*nowhere"):
+        fetch("https://example.org/en.txt", tmp_path / "a.txt")
+
+
+def test_google_storage_urls_are_mirrored_under_their_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "mirror" / "storage.googleapis.com" / "bucket" / "en.txt"
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(b"mirrored")
+    monkeypatch.setenv("TRANSLATIONS_MIRROR", str(tmp_path / "mirror"))
+    source = fetch("gs://bucket/en.txt", tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_bytes() == b"mirrored"
+    assert source.url == "gs://bucket/en.txt"
+
+
+def test_file_urls(tmp_path: Path) -> None:
+    (tmp_path / "with space.txt").write_bytes(b"local")
+    fetch((tmp_path / "with space.txt").as_uri(), tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_bytes() == b"local"
+    with pytest.raises(NotFound, match=r"There is no file .*missing\.txt"):
+        fetch((tmp_path / "missing.txt").as_uri(), tmp_path / "b.txt")
+
+
+@pytest.mark.parametrize("url", ["ftp://example.org/a", "example.org/a", "https://", "http:///a", "file://host/a"])
+def test_urls_that_cannot_be_fetched(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRANSLATIONS_MIRROR", raising=False)
+    with pytest.raises(InputError):
+        fetch(url, tmp_path / "a.txt")
+    assert _left_over(tmp_path) == []

@@ -1,0 +1,61 @@
+"""The frame of every script: exit codes, the output folder, JSON."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.common.errors import InputError
+from pipeline.common.script import new_folder, write_json
+
+
+def _run(body: str) -> subprocess.CompletedProcess[str]:
+    code = f"""
+from pipeline.common.errors import InputError, TemporaryError
+from pipeline.common.script import run
+def main():
+    {body}
+run(main)
+"""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "says"),
+    [
+        ("pass", 0, ""),
+        ("raise InputError('The file a.txt is empty.')", 1, "error: The file a.txt is empty.\n"),
+        ("raise TemporaryError('No answer.')", 75, "error (worth another attempt): No answer.\n"),
+    ],
+)
+def test_exit_codes(body: str, code: int, says: str) -> None:
+    ended = _run(body)
+    assert (ended.returncode, ended.stderr, ended.stdout) == (code, says, "")
+
+
+def test_a_fault_in_the_script_shows_where() -> None:
+    ended = _run("raise KeyError('bug')")
+    assert ended.returncode == 1
+    assert "Traceback" in ended.stderr
+
+
+def test_logs_go_to_stderr() -> None:
+    ended = _run("import logging; logging.getLogger('a').info('Read 3 lines')")
+    assert ended.stderr.endswith(" a: Read 3 lines\n")
+    assert ended.stdout == ""
+
+
+def test_the_output_folder_is_made_and_must_be_empty(tmp_path: Path) -> None:
+    assert new_folder(tmp_path / "deep" / "out").is_dir()
+    new_folder(tmp_path / "deep" / "out")
+    (tmp_path / "deep" / "out" / "file").touch()
+    with pytest.raises(InputError, match="not empty"):
+        new_folder(tmp_path / "deep" / "out")
+    with pytest.raises(InputError, match="not empty"):
+        new_folder(tmp_path / "deep" / "out" / "file")
+
+
+def test_json_keeps_the_order_and_the_letters(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {"b": "ĉ", "a": [1]})
+    assert (tmp_path / "a.json").read_text() == '{\n  "b": "ĉ",\n  "a": [\n    1\n  ]\n}\n'

@@ -1,0 +1,169 @@
+"""Tests of pipeline.train.feed and pipeline.train.curriculum: what Marian gets to read."""
+
+import re
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from sentencepiece import SentencePieceProcessor
+
+from pipeline.alignments.icu_tokens import tokenize
+from pipeline.common.errors import InputError
+from pipeline.train.curriculum import Curriculum, read_curriculum
+from pipeline.train.feed import Feed, State
+from tests.pipeline.train import tiny
+
+ALL = {"bicameral": True, "phonemic": True}
+LINES = 200
+
+
+def names() -> dict[str, str]:
+    source, target = tiny.corpus().vocabs
+    return {"src": "en", "trg": "eo", "source-vocab": str(source), "target-vocab": str(target)}
+
+
+def curriculum(name: str, conditions: dict[str, bool] | None = None) -> Curriculum:
+    path = tiny.CONFIGS / f"curriculum/{name}.yml"
+    return read_curriculum(path, ALL if conditions is None else conditions, names())
+
+
+def aligned_tsv(path: Path, mark: str = "") -> Path:
+    """Pairs as ICU tokens with an alignment, with the mark at the beginning of each source."""
+    rows = []
+    for source, target in tiny.pairs(LINES, seed=1):
+        sides = tokenize(mark + source, "en"), tokenize(target, "eo")
+        words = [[i for i, token in enumerate(side) if token != "▁"] for side in sides]
+        links = " ".join(f"{i}-{j}" for i, j in zip(*words, strict=False))
+        rows.append("\t".join([" ".join(sides[0]), " ".join(sides[1]), links]) + "\n")
+    path.write_text("".join(rows))
+    return path
+
+
+def feed(tmp_path: Path, name: str, workers: int = 0, resume: State | None = None, stage: int = 0) -> Feed:
+    """A feed of small batches with the curriculum of that name."""
+    scratch = tmp_path / f"scratch.{workers}"
+    scratch.mkdir(exist_ok=True)
+    files = {"original": aligned_tsv(tmp_path / "o"), "backtranslated": aligned_tsv(tmp_path / "b", "Back ")}
+    config = curriculum(name).stage_config(stage, files, aligned=True, seed=7)
+    return Feed(config, batch_size=100, chunk_size=20, workers=workers, scratch=scratch, resume=resume)
+
+
+def fed(given: Feed, batches: int) -> list[str]:
+    return [line for batch, _ in islice(given.batches(), batches) for line in batch]
+
+
+@pytest.mark.parametrize("name", ["student", "teacher.one-stage"])
+def test_marian_reads_no_tokenised_text(tmp_path: Path, name: str) -> None:
+    lines = fed(feed(tmp_path, name), 5)
+    assert len(lines) > 450
+    assert not [line for line in lines if "▁" in line]
+    assert [line for line in lines if line.startswith("the ")]
+
+
+def test_a_student_reads_alignments_of_sentencepiece_pieces(tmp_path: Path) -> None:
+    source, target = (SentencePieceProcessor(model_file=str(vocab)) for vocab in tiny.corpus().vocabs)
+    beyond_words = 0
+    for line in fed(feed(tmp_path, "student"), 5):
+        src, trg, alignment = line.rstrip("\n").split("\t")
+        links = [tuple(map(int, link.split("-"))) for link in alignment.split()]
+        assert all(i < len(source.encode(src)) and j < len(target.encode(trg)) for i, j in links)
+        beyond_words += any(i >= len(src.split()) for i, _ in links)
+    assert beyond_words > 100  # the tokens of the input were fewer
+
+
+def test_a_teacher_reads_two_fields(tmp_path: Path) -> None:
+    assert {line.count("\t") for line in fed(feed(tmp_path, "teacher.one-stage"), 3)} == {1}
+
+
+def test_stages_mix_what_they_say(tmp_path: Path) -> None:
+    first = fed(feed(tmp_path, "teacher.two-stage"), 5)
+    second = fed(feed(tmp_path, "teacher.two-stage", stage=1), 5)
+    shares = [
+        sum(line.upper().startswith("BACK ") for line in lines) / len(lines) for lines in (first, second)
+    ]
+    assert 0.3 < shares[0] < 0.45  # 0.4 less the lines that typos changed
+    assert shares[1] == 0
+
+
+def test_a_stage_ends_when_its_dataset_was_read_often_enough(tmp_path: Path) -> None:
+    given = feed(tmp_path, "teacher.two-stage")
+    back = [line for batch, _ in given.batches() for line in batch if re.match("(?i)back ", line)]
+    assert len(back) > 2 * LINES * 0.8
+    assert len(back) <= 2 * LINES + 40
+
+
+def test_the_number_of_workers_does_not_change_the_text(tmp_path: Path) -> None:
+    assert fed(feed(tmp_path, "student", workers=1), 4) == fed(feed(tmp_path, "student", workers=3), 4)
+
+
+def test_going_on_from_a_state_gives_the_lines_that_would_have_followed(tmp_path: Path) -> None:
+    whole = list(islice(feed(tmp_path, "student").batches(), 6))
+    state = whole[2][1]
+    rest = list(islice(feed(tmp_path, "student", resume=state).batches(), 3))
+    assert [batch for batch, _ in rest] == [batch for batch, _ in whole[3:]]
+
+
+def test_the_state_taken_is_the_newest_that_marian_has_passed(tmp_path: Path) -> None:
+    given = feed(tmp_path, "student", resume={"begin": True})
+    given.states.mkdir()
+    for lines in (100, 200, 300):
+        (given.states / f"{lines:015d}.json").write_text(f'{{"lines": {lines}}}')
+    assert given.state_after(99) == {"begin": True}
+    assert given.state_after(250) == {"lines": 200}
+    assert given.state_after(300) == {"lines": 300}
+    assert len(list(given.states.iterdir())) == 1
+
+
+def modifiers(name: str, **conditions: bool) -> list[str]:
+    return [next(iter(modifier)) for modifier in curriculum(name, conditions).modifiers]
+
+
+def test_modifiers_depend_on_the_script() -> None:
+    common = ["RemoveEndPunct", "Noise", "Tags"]
+    assert modifiers("student", bicameral=False, phonemic=False) == common
+    assert set(modifiers("student", bicameral=True, phonemic=False)) == {*common, "UpperCase", "TitleCase"}
+    assert set(modifiers("teacher.two-stage", bicameral=False, phonemic=True)) == {*common, "Typos"}
+
+
+def test_only_the_student_maps_alignments_to_pieces() -> None:
+    assert curriculum("student").aligns_pieces
+    assert not curriculum("teacher.one-stage").aligns_pieces
+    assert curriculum("backward").tags is None
+
+
+def test_stages_have_seeds_and_settings_of_their_own(tmp_path: Path) -> None:
+    files = {"original": tmp_path / "o.tsv", "backtranslated": tmp_path / "b.tsv"}
+    two = curriculum("teacher.two-stage")
+    first, second = (two.stage_config(stage, files, aligned=True, seed=5) for stage in (0, 1))
+    assert first["pretrain"] == ["original 0.6", "backtranslated 0.4", "until backtranslated 2"]
+    assert second["finetune"] == ["original 1.0", "until original inf"]
+    assert list(second["datasets"]) == ["original"]
+    assert first["seed"] != second["seed"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("stages: [a]", "KeyError"),
+        ("- 1", "is not a curriculum"),
+        ("{stages: [a], a: [x 1.0], modifiers: [], batch-size: 1, chunk-size: 1}", "until clause"),
+        (
+            "{stages: [a], a: [x 1.0, until x 1], modifiers: [{Nonsense: 1}], batch-size: 1, chunk-size: 1}",
+            "Nonsense",
+        ),
+        (
+            "{stages: [a], a: [x 1.0, until x 1], modifiers: [{UpperCase: 1, when: rainy}], batch-size: 1, "
+            "chunk-size: 1}",
+            "bicameral, phonemic",
+        ),
+        (
+            "{stages: [a], a: [x 1.0, until x 1], modifiers: [{Tags: 0}, {UpperCase: 1}], batch-size: 1, "
+            "chunk-size: 1}",
+            "last modifier",
+        ),
+    ],
+)
+def test_a_bad_curriculum_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "c.yml").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_curriculum(tmp_path / "c.yml", ALL, names())

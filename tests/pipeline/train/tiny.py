@@ -1,0 +1,158 @@
+"""A language pair that a tiny model learns in seconds, and models of it, trained once a session."""
+
+import atexit
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+from pipeline.common.lines import read_lines, write_lines
+from pipeline.train.vocab import learn
+
+CONFIGS = Path("pipeline/train/configs").absolute()
+NOUNS = "cat dog house tree bird fish man boy girl book".split()
+VERBS = "sees eats loves takes finds wants".split()
+ADJECTIVES = "big small red old new good".split()
+VOCAB_SIZE = 320
+
+TINY = {
+    "task": "transformer-base",
+    "dim-emb": 32,
+    "transformer-dim-ffn": 64,
+    "transformer-heads": 2,
+    "enc-depth": 1,
+    "dec-depth": 1,
+    "transformer-dropout": 0,
+    "label-smoothing": 0,
+    "mini-batch": 32,
+    "maxi-batch": 5,
+    "learn-rate": 0.004,
+    "lr-warmup": 10,
+    "valid-freq": 100,
+    "save-freq": 100,
+    "disp-freq": 25,
+    "valid-mini-batch": 32,
+    "beam-size": 2,
+}
+
+
+def sentence(rng: random.Random) -> str:
+    """An English-like sentence of seven words."""
+    words = [rng.choice(ADJECTIVES), rng.choice(NOUNS), rng.choice(VERBS), rng.choice(ADJECTIVES)]
+    return f"the {words[0]} {words[1]} {words[2]} the {words[3]} {rng.choice(NOUNS)}."
+
+
+def translation(text: str) -> str:
+    """Its translation: every word spelt backwards in capitals, "the" as LA."""
+    return " ".join("LA" if word == "the" else word[::-1].upper() for word in text[:-1].split()) + "."
+
+
+def pairs(number: int, seed: int) -> list[tuple[str, str]]:
+    """So many pairs; another seed gives others, with few in common."""
+    rng = random.Random(seed)
+    return [(text, translation(text)) for text in (sentence(rng) for _ in range(number))]
+
+
+def write_pairs(folder: Path, name: str, lines: Sequence[tuple[str, str]]) -> tuple[Path, Path]:
+    """Write {name}.en.zst and {name}.xx.zst."""
+    files = folder / f"{name}.en.zst", folder / f"{name}.xx.zst"
+    for side, file in enumerate(files):
+        write_lines(file, (pair[side] for pair in lines))
+    return files
+
+
+def write_vocabs(folder: Path) -> tuple[Path, Path]:
+    """Two different vocabularies of equal size."""
+    lines = pairs(600, seed=1)
+    files = folder / "vocab.en.spm", folder / "vocab.xx.spm"
+    for side, file in enumerate(files):
+        file.write_bytes(learn([pair[side] for pair in lines], VOCAB_SIZE, "nmt_nfkc"))
+    return files
+
+
+def run_script(
+    module: str, *args: object, env: Mapping[str, object] | None = None, stdin: str | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run a script as the engine would, with two threads."""
+    return subprocess.run(
+        [sys.executable, "-m", module, *map(str, args)],
+        env=environment(env),
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def environment(extra: Mapping[str, object] | None = None) -> dict[str, str]:
+    """The environment of a script."""
+    granted = {"TRANSLATIONS_THREADS": 2, "TRANSLATIONS_WORKSPACE": 256, **(extra or {})}
+    return {**os.environ, **{name: str(value) for name, value in granted.items()}}
+
+
+class Corpus:
+    """Files to train the pair en → xx on."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.vocabs = write_vocabs(folder)
+        self.train = write_pairs(folder, "train", pairs(600, seed=1))
+        self.dev = write_pairs(folder, "dev", pairs(30, seed=2))
+
+    def arguments(self, output: Path, marian_args: Mapping[str, object], **options: object) -> list[object]:
+        """The arguments of pipeline.train.train; `options` replace or add to the usual ones."""
+        values: dict[str, object] = {
+            "src": "en",
+            "trg": "xx",
+            "source-vocab": self.vocabs[0],
+            "target-vocab": self.vocabs[1],
+            "original-src": self.train[0],
+            "original-trg": self.train[1],
+            "dev-src": self.dev[0],
+            "dev-trg": self.dev[1],
+            "model-config": CONFIGS / "model/teacher.yml",
+            "training-config": CONFIGS / "training/teacher.train.yml",
+            "curriculum": CONFIGS / "curriculum/backward.yml",
+            "marian-args": json.dumps({**TINY, **marian_args}),
+            "seed": 1,
+            "best-model": "chrf",
+            "output": output,
+            **{name.replace("_", "-"): value for name, value in options.items()},
+        }
+        flags = [f"--{name}" for name, value in values.items() if value is True]
+        given = [(f"--{name}", value) for name, value in values.items() if value is not True]
+        return [*flags, *(part for pair in given for part in pair)]
+
+
+def session_folder() -> Path:
+    """A new folder that is removed when the session ends."""
+    folder = Path(mkdtemp(prefix="tiny."))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+@cache
+def corpus() -> Corpus:
+    """The files, made once a session."""
+    return Corpus(session_folder())
+
+
+@cache
+def model() -> Path:
+    """A model's folder that translates en → xx well, with split vocabularies; trained once a session."""
+    output = session_folder() / "model"
+    done = run_script("pipeline.train.train", *corpus().arguments(output, {"after": "300u"}))
+    assert done.returncode == 0, done.stderr
+    return output
+
+
+def lines_of(path: Path) -> list[str]:
+    """A text file's lines."""
+    return list(read_lines(path))

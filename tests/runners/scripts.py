@@ -1,0 +1,89 @@
+"""Small steps for the tests of the runners: bundles of a script or two, and jobs that run them."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+import textwrap
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from translations_assets.steps.job import Job
+from translations_assets.steps.protocols import Store
+
+KEY = "ab" * 32
+
+COPY = """
+    import argparse, pathlib
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--text", type=pathlib.Path)
+    parser.add_argument("--output", type=pathlib.Path)
+    options = parser.parse_args()
+    options.output.mkdir()
+    (options.output / "copy.txt").write_text(options.text.read_text() if options.text else "no input")
+"""
+
+
+def job(store: Store, script: str, **changes: Any) -> Job:
+    """A job that runs `script`, the text of a module, as `pipeline.script`."""
+    members = {"pipeline/__init__.py": "", "pipeline/script.py": textwrap.dedent(script)}
+    values: dict[str, Any] = {
+        "key": KEY,
+        "generation": 1,
+        "attempt": 1,
+        "label": "copy-en",
+        "reason": "no result for its key",
+        "script": "pipeline.script",
+        "command": ("--output", "out"),
+        "inputs": {},
+        "outputs": ("copy.txt",),
+        "bundle": store.add_bytes(tar(members)),
+        "worker": "cpu",
+    }
+    return Job(**{**values, **changes})
+
+
+def tar(members: Mapping[str, str]) -> bytes:
+    """A code bundle: name → text."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, text in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text.encode())
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return buffer.getvalue()
+
+
+def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
+    """Whether something becomes true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def processes_of(folder: Path) -> list[int]:
+    """Live processes whose environment or command names a folder."""
+    mark = str(folder).encode()
+    return [int(name) for name in os.listdir("/proc") if name.isdecimal() and _mentions(int(name), mark)]
+
+
+def _mentions(pid: int, mark: bytes) -> bool:
+    try:
+        environment = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False
+    return mark in environment and alive(pid) and pid != os.getpid()

@@ -1,0 +1,445 @@
+"""An attempt of a step, by real workers and real scripts: what it keeps, what it refuses, what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runners.scripts import COPY, KEY, job, tar
+from translations_assets.runners.local import LocalRunner
+from translations_assets.runners.machine import Gpu
+from translations_assets.steps.job import Job, JobEvent, Outcome
+from translations_assets.steps.manifest import Blob
+from translations_assets.store.local import LocalStore
+
+
+def run(runner: LocalRunner, store: LocalStore, work: Job) -> Outcome:
+    """Run one attempt to its end."""
+    return runner.run(work, store, threading.Event(), lambda event: None)
+
+
+def output(store: LocalStore, outcome: Outcome, name: str = "copy.txt") -> str:
+    """The text of an output of a step that is done."""
+    assert outcome.manifest is not None, outcome.message + "\n" + outcome.log_tail
+    return store.read_blob(outcome.manifest.outputs[name]).decode()
+
+
+def log(store: LocalStore, attempt: int = 1) -> str:
+    """The whole log of an attempt."""
+    return b"".join(store.read_log(KEY, 1, attempt)).decode()
+
+
+def written(script: str) -> str:
+    """A script that makes its output folder, does something, and writes its output."""
+    return f"""
+import os, pathlib, sys, time
+out = pathlib.Path("out")
+out.mkdir()
+{script}
+(out / "copy.txt").write_text("done")
+"""
+
+
+def test_a_script_runs_on_its_inputs_and_its_outputs_are_kept(runner: LocalRunner, store: LocalStore) -> None:
+    text = store.add_bytes("ĉu vi parolas Esperanton?\n".encode())
+    work = job(
+        store,
+        COPY,
+        command=("--text", "in/text/mono.eo", "--output", "out"),
+        inputs={"text/mono.eo": text},
+        provenance={"stage": "translate_corpus"},
+    )
+    outcome = run(runner, store, work)
+    assert outcome.kind == "done"
+    assert output(store, outcome) == "ĉu vi parolas Esperanton?\n"
+    assert store.latest(KEY) == outcome.manifest
+    assert outcome.manifest is not None
+    assert outcome.manifest.outputs["copy.txt"] == text
+    assert outcome.manifest.provenance["stage"] == "translate_corpus"
+    assert outcome.manifest.provenance["worker"]["threads"] == 1
+    assert (outcome.manifest.label, outcome.manifest.attempt) == ("copy-en", 1)
+
+
+def test_nothing_is_left_behind(runner: LocalRunner, store: LocalStore) -> None:
+    run(runner, store, job(store, COPY))
+    for folder in ("work", "tmp", "locks"):
+        assert list((store.root / folder).iterdir()) == [], folder
+
+
+def test_a_finished_step_does_not_run_again(runner: LocalRunner, store: LocalStore, tmp_path: Path) -> None:
+    work = job(store, written(f"pathlib.Path({str(tmp_path / 'ran')!r}).open('a').write('x')"))
+    first, second = run(runner, store, work), run(runner, store, work)
+    assert first == second
+    assert (tmp_path / "ran").read_text() == "x"
+
+
+def test_a_missing_and_an_empty_output_are_named(runner: LocalRunner, store: LocalStore) -> None:
+    work = job(store, written("(out / 'b.txt').touch()"), outputs=("a.txt", "b.txt", "copy.txt"))
+    outcome = run(runner, store, work)
+    assert outcome.kind == "failed"
+    assert "a.txt is missing, b.txt is empty" in outcome.message
+    assert "copy.txt" not in outcome.message
+    assert store.latest(KEY) is None
+
+
+def test_undeclared_outputs_are_logged_and_not_kept(runner: LocalRunner, store: LocalStore) -> None:
+    outcome = run(runner, store, job(store, written("(out / 'more.txt').write_text('x')")))
+    assert outcome.manifest is not None
+    assert set(outcome.manifest.outputs) == {"copy.txt"}
+    assert "out/more.txt is no declared output" in log(store)
+
+
+def test_a_failing_script_shows_the_end_of_its_log(runner: LocalRunner, store: LocalStore) -> None:
+    work = job(store, written("for n in range(50): print('line', n)\nsys.exit('error: no such corpus')"))
+    outcome = run(runner, store, work)
+    assert outcome.kind == "failed"
+    assert outcome.message == "pipeline.script ended with exit code 1"
+    assert outcome.log_tail.splitlines()[-2:] == ["line 49", "error: no such corpus"]
+    assert len(outcome.log_tail.splitlines()) == 20
+    assert "line 0\n" in log(store)
+
+
+def test_exit_code_75_asks_for_another_attempt(runner: LocalRunner, store: LocalStore) -> None:
+    outcome = run(runner, store, job(store, written("print('the network is away'); sys.exit(75)")))
+    assert outcome.kind == "temporary"
+    assert "75" in outcome.message
+    assert outcome.log_tail.endswith("the network is away")
+
+
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "sys.exit(137)"])
+def test_a_script_that_is_killed_may_have_needed_more_memory(
+    runner: LocalRunner, store: LocalStore, end: str
+) -> None:
+    outcome = run(runner, store, job(store, written(f"held = bytearray(200 << 20)\n{end}")))
+    assert outcome.kind == "temporary"
+    assert "SIGKILL" in outcome.message
+    assert "memory" in outcome.message
+    peak = float(outcome.message.split("peak was ")[1].split()[0])
+    assert 0.19 < peak < 1.0
+
+
+def test_a_crash_is_the_scripts_own_fault(runner: LocalRunner, store: LocalStore) -> None:
+    outcome = run(runner, store, job(store, written("os.abort()")))
+    assert outcome.kind == "failed"
+    assert "signal 6" in outcome.message
+
+
+CHANGES = {
+    "written in place": "path.chmod(0o644); path.write_text('other words')",
+    "same size": "path.chmod(0o644); path.write_text('A TEXT')",
+    "replaced": "path.unlink(); path.write_text('other words')",
+    "removed": "path.unlink()",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_a_script_that_changes_its_input_fails(runner: LocalRunner, store: LocalStore, change: str) -> None:
+    text = store.add_bytes(b"a text")
+    script = written(f"path = pathlib.Path('in/text/mono.en')\n{change}")
+    outcome = run(runner, store, job(store, script, inputs={"text/mono.en": text}))
+    assert outcome.kind == "failed"
+    assert "changed its input in/text/mono.en" in outcome.message
+    assert store.latest(KEY) is None
+    if store.has_blob(text):  # else the change went through the hard link, was found, and put aside
+        assert store.read_blob(text) == b"a text"
+    assert store.read_blob(store.add_bytes(b"a text")) == b"a text"
+
+
+def test_an_input_that_somebody_stores_again_meanwhile_is_not_changed(
+    runner: LocalRunner, store: LocalStore
+) -> None:
+    """Storing equal contents touches the blob, to which the input is a hard link."""
+    text = store.add_bytes(b"a text")
+    script = written("os.utime('in/text/mono.en')")
+    assert run(runner, store, job(store, script, inputs={"text/mono.en": text})).kind == "done"
+
+
+def test_a_damaged_input_is_named_and_never_used(runner: LocalRunner, store: LocalStore) -> None:
+    text = store.add_bytes(b"a text")
+    path = store.root / "blobs" / text.digest[:2] / text.digest
+    path.chmod(0o644)
+    path.write_bytes(b"a TEXT")
+    outcome = run(runner, store, job(store, COPY, inputs={"text/mono.en": text}))
+    assert outcome.kind == "failed"
+    assert text.digest in outcome.message
+    assert not store.has_blob(text)
+
+
+def test_an_input_cannot_be_placed_outside(runner: LocalRunner, store: LocalStore) -> None:
+    text = store.add_bytes(b"a text")
+    outcome = run(runner, store, job(store, COPY, inputs={"../../outside": text}))
+    assert outcome.kind != "done"
+    assert "outside" in outcome.message
+    assert not list(store.root.rglob("outside"))
+
+
+def test_a_bundle_cannot_write_outside(runner: LocalRunner, store: LocalStore) -> None:
+    outcome = run(runner, store, job(store, COPY, bundle=store.add_bytes(tar({"../outside.py": ""}))))
+    assert outcome.kind != "done"
+    assert "../outside.py" in outcome.message
+    assert not list(store.root.rglob("outside.py"))
+
+
+def test_a_module_that_is_missing_from_the_bundle_is_not_taken_from_the_checkout(
+    runner: LocalRunner, store: LocalStore
+) -> None:
+    """`pipeline.common.lines` is in the repository, which an editable install puts on the import path."""
+    outcome = run(runner, store, job(store, written("import pipeline.common.lines")))
+    assert outcome.kind == "failed"
+    assert "No module named 'pipeline.common'" in outcome.log_tail
+
+
+@pytest.mark.parametrize("name", ["translations_assets", "translations_assets.steps", "tests", "benchmarks"])
+def test_the_repository_cannot_be_imported(runner: LocalRunner, store: LocalStore, name: str) -> None:
+    outcome = run(runner, store, job(store, written(f"import {name}")))
+    assert outcome.kind == "failed"
+    assert "ModuleNotFoundError" in outcome.log_tail
+
+
+def test_the_libraries_of_the_environment_can_be_imported(runner: LocalRunner, store: LocalStore) -> None:
+    assert run(runner, store, job(store, written("import psutil"))).kind == "done"
+
+
+def test_processes_that_a_script_starts_find_the_bundle(runner: LocalRunner, store: LocalStore) -> None:
+    script = """
+    import multiprocessing, pathlib, subprocess, sys
+
+    def double(number):
+        return 2 * number
+
+    if __name__ == "__main__":
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            doubled = pool.map(double, [21])
+        child = subprocess.run([sys.executable, "-c", "import pipeline; print(pipeline.__file__)"],
+                               capture_output=True, text=True, check=True)
+        pathlib.Path("out").mkdir()
+        pathlib.Path("out/copy.txt").write_text(f"{doubled} {child.stdout}")
+    """
+    text = output(store, run(runner, store, job(store, script)))
+    assert text.startswith("[42] ")
+    assert text.strip().endswith("/code/pipeline/__init__.py")
+
+
+def test_the_environment_is_made_from_scratch(
+    runner: LocalRunner, store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "of the user's shell")
+    monkeypatch.setenv("PYTHONHASHSEED", "1")
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("TRANSLATIONS_MIRROR", "data/mirror")
+    script = written("import json; (out / 'env').write_text(json.dumps(dict(os.environ)))")
+    work = job(store, script, outputs=("env",), env={"ALGORITHM": "2"}, worker="large-cpu")
+    environment: dict[str, Any] = json.loads(output(store, run(runner, store, work), "env"))
+    assert "SECRET" not in environment
+    assert "PYTHONHASHSEED" not in environment
+    assert environment["ALGORITHM"] == "2"
+    assert environment["https_proxy"] == "http://127.0.0.1:9"
+    assert environment["TRANSLATIONS_MIRROR"] == str(Path.cwd() / "data" / "mirror")
+    assert environment["TRANSLATIONS_THREADS"] == environment["OMP_NUM_THREADS"] == "2"
+    assert environment["TRANSLATIONS_GPUS"] == environment["CUDA_VISIBLE_DEVICES"] == ""
+    assert environment["TRANSLATIONS_WORKSPACE"] == "512"
+    assert environment["TMPDIR"].startswith(str(store.root / "work"))
+    assert environment["LANG"] == "C.UTF-8"
+    assert "TRANSLATIONS_CHECKPOINTS" not in environment
+
+
+def test_events_tell_of_the_start_and_of_live_numbers(runner: LocalRunner, store: LocalStore) -> None:
+    script = written(
+        "with open(os.environ['TRANSLATIONS_PROGRESS'], 'a') as live:\n"
+        "    for line in ('{\"update\": 1}', 'no number', '{\"update\": 2}'):\n"
+        "        print(line, file=live, flush=True)\n"
+        "        time.sleep(0.1)"
+    )
+    events: list[JobEvent] = []
+    work = job(store, script)
+    assert runner.run(work, store, threading.Event(), events.append).kind == "done"
+    assert [event.kind for event in events] == ["started", "progress", "progress"]
+    assert events[0].detail["threads"] == 1
+    assert [event.detail for event in events[1:]] == [{"update": 1}, {"update": 2}]
+    assert {event.label for event in events} == {"copy-en"}
+
+
+def test_the_log_is_stored_while_the_script_runs(runner: LocalRunner, store: LocalStore) -> None:
+    script = written("print('x' * 79, flush=True)\nfor _ in range(30_000): print('y' * 79)\ntime.sleep(2.5)")
+    seen_at: list[float] = []
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.05):
+            if not seen_at and any(store.read_log(KEY, 1, 1)):
+                seen_at.append(time.monotonic())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    outcome = run(runner, store, job(store, script))
+    ended_at = time.monotonic()
+    ended.set()
+    watcher.join()
+    assert outcome.kind == "done"
+    assert seen_at, "no part was seen while the script ran"
+    assert ended_at - seen_at[0] > 0.5
+    parts = list(store.read_log(KEY, 1, 1))
+    assert max(map(len, parts)) <= 1 << 20
+    assert b"".join(parts).count(b"y" * 79) == 30_000
+
+
+def test_what_a_step_used_is_measured(runner: LocalRunner, store: LocalStore) -> None:
+    script = written(
+        "import subprocess\n"
+        "subprocess.run([sys.executable, '-c', 'import time; b = bytearray(150 << 20); time.sleep(1.5)'])\n"
+        "start = time.process_time()\n"
+        "while time.process_time() - start < 0.5: pass\n"
+        "(out / 'big').write_bytes(bytes(3 << 20))"
+    )
+    outcome = run(runner, store, job(store, script))
+    assert outcome.manifest is not None
+    used = outcome.manifest.usage
+    assert used.seconds >= 2.0
+    assert 0.5 <= used.cpu_seconds < used.seconds
+    assert 150 << 20 <= used.peak_memory < 600 << 20
+    assert 3 << 20 <= used.disk < 4 << 20
+    assert outcome.manifest.started <= outcome.manifest.ended <= time.time()
+
+
+def test_a_log_that_another_run_began_is_continued(runner: LocalRunner, store: LocalStore) -> None:
+    store.append_log(KEY, 1, 1, 0, b"of a worker that was killed\n")
+    run(runner, store, job(store, written("print('hello')")))
+    assert log(store).startswith("of a worker that was killed\n")
+    assert "hello" in log(store)
+
+
+def test_children_that_outlive_their_script_are_ended_before_outputs_are_taken(
+    runner: LocalRunner, store: LocalStore
+) -> None:
+    """One in the script's own process group, one that left it."""
+    writing = "import time\nwhile True:\n    open('out/copy.txt', 'a').write('x')\n    time.sleep(0.01)\n"
+    script = written(
+        "import subprocess\n"
+        f"group = subprocess.Popen([sys.executable, '-c', {writing!r}])\n"
+        f"away = subprocess.Popen([sys.executable, '-c', {writing!r}], start_new_session=True)\n"
+        "(out / 'pids').write_text(f'{group.pid} {away.pid}')\n"
+        "time.sleep(0.5)"
+    )
+    outcome = run(runner, store, job(store, script, outputs=("copy.txt", "pids")))
+    for pid in output(store, outcome, "pids").split():
+        assert not os.path.exists(f"/proc/{pid}")
+    assert outcome.manifest is not None
+    stored = outcome.manifest.outputs["copy.txt"]
+    assert len(store.read_blob(stored)) == stored.size
+
+
+RESUMING = """
+    import os, pathlib, sys
+    sets = pathlib.Path(os.environ["TRANSLATIONS_CHECKPOINTS"])
+    earlier = sorted(path.name for path in sets.iterdir())
+    updates = int((sets / earlier[-1] / "updates").read_text()) if earlier else 0
+    for _ in range(3):
+        updates += 100
+        new = sets / f".{updates:06}"
+        new.mkdir()
+        (new / "updates").write_text(str(updates))
+        new.rename(sets / f"{updates:06}")
+    if updates < 600:
+        sys.exit(75)
+    pathlib.Path("out").mkdir()
+    pathlib.Path("out/copy.txt").write_text(f"{updates} after {earlier}")
+"""
+
+
+def test_an_interrupted_step_goes_on_from_its_checkpoint_sets(
+    runner: LocalRunner, store: LocalStore, tmp_path: Path
+) -> None:
+    work = job(store, RESUMING, resumable=True)
+    assert run(runner, store, work).kind == "temporary"
+    (tmp_path / "placed").mkdir()
+    assert store.place_checkpoints(KEY, 1, tmp_path / "placed") == ["000200", "000300"]
+    outcome = run(runner, store, job(store, RESUMING, resumable=True, attempt=2))
+    assert output(store, outcome) == "600 after ['000200', '000300']"
+    assert "goes on from checkpoint sets 000200, 000300" in log(store, attempt=2)
+    assert store.place_checkpoints(KEY, 1, tmp_path / "placed") == [], "a finished step needs none"
+
+
+def test_checkpoint_sets_are_stored_while_the_script_runs(
+    runner: LocalRunner, store: LocalStore, tmp_path: Path
+) -> None:
+    script = """
+    import os, pathlib, signal, time
+    sets = pathlib.Path(os.environ["TRANSLATIONS_CHECKPOINTS"])
+    (sets / ".half").mkdir()
+    (sets / "000100").mkdir()
+    (sets / "000100" / "model.npz").write_text("m")
+    time.sleep(3)
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)
+    """
+    outcome = run(runner, store, job(store, script, resumable=True))
+    assert outcome.kind == "temporary"
+    assert "killed" in outcome.message
+    assert store.place_checkpoints(KEY, 1, tmp_path) == ["000100"]
+
+
+def test_a_store_that_cannot_be_written_is_temporary_and_breaks_nothing(
+    runner: LocalRunner, store: LocalStore
+) -> None:
+    """The store's blobs folder gives way to a file while the script runs."""
+    script = written("os.rename('../../blobs', '../../kept'); open('../../blobs', 'w').close()")
+    outcome = run(runner, store, job(store, script))
+    assert outcome.kind == "temporary"
+    assert str(store.root / "blobs") in outcome.message
+    assert store.latest(KEY) is None
+    (store.root / "blobs").unlink()
+    (store.root / "kept").rename(store.root / "blobs")
+    assert run(runner, store, job(store, COPY)).kind == "done"
+
+
+def test_a_disk_that_is_full_during_the_commit_is_temporary(
+    runner: LocalRunner, store: LocalStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The worker finds a `sitecustomize` that lets every blob's link fail as on a full disk."""
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "sitecustomize.py").write_text(
+        "import errno, os\n"
+        "link = os.link\n"
+        "def full(source, target, **options):\n"
+        "    if 'steps' in str(target):\n"
+        "        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))\n"
+        "    return link(source, target, **options)\n"
+        "os.link = full\n"
+    )
+    work = job(store, COPY)
+    with monkeypatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(tmp_path / "full"))
+        outcome = run(runner, store, work)
+    assert outcome.kind == "temporary"
+    assert "No space left" in outcome.message
+    assert "Free some space" in outcome.message
+    assert store.latest(KEY) is None
+    assert list((store.root / "tmp").iterdir()) == []
+    assert run(runner, store, work).kind == "done"
+
+
+def test_gpus_are_counted_anew_by_cuda(tmp_path: Path, store: LocalStore) -> None:
+    runner = LocalRunner(tmp_path / "state", cpus=2, gpus=[Gpu("3", 16_000), Gpu("5", 24_000)])
+    names = "'CUDA_VISIBLE_DEVICES', 'TRANSLATIONS_GPUS', 'TRANSLATIONS_WORKSPACE', 'TRANSLATIONS_THREADS'"
+    script = f"""
+    import os, pathlib
+    pathlib.Path("out").mkdir()
+    pathlib.Path("out/copy.txt").write_text(" | ".join(os.environ[name] for name in ({names})))
+    """
+    all_of_them = run(runner, store, job(store, script, worker="large-gpu"))
+    assert output(store, all_of_them) == "3,5 | 0 1 | 12000 | 1"
+    one = run(runner, store, job(store, script, worker="gpu", generation=2))
+    assert output(store, one) in ("3 | 0 | 12000 | 1", "5 | 0 | 18000 | 1")
+
+
+def test_a_lost_bundle_is_named(runner: LocalRunner, store: LocalStore) -> None:
+    lost = Blob("12" * 32, 10)
+    outcome = run(runner, store, job(store, COPY, bundle=lost))
+    assert outcome.kind == "failed"
+    assert lost.digest in outcome.message

@@ -1,0 +1,47 @@
+"""What the machine has, as nvidia-smi and the control group tell it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from translations_assets.runners.machine import Gpu, cpu_count, find_gpus
+
+
+def nvidia_smi(folder: Path, script: str) -> None:
+    """A program of that name on the path."""
+    program = folder / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only folder on the path."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def test_gpus_are_those_of_nvidia_smi(programs: Path) -> None:
+    nvidia_smi(programs, "echo '0, 16384'; echo '1, 24576'; echo")
+    assert find_gpus({}) == [Gpu("0", 16384), Gpu("1", 24576)]
+    assert find_gpus({"CUDA_VISIBLE_DEVICES": "1"}) == [Gpu("1", 24576)]
+    assert find_gpus({"CUDA_VISIBLE_DEVICES": ""}) == []
+
+
+def test_without_a_driver_there_are_no_gpus(programs: Path) -> None:
+    assert find_gpus({}) == []
+    nvidia_smi(programs, "echo 'cannot talk to the driver' >&2; exit 9")
+    assert find_gpus({}) == []
+
+
+@pytest.mark.parametrize(
+    ("quota", "cores"), [("max 100000", None), ("100000 100000", 1), ("50000 100000", 1), ("nonsense", None)]
+)
+def test_cores_are_limited_by_the_control_group(tmp_path: Path, quota: str, cores: int | None) -> None:
+    (tmp_path / "cpu.max").write_text(quota + "\n")
+    allowed = len(os.sched_getaffinity(0))
+    assert cpu_count(tmp_path / "cpu.max") == (cores or allowed)
+    assert cpu_count(tmp_path / "absent") == allowed

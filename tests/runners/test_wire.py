@@ -1,0 +1,49 @@
+"""Requests and replies come out of a line as they went in."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.runners.scripts import COPY, job
+from tests.store.values import manifest
+from translations_assets.runners.wire import (
+    Busy,
+    Request,
+    pack_reply,
+    pack_request,
+    unpack_reply,
+    unpack_request,
+)
+from translations_assets.steps.job import JobEvent, Outcome
+from translations_assets.steps.manifest import Blob
+from translations_assets.store.memory import MemoryStore
+
+
+def test_a_request_is_one_line() -> None:
+    work = job(
+        MemoryStore(), COPY, inputs={"text/ŝ.eo": Blob("12" * 32, 3)}, env={"A": "1\n2"}, resumable=True
+    )
+    request = Request(work, "file:///store", "/store/work", 2, ("0", "3"), 512)
+    line = pack_request(request)
+    assert line.count(b"\n") == 1
+    assert unpack_request(line) == request
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Busy(),
+        JobEvent("progress", "train-en-ru", {"update": 1, "cost": 3.5}),
+        Outcome("failed", None, "exit code 1", "one\ntwo"),
+        Outcome("done", manifest({"corpus.en.zst": Blob("12" * 32, 3)})),
+    ],
+)
+def test_a_reply_is_one_line(reply: JobEvent | Outcome | Busy) -> None:
+    line = pack_reply(reply)
+    assert line.count(b"\n") == 1
+    assert unpack_reply(line) == reply
+
+
+def test_an_unknown_reply_is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown reply"):
+        unpack_reply(b'{"Gossip": {}}\n')

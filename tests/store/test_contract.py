@@ -1,0 +1,278 @@
+"""What every store promises: the same tests over the store in a folder and the one in memory."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.store.values import KEY, OTHER_KEY, manifest, ref
+from translations_assets.steps.errors import DamagedError, StoreError
+from translations_assets.steps.manifest import Blob
+from translations_assets.steps.protocols import Store
+from translations_assets.store.memory import MemoryStore
+
+
+def test_a_blob_is_known_by_its_sha256_and_size(store: Store) -> None:
+    blob = store.add_bytes(b"Saluton\n")
+    assert blob == Blob(hashlib.sha256(b"Saluton\n").hexdigest(), 8)
+    assert store.read_blob(blob) == b"Saluton\n"
+    assert store.has_blob(blob)
+
+
+def test_a_file_and_its_bytes_are_the_same_blob(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "corpus.eo"
+    file.write_bytes(b"unu\ndu\n" * 300_000)
+    blob = store.add_blob(file)
+    assert blob == store.add_bytes(file.read_bytes())
+    assert file.stat().st_nlink == 1, "the file is the caller's: the store keeps a copy"
+
+
+def test_the_callers_file_may_change_after_it_was_stored(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "filters.txt"
+    file.write_text("before")
+    blob = store.add_blob(file)
+    file.write_text("after!")
+    assert store.read_blob(blob) == b"before"
+
+
+def test_an_empty_file_can_be_stored(store: Store, tmp_path: Path) -> None:
+    blob = store.add_bytes(b"")
+    assert store.has_blob(blob)
+    store.place_blob(blob, tmp_path / "empty")
+    assert (tmp_path / "empty").read_bytes() == b""
+
+
+def test_a_placed_blob_is_read_only(store: Store, tmp_path: Path) -> None:
+    blob = store.add_bytes(b"one\n")
+    store.place_blob(blob, tmp_path / "text")
+    assert (tmp_path / "text").read_bytes() == b"one\n"
+    assert stat.S_IMODE((tmp_path / "text").stat().st_mode) == 0o444
+
+
+def test_what_is_not_there_is_damage_that_is_named(store: Store, tmp_path: Path) -> None:
+    blob = Blob("12" * 32, 7)
+    assert not store.has_blob(blob)
+    with pytest.raises(DamagedError, match=blob.digest):
+        store.read_blob(blob)
+    with pytest.raises(DamagedError, match=blob.digest):
+        store.place_blob(blob, tmp_path / "text")
+    assert not (tmp_path / "text").exists()
+
+
+def test_a_source_that_cannot_be_read_is_named(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="nowhere.txt"):
+        store.add_blob(tmp_path / "nowhere.txt")
+
+
+def test_quarantined_contents_are_not_used_and_can_be_stored_again(store: Store) -> None:
+    blob = store.add_bytes(b"text")
+    store.quarantine(blob, "found damaged")
+    assert not store.has_blob(blob)
+    assert store.add_bytes(b"text") == blob
+    assert store.read_blob(blob) == b"text"
+
+
+def test_many_writers_of_one_blob_all_succeed(store: Store) -> None:
+    data = b"the same contents\n" * 10_000
+    with ThreadPoolExecutor(8) as pool:
+        blobs = set(pool.map(lambda _: store.add_bytes(data), range(24)))
+    assert len(blobs) == 1
+    assert store.read_blob(blobs.pop()) == data
+
+
+def test_a_step_is_finished_by_its_manifest(store: Store) -> None:
+    assert store.latest(KEY) is None
+    made = manifest({"part.1.zst": store.add_bytes(b"1"), "part.2.zst": store.add_bytes(b"2")})
+    assert store.commit(made) == made
+    assert store.latest(KEY) == made
+    assert store.generation(KEY, 1) == made
+    assert store.generation(KEY, 2) is None
+    assert store.latest(OTHER_KEY) is None
+
+
+def test_the_highest_generation_counts(store: Store) -> None:
+    for generation in (1, 2, 10, 9):
+        store.commit(manifest({"out": store.add_bytes(b"x")}, generation=generation))
+    latest = store.latest(KEY)
+    assert latest is not None
+    assert latest.generation == 10
+
+
+def test_the_second_writer_of_a_generation_takes_the_firsts_result(store: Store) -> None:
+    first = manifest({"model": store.add_bytes(b"first")})
+    second = manifest({"model": store.add_bytes(b"second")})
+    assert store.commit(first) == first
+    assert store.commit(second) == first
+    assert store.latest(KEY) == first
+
+
+def test_concurrent_commits_agree_on_one_result(store: Store) -> None:
+    made = [manifest({"model": store.add_bytes(b"%d" % number)}) for number in range(12)]
+    with ThreadPoolExecutor(6) as pool:
+        counted = list(pool.map(store.commit, made))
+    assert counted == [store.latest(KEY)] * 12
+    assert counted[0] in made
+
+
+def test_nothing_is_finished_without_its_outputs(store: Store) -> None:
+    with pytest.raises(DamagedError, match=r"corpus\.ru\.zst"):
+        store.commit(manifest({"corpus.ru.zst": Blob("12" * 32, 7)}))
+    assert store.latest(KEY) is None
+
+
+def test_keys_are_listed(store: Store) -> None:
+    for key in (OTHER_KEY, KEY):
+        store.commit(manifest({"out": store.add_bytes(b"x")}, key=key))
+    assert list(store.keys()) == [KEY, OTHER_KEY]
+
+
+def test_one_owner_at_a_time(store: Store) -> None:
+    with store.lock(KEY, 1) as first, store.lock(KEY, 1) as second, store.lock(KEY, 2) as other:
+        assert (first, second, other) == (True, False, True)
+    with store.lock(KEY, 1) as again:
+        assert again
+
+
+def test_a_failing_owner_frees_the_step(store: Store) -> None:
+    with pytest.raises(RuntimeError, match="failed"), store.lock(KEY, 1):
+        raise RuntimeError("failed")
+    with store.lock(KEY, 1) as again:
+        assert again
+
+
+def test_log_parts_are_read_in_order_from_any_part_on(store: Store) -> None:
+    for part in range(12):
+        store.append_log(KEY, 1, 2, part, b"part %d\n" % part)
+    assert list(store.read_log(KEY, 1, 2))[9:] == [b"part 9\n", b"part 10\n", b"part 11\n"]
+    assert list(store.read_log(KEY, 1, 2, part=11)) == [b"part 11\n"]
+    assert list(store.read_log(KEY, 1, 3)) == []
+
+
+def test_log_parts_are_written_once(store: Store) -> None:
+    store.append_log(KEY, 1, 1, 0, b"mine\n")
+    with pytest.raises(StoreError, match="there already"):
+        store.append_log(KEY, 1, 1, 0, b"another's\n")
+    assert list(store.read_log(KEY, 1, 1)) == [b"mine\n"]
+
+
+def test_attempts_are_those_with_a_log_of_the_generation(store: Store) -> None:
+    for generation, attempt in ((1, 10), (1, 2), (2, 1), (12, 3)):
+        store.append_log(KEY, generation, attempt, 0, b"x")
+    assert store.attempts(KEY, 1) == [2, 10]
+    assert store.attempts(KEY, 2) == [1]
+    assert store.attempts(OTHER_KEY, 1) == []
+
+
+def checkpoint_set(folder: Path, text: str) -> Path:
+    """A set of two files, one below a folder."""
+    (folder / "opustrainer").mkdir(parents=True)
+    (folder / "model.npz").write_text(f"model {text}")
+    (folder / "opustrainer" / "state.yml").write_text(f"state {text}")
+    return folder
+
+
+def test_the_newest_two_checkpoint_sets_are_kept(store: Store, tmp_path: Path) -> None:
+    for name in ("000100", "000200", "000300"):
+        store.add_checkpoint(KEY, 1, name, checkpoint_set(tmp_path / name, name))
+    placed = tmp_path / "placed"
+    placed.mkdir()
+    assert store.place_checkpoints(KEY, 1, placed) == ["000200", "000300"]
+    assert sorted(path.name for path in placed.iterdir()) == ["000200", "000300"]
+    assert (placed / "000300" / "opustrainer" / "state.yml").read_text() == "state 000300"
+    assert store.place_checkpoints(KEY, 2, placed) == []
+
+
+def test_placed_checkpoints_may_be_written(store: Store, tmp_path: Path) -> None:
+    store.add_checkpoint(KEY, 1, "000100", checkpoint_set(tmp_path / "set", "a"))
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    store.place_checkpoints(KEY, 1, tmp_path / "one")
+    (tmp_path / "one" / "000100" / "model.npz").write_text("trained further")
+    store.place_checkpoints(KEY, 1, tmp_path / "two")
+    assert (tmp_path / "two" / "000100" / "model.npz").read_text() == "model a"
+
+
+def test_dropped_checkpoints_are_gone(store: Store, tmp_path: Path) -> None:
+    store.add_checkpoint(KEY, 1, "000100", checkpoint_set(tmp_path / "set", "a"))
+    store.add_checkpoint(KEY, 2, "000100", tmp_path / "set")
+    store.drop_checkpoints(KEY, 1)
+    store.drop_checkpoints(KEY, 1)
+    assert store.place_checkpoints(KEY, 1, tmp_path) == []
+    assert store.place_checkpoints(KEY, 2, tmp_path) == ["000100"]
+    store.add_checkpoint(KEY, 1, "000200", tmp_path / "set")
+    assert store.place_checkpoints(KEY, 1, tmp_path) == ["000200"]
+
+
+def test_refs_are_listed_newest_first(store: Store) -> None:
+    older, newer = ref("run-b", 1.0), ref("run-a", 2.0)
+    store.add_ref(older)
+    store.add_ref(newer)
+    assert store.refs(older.space, older.partition, "merge_corpus") == [newer, older]
+    assert store.refs(older.space, older.partition, "train_vocab") == []
+    assert list(store.has_refs(older.space, older.partition)) == ["merge_corpus"]
+    assert list(store.has_refs(older.space, "en-ru")) == []
+
+
+def test_a_run_may_publish_a_stage_twice(store: Store) -> None:
+    for time in (1.0, 2.0, 3.0):
+        store.add_ref(ref("run-a", time))
+    assert [found.time for found in store.refs("ann/main", "en-ru.big-vocab", "merge_corpus")] == [
+        3.0,
+        2.0,
+        1.0,
+    ]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(space=st.text(st.characters(codec="utf-8"), min_size=1, max_size=20))
+def test_any_space_and_partition_finds_its_own_refs(store: Store, space: str) -> None:
+    published = ref("run", 1.0, space=space, partition=space + "@abc123")
+    store.add_ref(published)
+    assert published in store.refs(space, space + "@abc123", "merge_corpus")
+    assert list(store.has_refs(space, space + "@abc123")) == ["merge_corpus"]
+
+
+def test_names_never_leave_the_store(store: Store, tmp_path: Path) -> None:
+    store.add_ref(ref("../../../run", 1.0, space="..", partition="../../../../outside"))
+    store.add_config("../../outside", "experiment: {}\n")
+    store.write_run("../../outside", {})
+    assert {path.name for path in tmp_path.iterdir()} <= {"store"}
+    assert len(store.refs("..", "../../../../outside", "merge_corpus")) == 1
+
+
+def test_an_empty_name_is_refused(store: Store) -> None:
+    with pytest.raises(StoreError, match="empty name"):
+        store.add_ref(ref("run", 1.0, space=""))
+
+
+def test_a_runs_state_is_replaced_and_runs_are_listed_by_their_beginning(store: Store) -> None:
+    store.write_run("run-1", {"keys": [KEY]})
+    store.write_run("run-2", {})
+    store.write_run("run-1", {"keys": [KEY, OTHER_KEY]})
+    assert store.read_run("run-1") == {"keys": [KEY, OTHER_KEY]}
+    assert store.read_run("run-3") is None
+    assert store.runs() == ["run-2", "run-1"]
+
+
+def test_configs_are_never_replaced(store: Store) -> None:
+    store.add_config("en-ru.pasted", "experiment:\n  src: en\n")
+    store.add_config("en-ru.pasted", "experiment:\n  src: en\n")
+    with pytest.raises(StoreError, match=r"en-ru\.pasted.*never replaced"):
+        store.add_config("en-ru.pasted", "experiment:\n  src: de\n")
+    assert store.configs() == {"en-ru.pasted": "experiment:\n  src: en\n"}
+
+
+def test_an_empty_store_holds_nothing(store: Store) -> None:
+    assert list(store.keys()) == []
+    assert store.runs() == []
+    assert store.configs() == {}
+
+
+def test_only_this_process_can_use_a_store_in_memory() -> None:
+    assert MemoryStore().url.startswith("memory://")

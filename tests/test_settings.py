@@ -1,0 +1,155 @@
+"""Where things are kept, with and without the environment variables."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from translations_assets import settings
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("STATE", "STORE", "CONFIGS", "SPACE"):
+        monkeypatch.delenv(f"TRANSLATIONS_{name}", raising=False)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that takes the place of the project folder, for a user named Zoë."""
+    monkeypatch.setattr(settings, "project_folder", lambda: tmp_path)
+    monkeypatch.setattr(getpass, "getuser", lambda: "Zoë")
+    return tmp_path
+
+
+def check_out(folder: Path, head: str) -> None:
+    (folder / ".git").mkdir()
+    (folder / ".git" / "HEAD").write_text(head, encoding="utf-8")
+
+
+def test_the_repository_holds_both_packages() -> None:
+    root = settings.repository_root()
+    assert (root / "pipeline" / "__init__.py").is_file()
+    assert (root / "translations_assets" / "settings.py").is_file()
+
+
+def test_state_is_kept_in_the_checkout_whatever_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert settings.state_folder() == settings.repository_root() / ".state"
+
+
+def test_state_is_kept_in_the_current_folder_when_the_packages_are_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site_packages = tmp_path / "site-packages"
+    site_packages.mkdir()
+    monkeypatch.setattr(settings, "repository_root", lambda: site_packages)
+    monkeypatch.chdir(tmp_path)
+    assert settings.state_folder() == tmp_path / ".state"
+
+
+def test_a_relative_state_folder_is_taken_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRANSLATIONS_STATE", "here")
+    assert settings.state_folder() == tmp_path / "here"
+    assert settings.store_url() == str(tmp_path / "here" / "store")
+
+
+def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSLATIONS_STATE", "")
+    assert settings.state_folder() == settings.repository_root() / ".state"
+
+
+@pytest.mark.parametrize(
+    ("value", "url"),
+    [
+        ("gs://bucket/models", "gs://bucket/models"),
+        ("/data/store", "/data/store"),
+        ("~/store", str(Path.home() / "store")),
+    ],
+)
+def test_the_store_is_a_url_or_an_absolute_folder(
+    value: str, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRANSLATIONS_STORE", value)
+    assert settings.store_url() == url
+
+
+def test_config_folders_are_split_by_colons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRANSLATIONS_CONFIGS", "mine::/shared/configs:")
+    assert settings.config_folders() == (tmp_path / "mine", Path("/shared/configs"))
+
+
+def test_configs_here_come_before_those_of_the_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert settings.config_folders() == (settings.repository_root() / "configs",)
+    (tmp_path / "configs").mkdir()
+    assert settings.config_folders() == (tmp_path / "configs",)
+
+
+@pytest.mark.parametrize(
+    ("head", "space"),
+    [
+        ("ref: refs/heads/main\n", "zoe-main"),
+        ("ref: refs/heads/feature/Better_Filter #2\n", "zoe-feature-better_filter-2"),
+        ("6f1ed002ab5595859014ebf0951522d9f0a1c7d3\n", "zoe-detached"),
+    ],
+)
+def test_the_space_is_user_and_branch(project: Path, head: str, space: str) -> None:
+    check_out(project, head)
+    assert settings.space() == space
+
+
+def test_a_worktree_names_its_own_branch(project: Path) -> None:
+    worktree = project / "main" / ".git" / "worktrees" / "second"
+    worktree.mkdir(parents=True)
+    (worktree / "HEAD").write_text("ref: refs/heads/second\n", encoding="utf-8")
+    (project / ".git").write_text("gitdir: main/.git/worktrees/second\n", encoding="utf-8")
+    assert settings.space() == "zoe-second"
+
+
+def test_without_git_the_space_is_the_user(project: Path) -> None:
+    assert settings.space() == "zoe"
+
+
+def test_a_user_without_a_name_has_a_number(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found: 1234")
+
+    monkeypatch.setattr(getpass, "getuser", nameless)
+    monkeypatch.setattr("os.getuid", lambda: 1234)
+    assert settings.space() == "uid-1234"
+
+
+def test_the_space_can_be_named(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSLATIONS_SPACE", "production")
+    assert settings.space() == "production"
+
+
+@pytest.mark.parametrize("name", ["Production", "a/b", "../a", ".hidden", "a b", "a\n"])
+def test_a_space_that_is_no_safe_name_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSLATIONS_SPACE", name)
+    with pytest.raises(ValueError, match="cannot be the name of a space"):
+        settings.space()
+
+
+@given(user=st.text(min_size=1), branch=st.text(st.characters(blacklist_categories=["Cs"]), min_size=1))
+def test_any_user_on_any_branch_has_a_space_that_could_be_named(user: str, branch: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(getpass, "getuser", lambda: user)
+        patch.setattr(settings, "_branch", lambda _: branch)
+        space = settings.space()
+        assert space
+        patch.setenv("TRANSLATIONS_SPACE", space)
+        assert settings.space() == space

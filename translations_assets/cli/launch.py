@@ -1,0 +1,39 @@
+"""Launches a run of assets in this process; the only module of the command line that imports Dagster."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from dagster import AssetKey, DagsterInstance, DagsterRun, JobDefinition, execute_job, reconstructable
+
+from translations_assets.definitions import defs
+from translations_assets.defs.shared import PARTITION_TAG, REPEAT_TAG
+from translations_assets.steps.errors import TranslationsError
+
+
+def all_job() -> JobDefinition:
+    """The job that holds every asset."""
+    return defs.get_job_def("all")
+
+
+def launch(partition: str, stages: Iterable[str], repeat: Iterable[str]) -> DagsterRun:
+    """Materialize the assets of stages for a partition and wait; the run as it ended.
+
+    Raises TranslationsError when the partition was added after the definitions were loaded.
+    """
+    logging.getLogger("dagster").setLevel(logging.WARNING)
+    job = all_job()
+    if job.partitions_def is None or partition not in job.partitions_def.get_partition_keys():
+        raise TranslationsError(f"{partition} is no partition; is its file in a folder of training configs?")
+    tags = {PARTITION_TAG: partition, REPEAT_TAG: ",".join(repeat)}
+    with DagsterInstance.get() as instance:
+        result = execute_job(
+            reconstructable(all_job),
+            instance,
+            tags=tags,
+            asset_selection=[AssetKey(stage) for stage in stages],
+        )
+        run = instance.get_run_by_id(result.run_id)
+    assert run is not None  # it has just ended
+    return run

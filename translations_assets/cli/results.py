@@ -1,0 +1,99 @@
+"""`translations results`: BLEU and chrF of every model on every test set."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from translations_assets.cli.common import Json, Partition, look, print_json
+from translations_assets.project import Project
+from translations_assets.steps.errors import TranslationsError
+from translations_assets.steps.session import UpstreamMissing
+
+if TYPE_CHECKING:
+    from translations_assets.steps.session import Session
+    from translations_assets.steps.step import Step
+
+Scores = dict[str, dict[str, dict[str, float]]]
+
+
+def command(partition: Partition, json: Json = False) -> None:
+    """Print the scores of every model on every test set."""
+    session = look(Project(), partition)
+    metrics = read_metrics(session)
+    if not metrics:
+        raise TranslationsError(
+            f"No model of {session.partition} is evaluated yet: translations train {session.partition}"
+        )
+    if json:
+        print_json(scores_of(metrics))
+    else:
+        print_table(scores_of(metrics))
+        print_samples(metrics)
+
+
+def read_metrics(session: Session) -> dict[str, dict[str, dict[str, Any]]]:
+    """Model → test set → metrics.json of every evaluation that was made."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for stage, steps in session.graph.stages.items():
+        for step in steps if stage.startswith("evaluate_") else ():
+            try:
+                session.need([step])
+            except UpstreamMissing:
+                continue
+            result = session.result(step)
+            assert result is not None
+            value = jsonlib.loads(session.store.read_blob(result.outputs["metrics.json"]))
+            found.setdefault(_model(step), {})[value["dataset"]] = value
+    for warning in session.warnings:
+        typer.echo(f"note: {warning}", err=True)
+    return found
+
+
+def _model(step: Step) -> str:
+    """`evaluate_teacher` of the second teacher → teacher-2."""
+    model = step.stage.removeprefix("evaluate_").replace("_", "-")
+    for number in range(1, 100):
+        if step.label.startswith(f"evaluate-teacher-{number}-"):
+            return f"teacher-{number}"
+    return model
+
+
+def scores_of(metrics: dict[str, dict[str, dict[str, Any]]]) -> Scores:
+    """Model → test set → {"bleu": …, "chrf": …}."""
+    return {
+        model: {
+            dataset: {"bleu": value["bleu"]["score"], "chrf": value["chrf"]["score"]}
+            for dataset, value in datasets.items()
+        }
+        for model, datasets in metrics.items()
+    }
+
+
+def print_table(scores: Scores) -> None:
+    """Print a table: a row for each model, BLEU and chrF for each test set."""
+    from rich.console import Console
+    from rich.table import Table
+
+    datasets = list(dict.fromkeys(dataset for tests in scores.values() for dataset in tests))
+    table = Table("model", *(f"{dataset}\n{name}" for dataset in datasets for name in ("BLEU", "chrF")))
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for model, tests in scores.items():
+        cells = []
+        for dataset in datasets:
+            score = tests.get(dataset)
+            cells += [f"{score['bleu']:.1f}", f"{score['chrf']:.1f}"] if score else ["", ""]
+        table.add_row(model, *cells)
+    Console().print(table)
+
+
+def print_samples(metrics: dict[str, dict[str, dict[str, Any]]]) -> None:
+    """Print a few sentences as the last model translates the first test set."""
+    model, datasets = list(metrics.items())[-1]
+    value = next(iter(datasets.values()))
+    typer.echo(f"\nSentences of {value['dataset']} as the {model} model translates them:")
+    for sample in value["samples"][:5]:
+        typer.echo(f"  {sample['source']}\n    → {sample['translation']}")

@@ -1,0 +1,65 @@
+"""`translations translate`: standard input through a trained model to standard output."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from translations_assets.cli.common import Partition, look, outputs_of
+from translations_assets.project import Project
+from translations_assets.stages.handles import MODEL_FILES, QUANTIZED_FILES
+
+if TYPE_CHECKING:
+    from translations_assets.steps.session import Session
+    from translations_assets.steps.step import Step
+
+
+class ModelName(str, Enum):
+    """The models that a config trains."""
+
+    backwards = "backwards"
+    teacher = "teacher"
+    student = "student"
+    finetuned = "finetuned"
+    quantized = "quantized"
+
+
+STAGE_OF = {
+    ModelName.backwards: "train_backwards",
+    ModelName.teacher: "train_teacher",
+    ModelName.student: "train_student",
+    ModelName.finetuned: "finetune_student",
+    ModelName.quantized: "quantize",
+}
+
+
+def command(
+    partition: Partition,
+    model: Annotated[
+        ModelName,
+        typer.Option(help="quantized is the student as users run it; teacher is the whole ensemble."),
+    ] = ModelName.quantized,
+) -> None:
+    """Translate standard input, a sentence a line, to standard output."""
+    session = look(Project(), partition)
+    steps = session.graph.stages[STAGE_OF[model]]
+    outputs_of(session, steps)
+    with tempfile.TemporaryDirectory() as folder:
+        models = [_place(session, step, Path(folder) / str(number)) for number, step in enumerate(steps)]
+        script = [sys.executable, "-m", "pipeline.translate.stream", "--models", *map(str, models)]
+        raise typer.Exit(subprocess.run(script, check=False).returncode)
+
+
+def _place(session: Session, step: Step, folder: Path) -> Path:
+    result = session.result(step)
+    assert result is not None  # else `outputs_of` has raised
+    folder.mkdir()
+    for name in QUANTIZED_FILES if step.stage == "quantize" else MODEL_FILES:
+        session.store.place_blob(result.outputs[name], folder / name)
+    return folder

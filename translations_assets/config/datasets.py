@@ -1,0 +1,138 @@
+"""Dataset keys: `provider_name`, or `provider_aug-modifier_name` for a variant of a dev or test set.
+
+opus_ParaCrawl/v9    flores_devtest    flores_aug-upper_devtest    news-crawl_news.2021
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from translations_assets.config.errors import ConfigError, suggestion
+
+PARALLEL_PROVIDERS = ("opus", "mtdata", "sacrebleu", "flores", "ntrex", "url", "demo")
+MONO_PROVIDERS = ("news-crawl", "opus", "url", "demo")
+NOT_BUILT_PROVIDERS = {"parallel": ("tmx", "hfp"), "mono": ("hplt", "hf")}
+
+AUGMENTATIONS = ("upper", "title", "typos", "punct")
+NOT_BUILT_AUGMENTATIONS = ("mix", "mix-cjk", "noise", "inline-noise", "short")
+
+# Providers whose sets are few and known.
+SETS = {
+    ("parallel", "flores"): ("dev", "devtest"),
+    ("parallel", "ntrex"): ("test",),
+    ("parallel", "demo"): ("train", "dev", "test"),
+    ("mono", "demo"): ("mono",),
+}
+
+PLACEHOLDER = "[LANG]"
+URL_SCHEMES = ("https", "http", "gs", "file")
+SLUG_LENGTH = 50
+
+_KEY = re.compile(r"(?P<provider>[a-z]+(?:-[a-z]+)*)_(?:aug-(?P<augmentation>[a-z-]+)_)?(?P<name>\S+)")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset key in its parts; `augmentation` is the modifier's name without `aug-`."""
+
+    key: str
+    provider: str
+    augmentation: str | None
+    name: str
+
+    @property
+    def slug(self) -> str:
+        """The key as it stands in labels and in `dataset-thresholds`: letters, digits, `_` and `-`.
+
+        Written as upstream writes it: dots and slashes become `_`; a long name is cut at 50 characters and
+        a URL to its host and file name, and both end in the start of the name's MD5.
+        """
+        prefix = f"aug-{self.augmentation}_" if self.augmentation else ""
+        name = prefix + self.name
+        digest = hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()[:6]
+        if self.provider == "url":
+            name = f"{prefix}{_url_slug(self.name)}_{digest}"
+        elif len(name) > SLUG_LENGTH:
+            name = f"{name[:SLUG_LENGTH]}_{digest}"
+        return f"{self.provider}_{re.sub('://|[^A-Za-z0-9_-]', '_', name)}"
+
+
+def parse_dataset(key: str) -> Dataset:
+    """Take a dataset key apart. Raises ConfigError when it does not have the form of one."""
+    match = _KEY.fullmatch(key)
+    if match is None:
+        raise ConfigError.of(
+            f"{key!r} is not a dataset key: write provider_name, such as opus_ParaCrawl/v9 or flores_devtest"
+        )
+    return Dataset(key, match["provider"], match["augmentation"], match["name"])
+
+
+def check_parallel(key: str) -> str:
+    """The key, if it names a parallel dataset that can be fetched. Raises ConfigError otherwise."""
+    dataset = parse_dataset(key)
+    _check_provider(dataset, "parallel", PARALLEL_PROVIDERS)
+    _check_augmentation(dataset.augmentation)
+    if dataset.provider == "url" and PLACEHOLDER not in dataset.name:
+        raise ConfigError.of(f"the URL needs the placeholder {PLACEHOLDER} where the language's code goes")
+    return key
+
+
+def check_mono(key: str) -> str:
+    """The key, if it names a monolingual dataset that can be fetched. Raises ConfigError otherwise."""
+    dataset = parse_dataset(key)
+    _check_provider(dataset, "mono", MONO_PROVIDERS)
+    if dataset.augmentation is not None:
+        raise ConfigError.of("only dev and test sets have variants (aug-…); monolingual text has none")
+    return key
+
+
+def _check_provider(dataset: Dataset, kind: str, providers: tuple[str, ...]) -> None:
+    provider = dataset.provider
+    if provider in NOT_BUILT_PROVIDERS[kind]:
+        raise ConfigError.of(
+            f"the provider {provider!r} is not built yet; remove {dataset.key!r}, "
+            f"or use one of {', '.join(providers)}"
+        )
+    if provider not in providers:
+        raise ConfigError.of(
+            f"{provider!r} in {dataset.key!r} provides no {kind} datasets."
+            f"{suggestion(provider, providers)} Providers: {', '.join(providers)}"
+        )
+    sets = SETS.get((kind, provider))
+    if sets is not None and dataset.name not in sets:
+        allowed = ", ".join(f"{provider}_{name}" for name in sets)
+        raise ConfigError.of(f"{provider} has no set {dataset.name!r}; allowed: {allowed}")
+    if provider == "url":
+        _check_url(dataset.name)
+
+
+def _check_augmentation(augmentation: str | None) -> None:
+    if augmentation in NOT_BUILT_AUGMENTATIONS:
+        raise ConfigError.of(
+            f"the modifier 'aug-{augmentation}' is not built yet; "
+            f"allowed: {', '.join(f'aug-{name}' for name in AUGMENTATIONS)}"
+        )
+    if augmentation is not None and augmentation not in AUGMENTATIONS:
+        raise ConfigError.of(
+            f"'aug-{augmentation}' is not a modifier.{suggestion(augmentation, AUGMENTATIONS)} "
+            f"Allowed: {', '.join(f'aug-{name}' for name in AUGMENTATIONS)}"
+        )
+
+
+def _check_url(name: str) -> None:
+    scheme = name.partition("://")[0]
+    if "://" not in name or scheme not in URL_SCHEMES:
+        allowed = ", ".join(f"{scheme}://" for scheme in URL_SCHEMES)
+        raise ConfigError.of(
+            f"{name!r} is not a URL that can be fetched; it must begin with one of {allowed}"
+        )
+
+
+def _url_slug(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    host = rest.partition("/")[0] or scheme
+    host = "gcp" if host == "storage.googleapis.com" else host
+    return f"{host}_{PurePosixPath(url).stem.replace(PLACEHOLDER, '').strip('.')}"

@@ -1,0 +1,41 @@
+"""What is wrong with a training config, told to people: file, line, key, what is wrong, what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong; `file`, `line` (from 1) and `key` (dotted) are given where they are known."""
+
+    message: str
+    file: str = ""
+    line: int | None = None
+    key: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.file and self.line else self.file
+        return ": ".join(part for part in (place, self.key, self.message) if part)
+
+
+class ConfigError(ValueError):
+    """A config, or a name that belongs to one, cannot be used. Reads as one line for each problem."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = list(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+    @classmethod
+    def of(cls, message: str, file: str = "", line: int | None = None, key: str = "") -> ConfigError:
+        """An error with a single problem."""
+        return cls([Problem(message, file, line, key)])
+
+
+def suggestion(word: str, allowed: Iterable[str]) -> str:
+    """` Did you mean 'x'?` with the name that is nearest to the word, or nothing when none is near."""
+    from difflib import get_close_matches  # not needed, nor its import paid for, when all is well
+
+    near = get_close_matches(word, list(allowed), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,105 @@
+"""Languages: their names, scripts, and the codes that providers of datasets know them by.
+
+The table is `pipeline/langs/languages.json`. A pipeline code is an ISO 639-1 code in lower case, with a
+script or region after `_` where one is needed (`zh_hant`). Of each language it holds:
+
+| field | meaning |
+|---|---|
+| `name` | the English name |
+| `iso639_1`, `iso639_3` | ISO 639 codes; a macrolanguage keeps its own (`zho`, `ara`) |
+| `script` | Unicode's name of the script; `Han`, `Japanese` and `Korean` for those that mix several |
+| `script_code` | ISO 15924 (`Latn`, `Hans`) |
+| `flores` | the file's name in FLORES-200 (`eng_Latn`), an individual language (`arb_Arab`, `lvs_Latn`) |
+| `ntrex` | the file's name in NTREX-128 (`rus`, `srp-Cyrl`); empty where NTREX lacks the language |
+| `hplt` | the name in HPLT 3, as in FLORES-200, but `cmn_Hans`, `ekk_Latn`, `fil_Latn`, `gug_Latn` |
+| `icu` | the ICU locale that finds word boundaries |
+| `spaced` | whether words are separated by spaces, so that lengths are counted in words; not Korean |
+
+Of each script: `type` (alphabetic, abjad, abugida, logographic, featural) and `bicameral`, whether it has
+upper and lower case. Georgian's capitals begin neither sentences nor names, so it counts as having one case.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+from translations_assets.config.errors import ConfigError, suggestion
+
+# The two packages are installed side by side; this one reads the other's data, and imports nothing of it.
+TABLE = Path(__file__).resolve().parents[2] / "pipeline" / "langs" / "languages.json"
+
+# Scripts that spell sounds, so that a slip of a finger makes a typo that a reader still understands.
+_PHONEMIC = frozenset({"alphabetic", "abjad", "abugida", "syllabary"})
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language; the module's docstring explains the fields."""
+
+    code: str
+    name: str
+    iso639_1: str
+    iso639_3: str
+    script: str
+    script_code: str
+    flores: str
+    ntrex: str
+    hplt: str
+    icu: str
+    spaced: bool
+    bicameral: bool
+    phonemic: bool
+
+    @property
+    def opus(self) -> str:
+        """OPUS's code: ISO 639-1."""
+        return self.iso639_1
+
+    @property
+    def news_crawl(self) -> str:
+        """The code of the News Crawl: ISO 639-1."""
+        return self.iso639_1
+
+    @property
+    def mtdata(self) -> str:
+        """MTData's code: ISO 639-3."""
+        return self.iso639_3
+
+
+@cache
+def languages() -> Mapping[str, Language]:
+    """Every known language by its pipeline code."""
+    table = json.loads(TABLE.read_text(encoding="utf-8"))
+    known = {}
+    for code, fields in table["languages"].items():
+        script = table["scripts"][fields["script"]]
+        known[code] = Language(
+            code=code, **fields, bicameral=script["bicameral"], phonemic=script["type"] in _PHONEMIC
+        )
+    return MappingProxyType(known)
+
+
+def language(code: str) -> Language:
+    """The language of a pipeline code. Raises ConfigError, with the code that may be meant, when unknown."""
+    found = languages().get(code)
+    if found is None:
+        raise ConfigError.of(f"{code!r} is not a known language.{_meant(code)}")
+    return found
+
+
+def _meant(word: str) -> str:
+    names: dict[str, str] = {}
+    for known in languages().values():
+        for name in (known.code, known.iso639_3, known.name.lower(), known.flores.lower()):
+            names.setdefault(name, known.code)
+    normal = word.lower().replace("-", "_")
+    if normal in names:
+        return f" Did you mean {names[normal]!r}?"
+    if len(normal) > 3 and normal[:2] in names and normal[2] == "_":
+        return f" Did you mean {normal[:2]!r}?"
+    return suggestion(normal, names) or f" Known: {', '.join(languages())}"

@@ -1,0 +1,104 @@
+"""Reading training configs. All that is wrong with one is told at once, with file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from translations_assets.config.checks import check_together
+from translations_assets.config.errors import ConfigError
+from translations_assets.config.messages import describe
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.yaml_reader import Document, KeyPath, read_yaml
+
+OVERRIDES = "overrides"
+
+
+def load_config(path: Path) -> TrainingConfig:
+    """Read a training config from a YAML file.
+
+    Raises ConfigError with everything that is wrong: the file cannot be read, is not UTF-8 or YAML; keys are
+    unknown, missing, doubled or of the wrong type; values are not allowed, contradict each other, or ask for
+    what is not built yet.
+    """
+    return parse_config(_text(path), str(path))
+
+
+def parse_config(text: str, source_name: str) -> TrainingConfig:
+    """Read a training config from YAML text; errors call it `source_name`. Raises as `load_config`."""
+    return _validated(read_yaml(text, source_name))
+
+
+def apply_overrides(config: TrainingConfig, overrides: Mapping[str, Any]) -> TrainingConfig:
+    """A config with some values changed: `{"marian-args.training-student.after": "50u"}`.
+
+    Keys are dotted paths; a value that is a mapping is merged into the section of that name. Raises
+    ConfigError with everything that the overrides make wrong.
+    """
+    values = config.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    document = Document(OVERRIDES, values)
+    for key, value in overrides.items():
+        _override(document, _split(key), value)
+    return _validated(document)
+
+
+def _text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+    except IsADirectoryError as error:
+        raise ConfigError.of("is a folder; give the YAML file of a training config", str(path)) from error
+    except FileNotFoundError as error:
+        raise ConfigError.of("there is no such file", str(path)) from error
+    except OSError as error:
+        raise ConfigError.of(f"cannot be read: {error.strerror}", str(path)) from error
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        message = f"is not UTF-8 (byte {content[error.start]:#04x}); save it as UTF-8"
+        raise ConfigError.of(message, str(path), line) from error
+
+
+def _validated(document: Document) -> TrainingConfig:
+    config = None
+    try:
+        config = TrainingConfig.model_validate(document.value)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            document.add(tuple(part for part in detail["loc"] if part != "[key]"), describe(detail))
+    for path, message in check_together(document.value):
+        document.add(path, message)
+    if config is None or document.problems:
+        raise ConfigError(sorted(document.problems, key=lambda problem: problem.line or 0))
+    return config
+
+
+def _split(key: str) -> KeyPath:
+    """The parts of a dotted key. The names of thresholds and of Marian's options may hold dots themselves."""
+    parts: list[str] = []
+    section: Any = TrainingConfig
+    rest = key
+    while rest:
+        is_section = isinstance(section, type) and issubclass(section, BaseModel)
+        head, _, rest = rest.partition(".") if is_section else (rest, "", "")
+        parts.append(head)
+        fields = section.model_fields.values() if is_section else ()
+        section = next((field.annotation for field in fields if field.alias == head), None)
+    return tuple(parts)
+
+
+def _override(document: Document, path: KeyPath, value: Any) -> None:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            _override(document, (*path, str(key)), inner)
+        return
+    section: Any = document.value
+    for key in path[:-1]:
+        section = section.setdefault(key, {})
+        if not isinstance(section, dict):
+            document.add(path, f"{key} is no section")
+            return
+    section[path[-1]] = value

@@ -1,0 +1,88 @@
+"""Partitions: the training configs in the config folders. A key is the file's name without `.yml`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from translations_assets.config.errors import ConfigError, Problem, suggestion
+from translations_assets.config.schema import TrainingConfig
+
+SUFFIXES = (".yml", ".yaml")
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def find_configs(folders: Iterable[Path]) -> dict[str, Path]:
+    """The config files in the folders themselves (not in folders inside them), sorted by partition key.
+
+    The files are not read. Raises ConfigError for a folder that is not there, a file name that cannot be a
+    partition key, and two files with one key.
+    """
+    found: dict[str, Path] = {}
+    problems: list[Problem] = []
+    for path in (path for folder in folders for path in _files(folder)):
+        if not _KEY.fullmatch(path.stem):
+            message = (
+                "the name of a config must consist of letters, digits, '.', '_' and '-'; rename the file"
+            )
+            problems.append(Problem(message, str(path)))
+        elif path.stem in found:
+            message = f"the partition {path.stem!r} is also defined by {found[path.stem]}; rename one of them"
+            problems.append(Problem(message, str(path)))
+        found.setdefault(path.stem, path)
+    if problems:
+        raise ConfigError(problems)
+    return dict(sorted(found.items()))
+
+
+def find_config(partition_or_path: str, folders: Sequence[Path]) -> Path:
+    """The file of a partition key, or the path itself when it is one of a YAML file.
+
+    Raises ConfigError, with the nearest key, when there is no such config.
+    """
+    if partition_or_path.endswith(SUFFIXES):
+        return _existing(Path(partition_or_path).expanduser())
+    configs = find_configs(folders)
+    if partition_or_path in configs:
+        return configs[partition_or_path]
+    searched = ", ".join(map(str, folders))
+    near = suggestion(partition_or_path, configs) or f" There are: {', '.join(configs) or 'none'}."
+    raise ConfigError.of(
+        f"there is no training config {partition_or_path!r} in {searched}.{near} "
+        "A path to a YAML file can be given too."
+    )
+
+
+def partition_key(path: Path, config: TrainingConfig) -> str:
+    """The partition key of a config file. Raises ConfigError unless it begins with the language pair."""
+    pair = f"{config.experiment.src}-{config.experiment.trg}"
+    rest = path.stem.removeprefix(pair)
+    if rest == path.stem or (rest and not rest.startswith(".")) or not _KEY.fullmatch(path.stem):
+        example = f"{pair}{path.suffix}, {pair}.{config.experiment.name}{path.suffix}"
+        raise ConfigError.of(
+            f"the file's name must be the language pair {pair!r}, alone or with a '.' and a name behind it; "
+            f"rename it, for example {example}",
+            str(path),
+        )
+    return path.stem
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError as error:
+        message = f"the folder of training configs cannot be read: {error.strerror}"
+        raise ConfigError.of(message, str(folder)) from error
+    return [
+        path
+        for path in entries
+        if path.suffix in SUFFIXES and path.is_file() and not path.name.startswith(".")
+    ]
+
+
+def _existing(path: Path) -> Path:
+    if not path.is_file():
+        message = "is a folder, not a YAML file" if path.is_dir() else "there is no such file"
+        raise ConfigError.of(message, str(path))
+    return path

@@ -1,0 +1,349 @@
+"""The training config's schema: every key of the 2026 generation, with the production defaults.
+
+Keys are hyphenated in YAML (`spm-vocab-size`) and have underscores in Python (`spm_vocab_size`). Types are
+strict ("1000" is no number), unknown keys are refused, and a config cannot be changed once it is read.
+What concerns several keys at once is checked in `checks.py`; errors are put into words in `messages.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    model_validator,
+)
+
+from translations_assets.config.datasets import check_mono, check_parallel
+from translations_assets.config.errors import suggestion
+from translations_assets.config.languages import language
+from translations_assets.config.stage_names import is_known, known_names, resolve_stage
+
+MarianValue: TypeAlias = "str | int | float | bool | list[str | int | float | bool]"
+
+
+def _language_code(code: str) -> str:
+    return language(code).code
+
+
+def _stage_name(name: str) -> str:
+    resolve_stage(name)
+    return name
+
+
+def _worker_kind(name: str) -> str:
+    if name != "default" and not is_known(name):
+        raise ValueError(f"{name!r} is neither 'default' nor a stage.{suggestion(name, known_names())}")
+    return name
+
+
+def _experiment_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise ValueError(f"must consist of letters, digits, '.', '_' and '-', and {name!r} does not")
+    return name
+
+
+def _marian_option(name: str) -> str:
+    if name.startswith("-"):
+        raise ValueError(f"write options without dashes in front: {name.lstrip('-')}")
+    return name
+
+
+def _marian_value(value: object) -> MarianValue:
+    """Marian's option values are kept as they are written: quoted, a number or a list."""
+    scalars = value if isinstance(value, list) else [value]
+    for scalar in scalars:
+        if not isinstance(scalar, str | int | float) or (isinstance(scalar, float) and math.isinf(scalar)):
+            raise ValueError("must be text, a number, true, false, or a list of those")
+    return value  # type: ignore[return-value]
+
+
+def _as_tuple(value: object) -> object:
+    """YAML's lists become tuples; only lists do, so that a lone text is not taken for its letters."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _some(value: object) -> object:
+    if value == []:
+        raise ValueError("is empty; at least one is needed")
+    return _as_tuple(value)
+
+
+class Section(BaseModel):
+    """A mapping in the config."""
+
+    model_config = ConfigDict(
+        strict=True,
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        defer_build=True,
+        validate_default=True,
+        alias_generator=lambda name: name.replace("_", "-"),
+    )
+
+
+LanguageCode: TypeAlias = Annotated[str, AfterValidator(_language_code)]
+ExperimentName: TypeAlias = Annotated[str, AfterValidator(_experiment_name)]
+StageName: TypeAlias = Annotated[str, AfterValidator(_stage_name)]
+WorkerKind: TypeAlias = Annotated[str, AfterValidator(_worker_kind)]
+Threshold: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+DocumentScore: TypeAlias = Annotated[float, Field(ge=0, le=10)]
+Sentences: TypeAlias = Annotated[int, Field(gt=0)]
+Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
+ParallelKey: TypeAlias = Annotated[str, AfterValidator(check_parallel)]
+MonoKey: TypeAlias = Annotated[str, AfterValidator(check_mono)]
+SomeTexts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_some)]
+SomeParallelKeys: TypeAlias = Annotated[tuple[ParallelKey, ...], BeforeValidator(_some)]
+ParallelKeys: TypeAlias = Annotated[tuple[ParallelKey, ...], BeforeValidator(_as_tuple)]
+MonoKeys: TypeAlias = Annotated[tuple[MonoKey, ...], BeforeValidator(_as_tuple)]
+MarianOptions: TypeAlias = Mapping[
+    Annotated[str, AfterValidator(_marian_option)], Annotated[MarianValue, PlainValidator(_marian_value)]
+]
+
+
+class Thresholds(Section):
+    """Scores that a line must exceed to be kept: one for all datasets, and for some their own."""
+
+    default_threshold: Threshold = Field(default=0.0, description="for datasets not named below; 0 keeps all")
+    dataset_thresholds: Mapping[str, Threshold] = Field(
+        default={}, description="by dataset, with `_` for `/`, `.` and `:`: `opus_ParaCrawl_v9: 0.7`"
+    )
+
+
+class Bicleaner(Thresholds):
+    """Thresholds of parallel datasets."""
+
+    default_threshold: Threshold = Field(default=0.5, description="for datasets not named below; 0 keeps all")
+
+
+class Monocleaner(Section):
+    """Thresholds of monolingual datasets."""
+
+    mono_src: Thresholds = Field(default={}, description="fluency filter of source text")
+    mono_trg: Thresholds = Field(default={}, description="fluency filter of target text")
+
+
+class MonoLimits(Section):
+    """How many sentences of monolingual text are used."""
+
+    total: Sentences = Field(default=100_000_000, description="in the merged corpus")
+    per_dataset: Sentences = Field(
+        default=70_000_000, description="of each dataset, so that no dataset drowns others"
+    )
+
+
+class DocumentScores(Section):
+    """The least score of an HPLT document."""
+
+    mono_src: DocumentScore = Field(default=7.0, description="source text")
+    mono_trg: DocumentScore = Field(default=7.0, description="target text")
+
+
+class Experiment(Section):
+    """What is trained, and how."""
+
+    name: ExperimentName = Field(description="a name for people")
+    src: LanguageCode = Field(description="source language, such as `en`, `zh_hant`")
+    trg: LanguageCode = Field(description="target language")
+    best_model: Literal["chrf", "ce-mean-words", "bleu-detok"] = Field(
+        default="chrf", description="the metric by which the best checkpoint is chosen"
+    )
+    opuscleaner_mode: Literal["custom", "defaults"] = Field(
+        default="custom", description="rules of their own for some datasets, or the same for all"
+    )
+    archive_corpora: bool = Field(default=True, description="archive the aligned corpora")
+    bicleaner: Bicleaner = Field(default={}, description="filter of parallel text by a classifier")
+    monocleaner: Monocleaner = Field(
+        default={}, description="filter of monolingual text by fluency"
+    )
+    mono_max_sentences_src: MonoLimits = Field(default={}, description="limits of source text")
+    mono_max_sentences_trg: MonoLimits = Field(default={}, description="limits of target text")
+    corpus_max_sentences: Sentences | None = Field(
+        default=None, description="limit of the merged parallel corpus; none when left out"
+    )
+    dev_max_sentences: Sentences | None = Field(default=8000, description="limit of the validation set")
+    hplt_min_doc_score: DocumentScores = Field(
+        default={}, description="least score of HPLT documents"
+    )
+    spm_sample_size: Sentences = Field(
+        default=10_000_000, description="sentences the vocabulary is trained on"
+    )
+    spm_vocab_size: int = Field(default=32000, gt=0, multiple_of=8, description="pieces in a vocabulary")
+    spm_vocab_split: bool = Field(
+        default=False, description="a vocabulary for each language, in place of a joint one"
+    )
+    spm_norm_rule: Literal["nmt_nfkc", "nfkc", "nfc", "nfd", "nfkc_translit_hbs"] = Field(
+        default="nmt_nfkc",
+        description="normalisation of SentencePiece; the last one turns Serbian Cyrillic to Latin",
+    )
+    teacher_ensemble: int = Field(default=1, ge=1, le=9, description="number of teachers, seeds 1 to N")
+    teacher_mode: Literal["one-stage", "two-stage"] = Field(
+        default="two-stage",
+        description="mix back-translations in throughout, or finetune on the corpus alone",
+    )
+    teacher_decoder: Literal["marian", "ctranslate2"] = Field(
+        default="marian", description="what teachers decode with"
+    )
+    student_model: Literal["tiny", "base", "base-memory"] = Field(
+        default="base-memory", description="architecture of the student"
+    )
+
+
+class Datasets(Section):
+    """The datasets, by what they are used for."""
+
+    train: SomeParallelKeys = Field(description="parallel text to train on")
+    devtest: SomeParallelKeys = Field(description="parallel text to validate on while training")
+    test: ParallelKeys = Field(description="parallel text that every model is evaluated on")
+    mono_src: MonoKeys = Field(default=(), description="source text for the teacher to translate")
+    mono_trg: MonoKeys = Field(default=(), description="target text to translate back")
+
+
+PRODUCTION_OPTIONS: Mapping[str, Mapping[str, str]] = {
+    "training-backward": {"early-stopping": "5"},
+    "training-teacher": {"early-stopping": "20"},
+    "training-student": {"early-stopping": "15"},
+    "training-student-finetuned": {"early-stopping": "20"},
+    "decoding-backward": {"beam-size": "12", "mini-batch-words": "2000"},
+    "decoding-teacher": {"mini-batch-words": "5000", "maxi-batch": "10000"},
+}
+
+
+def _options(section: str, of: str) -> Any:
+    return Field(
+        default=PRODUCTION_OPTIONS[section], description=f"options of Marian, without `--`, for {of}"
+    )
+
+
+class MarianArgs(Section):
+    """Options of Marian that override the training and decoding configs; values are kept as they are written.
+
+    A section that a config gives is laid over the production options, option by option.
+    """
+
+    training_backward: MarianOptions = _options("training-backward", "training the backwards model")
+    training_teacher: MarianOptions = _options("training-teacher", "training teachers")
+    training_student: MarianOptions = _options("training-student", "training the student")
+    training_student_finetuned: MarianOptions = _options(
+        "training-student-finetuned", "finetuning the student, on top of `training-student`"
+    )
+    decoding_backward: MarianOptions = _options("decoding-backward", "translating back")
+    decoding_teacher: MarianOptions = _options("decoding-teacher", "translating with the teachers")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _over_production(cls, given: object) -> object:
+        if not isinstance(given, dict):
+            return given
+        return {
+            name: {**PRODUCTION_OPTIONS.get(name, {}), **options} if isinstance(options, dict) else options
+            for name, options in given.items()
+        }
+
+
+class ContinuedVocab(Section):
+    """Vocabularies of an earlier run."""
+
+    src: str = Field(description="URL")
+    trg: str = Field(description="URL")
+
+
+class ContinuedCorpus(Section):
+    """A corpus of an earlier run."""
+
+    src: str = Field(description="URL")
+    trg: str = Field(description="URL")
+    tok_src: str | None = Field(default=None, description="URL of the tokenised text")
+    tok_trg: str | None = Field(default=None, description="URL of the tokenised text")
+    alignments: str | None = Field(default=None, description="URL")
+
+
+class ContinuedCorpora(Section):
+    """Corpora of an earlier run."""
+
+    parallel: ContinuedCorpus | None = Field(default=None, description="the merged corpus")
+    backtranslations: ContinuedCorpus | None = Field(
+        default=None, description="target text and its back-translation"
+    )
+    distillation: ContinuedCorpus | None = Field(default=None, description="the distilled corpus")
+
+
+class ContinuedTeacher(Section):
+    """Teachers of an earlier run."""
+
+    urls: SomeTexts = Field(description="a URL for each teacher")
+    mode: Literal["continue", "init", "use"] = Field(description="what is done with the models")
+    type: Literal["default", "opusmt"] = Field(default="default", description="who made the models")
+
+
+class ContinuedBackwards(Section):
+    """The backwards model of an earlier run."""
+
+    url: str = Field(description="URL")
+    mode: Literal["continue", "init", "use"] = Field(description="what is done with the model")
+    type: Literal["default", "opusmt"] = Field(default="default", description="who made the model")
+
+
+class ContinuedModels(Section):
+    """Models of an earlier run."""
+
+    teacher: ContinuedTeacher | None = Field(default=None, description="teachers")
+    backwards: ContinuedBackwards | None = Field(default=None, description="the backwards model")
+
+
+class Continuation(Section):
+    """What is taken from an earlier run. Not built yet."""
+
+    vocab: ContinuedVocab | None = Field(default=None, description="vocabularies")
+    corpora: ContinuedCorpora = Field(default={}, description="corpora")
+    models: ContinuedModels = Field(default={}, description="models")
+
+
+class Taskcluster(Section):
+    """How the work is divided, and where it runs."""
+
+    split_chunks: int = Field(default=20, ge=1, description="parts that a text is translated in")
+    upload_bucket: Literal["development", "production"] = Field(
+        default="production", description="where artifacts go"
+    )
+    worker_classes: Mapping[WorkerKind, Literal["gcp-spot", "gcp-standard"]] = Field(
+        default={"default": "gcp-spot"}, description="kinds of machines, by stage or `default`"
+    )
+
+
+class TrainingConfig(Section):
+    """A training config: everything that a training run is, but the code."""
+
+    experiment: Experiment = Field(description="what is trained, and how")
+    datasets: Datasets = Field(description="the datasets, by what they are used for")
+    marian_args: MarianArgs = Field(default={}, description="options of Marian, by model and task")
+    target_stage: StageName = Field(
+        default="evaluate-teacher", description="the stage to run up to; `all` for all"
+    )
+    wandb_publication: bool = Field(default=True, description="publish to Weights & Biases")
+    continuation: Continuation = Field(
+        default={}, description="what is taken from an earlier run"
+    )
+    taskcluster: Taskcluster = Field(default={}, description="how work is divided")
+    start_stage: StageName | None = Field(default=None, description="one launch: the stage to run again from")
+    start_task_prefix: str | None = Field(
+        default=None, description="one launch: labels of steps to run again from"
+    )
+    previous_group_ids: Texts = Field(default=(), description="one launch: runs to take finished steps from")
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the config with its defaults; order of keys, comments and formatting change nothing."""
+        content = json.dumps(self.model_dump(mode="json", by_alias=True), sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(content.encode()).hexdigest()

@@ -1,0 +1,58 @@
+"""Keys that are understood but have no effect in this version, so that nobody is misled in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from translations_assets.config.schema import TrainingConfig
+
+_NEVER: tuple[Any, ...] = ()
+# Each key with the values that ask for nothing, and so have the effect they should have.
+_UNUSED: Mapping[tuple[str, ...], tuple[Any, ...]] = {
+    ("experiment", "opuscleaner-mode"): _NEVER,
+    ("experiment", "archive-corpora"): (False,),
+    ("experiment", "bicleaner", "default-threshold"): (0,),
+    ("experiment", "bicleaner", "dataset-thresholds"): (0,),
+    ("experiment", "monocleaner", "mono-src", "default-threshold"): (0,),
+    ("experiment", "monocleaner", "mono-src", "dataset-thresholds"): (0,),
+    ("experiment", "monocleaner", "mono-trg", "default-threshold"): (0,),
+    ("experiment", "monocleaner", "mono-trg", "dataset-thresholds"): (0,),
+    ("experiment", "hplt-min-doc-score", "mono-src"): _NEVER,
+    ("experiment", "hplt-min-doc-score", "mono-trg"): _NEVER,
+    ("wandb-publication",): (False,),
+    ("taskcluster", "upload-bucket"): _NEVER,
+    ("taskcluster", "worker-classes"): _NEVER,
+    ("start-stage",): (None,),
+    ("start-task-prefix",): (None, ""),
+    ("previous-group-ids",): _NEVER,
+}
+
+
+def unused_keys(config: TrainingConfig) -> list[str]:
+    """The keys, dotted, that the config sets and that change nothing in this version; callers warn of them.
+
+    Values that ask for nothing (`bicleaner.default-threshold: 0`, `wandb-publication: false`) are honoured.
+    """
+    given = config.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return [".".join(path) for path, idle in _UNUSED.items() if not _is_idle(_given(given, path), idle)]
+
+
+def has_effect(path: tuple[str, ...]) -> bool:
+    """Whether the key at a path has an effect in this version."""
+    return path not in _UNUSED and path[:1] != ("continuation",)
+
+
+def _given(values: Any, path: tuple[str, ...]) -> Any:
+    """The value at a path as a list: of itself or of a mapping's values; empty when the key is not given."""
+    for key in path:
+        if key not in values:
+            return []
+        values = values[key]
+    if isinstance(values, list):
+        return values
+    return list(values.values()) if isinstance(values, dict) else [values]
+
+
+def _is_idle(values: list[Any], idle: tuple[Any, ...]) -> bool:
+    return all(value in idle for value in values)

@@ -1,0 +1,163 @@
+"""YAML into plain values, with the line of every key and list item.
+
+Scalars are read by the rules of YAML 1.2, in which `no`, `on` and `1:30` are text: `src: no` is Norwegian.
+Underscores in numbers, as in `10_000_000`, are allowed. PyYAML's C parser does the parsing: large configs
+take milliseconds, and its nodes know their lines. A key that stands twice is an error, where YAML libraries
+take the last one in silence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import yaml
+
+from translations_assets.config.errors import ConfigError, Problem
+
+KeyPath: TypeAlias = "tuple[str | int, ...]"
+
+DEEPEST = 20
+MOST_VALUES = 200_000
+
+
+class _Loader(yaml.CSafeLoader):
+    yaml_implicit_resolvers: dict[Any, Any] = {}  # without those of YAML 1.1
+
+
+_TAG = "tag:yaml.org,2002:"
+for _name, _pattern, _first in (
+    ("null", r"|~|null|Null|NULL", ["", "~", "n", "N"]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"[-+]?(?:0|[1-9][0-9_]{0,17})", list("-+0123456789")),
+    (
+        "float",
+        r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[-+]?[0-9]+[eE][-+]?[0-9]+",
+        list("-+.0123456789"),
+    ),
+):
+    _Loader.add_implicit_resolver(f"{_TAG}{_name}", re.compile(rf"^(?:{_pattern})$"), _first)
+
+
+@dataclass
+class Document:
+    """A YAML document: a mapping, and the line (from 1) of every key path in it."""
+
+    file: str
+    value: dict[str, Any] = field(default_factory=dict)
+    lines: dict[KeyPath, int] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def line(self, path: KeyPath) -> int | None:
+        """The line of a key, or that of the nearest mapping around it when it is not there."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path)
+
+    def add(self, path: KeyPath, message: str, line: int | None = None) -> None:
+        """Note a problem at a key."""
+        self.problems.append(Problem(message, self.file, line or self.line(path), dotted(path)))
+
+
+def dotted(path: KeyPath) -> str:
+    """A key path for people: `datasets.train[2]`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+
+
+def read_yaml(text: str, file: str) -> Document:
+    """Read one mapping. `file` is what errors call the text.
+
+    Raises ConfigError when the text is not YAML or not a mapping. Problems that leave the rest readable (keys
+    that stand twice, unknown tags) are in the document's `problems`.
+    """
+    document = Document(file)
+    try:
+        root = yaml.compose(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        raise _not_yaml(error, text, file) from error
+    if root is None:
+        raise ConfigError.of("is empty; a training config has at least experiment and datasets", file)
+    if not isinstance(root, yaml.MappingNode):
+        raise ConfigError.of("is not a mapping; a training config consists of `key: value` lines", file, 1)
+    document.lines[()] = root.start_mark.line + 1
+    document.value = _Reader(document).mapping(root, ())
+    return document
+
+
+def _not_yaml(error: yaml.YAMLError, text: str, file: str) -> ConfigError:
+    if isinstance(error, yaml.reader.ReaderError):
+        line = text.encode()[: error.position].count(b"\n") + 1
+        return ConfigError.of(
+            f"holds the character {error.character!r}, which YAML does not allow", file, line
+        )
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or str(error)
+    context = getattr(error, "context", None)
+    said = f"{context}: {problem}" if context else problem
+    if "\\t" in said or "tab" in said:
+        said = "there is a tab; YAML is indented with spaces only"
+    return ConfigError.of(f"not valid YAML: {said}", file, mark.line + 1 if mark else None)
+
+
+class _Reader:
+    """Makes values of nodes, and bounds them: with aliases a few lines can stand for billions of values."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.values = 0
+
+    def value(self, node: yaml.Node, path: KeyPath) -> Any:
+        self.values += 1
+        if self.values > MOST_VALUES:
+            raise ConfigError.of(f"holds more than {MOST_VALUES} values", self.document.file)
+        if len(path) > DEEPEST:
+            self.document.add(path[:3], "is nested too deeply, or contains itself")
+            return None
+        if isinstance(node, yaml.MappingNode):
+            return self.mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            return self.sequence(node, path)
+        return self.scalar(node, path)
+
+    def mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                self.document.add(path, "a key must be text", line)
+                continue
+            inner = (*path, key.value)
+            if key.value in values:
+                first = self.document.lines[inner]
+                self.document.add(inner, f"stands here a second time; first in line {first}", line)
+                continue
+            self.document.lines[inner] = line
+            values[key.value] = self.value(value, inner)
+        return values
+
+    def sequence(self, node: yaml.SequenceNode, path: KeyPath) -> list[Any]:
+        values = []
+        for index, item in enumerate(node.value):
+            self.document.lines[(*path, index)] = item.start_mark.line + 1
+            values.append(self.value(item, (*path, index)))
+        return values
+
+    def scalar(self, node: yaml.Node, path: KeyPath) -> Any:
+        text, kind = str(node.value), node.tag.removeprefix(_TAG)
+        if kind == "str":
+            return text
+        try:
+            return _SCALARS[kind](text)
+        except (KeyError, ValueError):
+            self.document.add(path, f"the tag !{node.tag} cannot be used for {text!r}")
+            return None
+
+
+_SCALARS: dict[str, Callable[[str], Any]] = {
+    "null": lambda text: None,
+    "bool": lambda text: {"true": True, "false": False}[text.lower()],
+    "int": lambda text: int(text.replace("_", "")),
+    "float": float,
+}

@@ -1,0 +1,374 @@
+"""Runs the steps of a Dagster run (an asset each) in threads of the run's own process.
+
+An asset only orchestrates: it looks keys up and waits for scripts that run elsewhere, so threads are right.
+Dagster's default executor starts a process that imports everything again for every asset (seconds each);
+its in-process executor runs one asset at a time.
+
+What holds for Dagster's in-process executor holds here: resources are made once per run and shared, output is
+captured once for the whole process; failures, skips, asset checks, retries, hooks, priorities and pools are
+alike. Only these differ, because several steps run in one process:
+
+* Resources must be safe to use from several threads.
+* Log through `context.log`. Records of other loggers that Dagster captures (`get_dagster_logger()`,
+  `managed_python_loggers`) are attributed to every step that runs at that moment.
+* Assets are plain functions: `async` ones would share one event loop, which runs one at a time.
+* Signals reach the main thread only. An asset that waits must watch `cancel_event(context.run.run_id)`.
+
+Stopping a run. Ctrl-C, SIGTERM, and Terminate in the UI (which also works for runs that the command line
+started: the run's status is looked up every few seconds) all do the same: no further step starts, the cancel
+event is set, running steps get ten seconds to end, the run is CANCELED. A second signal changes nothing. A
+step that does not end in time is left behind with its thread, which cannot keep the process from ending.
+
+All imports from Dagster's private modules stand here; a test names those that an upgrade has moved.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import copy_context
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from dagster import (
+    DagsterEvent,
+    DagsterExecutionInterruptedError,
+    DagsterInstance,
+    DagsterInvariantViolationError,
+    DagsterRunStatus,
+    Executor,
+    Field,
+    InitExecutorContext,
+    executor,
+)
+
+# The payload of an ENGINE_EVENT, the only event that an executor may word freely.
+from dagster._core.events import EngineEventData
+
+# Makes a run's context, runs an iterator over it, and clears up, with interrupts captured throughout.
+from dagster._core.execution.api import ExecuteRunWithPlanIterable
+
+# Types of what Dagster hands in: the run before its resources are made, the run with them, one step.
+from dagster._core.execution.context.system import (
+    PlanExecutionContext,
+    PlanOrchestrationContext,
+    StepExecutionContext,
+)
+
+# Makes the resources once for the whole run.
+from dagster._core.execution.context_creation_job import PlanExecutionContextManager
+
+# Decides which step may start, is skipped or is tried again.
+from dagster._core.execution.plan.active import ActiveExecution
+
+# Runs one step and tells what happened; and its success and failure hooks.
+from dagster._core.execution.plan.execute_plan import _trigger_hook, dagster_event_sequence_for_step
+
+# The instance's pools: which slots the run waits for and holds.
+from dagster._core.execution.plan.instance_concurrency_context import InstanceConcurrencyContext
+
+# Type of the graph of steps.
+from dagster._core.execution.plan.plan import ExecutionPlan
+
+# The option that all of Dagster's executors have for switching retries off.
+from dagster._core.execution.retries import RetryMode, get_retries_config
+
+# The option of Dagster's multiprocess executor that limits steps with a tag.
+from dagster._core.execution.tags import get_tag_concurrency_limits_config
+
+_POLL_SECONDS = 0.2
+"""How long the main thread waits for news before it looks for signals and due retries."""
+_STATUS_SECONDS = 5.0
+"""How often the run's status is looked up, for a Terminate that no signal announces."""
+_GRACE_SECONDS = 10.0
+"""How long running steps have to end when the run is stopped."""
+
+_logger = logging.getLogger(__name__)
+
+_cancel_events: dict[str, threading.Event] = {}
+
+
+def cancel_event(run_id: str) -> threading.Event:
+    """The event that is set when the run is to stop. Ask for it once, when the asset starts.
+
+    An asset that sees it set ends what it started and raises `DagsterExecutionInterruptedError`.
+    For a run that the threaded executor does not run in this process (`dagster.materialize` in a test) the
+    event is never set: there the signal interrupts the asset itself.
+    """
+    return _cancel_events.get(run_id) or threading.Event()
+
+
+@executor(
+    name="threaded",
+    config_schema={
+        "max_concurrent": Field(
+            int, default_value=16, description="How many assets may be in progress at the same time."
+        ),
+        "retries": get_retries_config(),  # type: ignore[no-untyped-call]
+        "tag_concurrency_limits": get_tag_concurrency_limits_config(),  # type: ignore[no-untyped-call]
+    },
+)
+def threaded_executor(context: InitExecutorContext) -> Executor:
+    """Runs assets in threads of the run's process."""
+    config: dict[str, Any] = dict(context.executor_config)
+    if config["max_concurrent"] < 1:
+        raise DagsterInvariantViolationError(
+            f"execution: max_concurrent is {config['max_concurrent']}; it must be at least 1"
+        )
+    return ThreadedExecutor(
+        max_concurrent=config["max_concurrent"],
+        retries=RetryMode.from_config(config["retries"]) or RetryMode.ENABLED,
+        tag_concurrency_limits=config.get("tag_concurrency_limits", []),
+    )
+
+
+class ThreadedExecutor(Executor):
+    """See the module. `tag_concurrency_limits` is in the form of Dagster's multiprocess executor."""
+
+    def __init__(
+        self, max_concurrent: int, retries: RetryMode, tag_concurrency_limits: list[dict[str, Any]]
+    ) -> None:
+        self._max_concurrent = max_concurrent
+        self._retries = retries
+        self._tag_concurrency_limits = tag_concurrency_limits
+
+    @property
+    def retries(self) -> RetryMode:
+        """Whether steps are tried again as their retry policies ask."""
+        return self._retries
+
+    def execute(
+        self, plan_context: PlanOrchestrationContext, execution_plan: ExecutionPlan
+    ) -> Iterator[DagsterEvent]:
+        """Run the plan. Called by Dagster, once per run."""
+        keys = execution_plan.step_keys_to_execute
+        pid = os.getpid()
+        yield DagsterEvent.engine_event(
+            plan_context,
+            f"Executing steps in threads of one process (pid: {pid})",
+            EngineEventData.in_process(pid, keys),
+        )
+        try:
+            yield from ExecuteRunWithPlanIterable(
+                execution_plan=execution_plan,
+                iterator=self._run_steps,
+                execution_context_manager=_context_manager(plan_context, execution_plan),
+            )
+        except (DagsterExecutionInterruptedError, KeyboardInterrupt):
+            _report_canceling(plan_context.instance, plan_context.run_id)
+            raise
+
+    def _run_steps(
+        self, job_context: PlanExecutionContext, execution_plan: ExecutionPlan
+    ) -> Iterator[DagsterEvent]:
+        with ExitStack() as stack:
+            cancel = stack.enter_context(_cancelable(job_context.run_id))
+            slots = InstanceConcurrencyContext(job_context.instance, job_context.dagster_run)
+            stack.enter_context(slots)
+            active = execution_plan.start(
+                retry_mode=self._retries,
+                max_concurrent=self._max_concurrent,
+                tag_concurrency_limits=self._tag_concurrency_limits,
+                instance_concurrency_context=slots,
+            )
+            stack.enter_context(active)
+            steps = _Steps(job_context, active, slots, cancel)
+            yield from _with_captured_output(job_context, execution_plan, steps.events())
+
+
+@dataclass(frozen=True)
+class _Report:
+    """What a step's thread tells the main thread: an event of the step, that it ended, with which error.
+
+    A step's last event comes together with its end: it may make the step ready for its next attempt, which
+    must not start before this one is done.
+    """
+
+    step_key: str
+    event: DagsterEvent | None
+    ended: bool = False
+    error: BaseException | None = None
+
+
+class _Steps:
+    """The steps of one run. All methods but `_run` belong to the main thread."""
+
+    def __init__(
+        self,
+        job_context: PlanExecutionContext,
+        active: ActiveExecution,
+        slots: InstanceConcurrencyContext,
+        cancel: threading.Event,
+    ) -> None:
+        self._job_context = job_context
+        self._active = active
+        self._slots = slots
+        self._cancel = cancel
+        self._running: set[str] = set()
+        self._reports: SimpleQueue[_Report] = SimpleQueue()
+        self._next_look = time.monotonic() + _STATUS_SECONDS
+
+    def events(self) -> Iterator[DagsterEvent]:
+        """Start steps as they become ready and pass on their events until all have ended, or an interrupt."""
+        try:
+            while self._running or not self._active.is_complete:
+                if self._must_stop():
+                    yield self._interrupted_event()
+                    raise DagsterExecutionInterruptedError("The run was asked to stop.")
+                yield from self._start_ready_steps()
+                yield from self._next_event()
+                yield from self._active.plan_events_iterator(self._job_context)
+        finally:
+            self._cancel.set()
+            self._wait_for_running_steps()
+
+    def _must_stop(self) -> bool:
+        return self._active.check_for_interrupts() or self._is_canceled_from_outside()
+
+    def _is_canceled_from_outside(self) -> bool:
+        """Whether the stored run is being canceled: the UI can send no signal to a run it did not launch."""
+        if time.monotonic() < self._next_look:
+            return False
+        self._next_look = time.monotonic() + _STATUS_SECONDS
+        try:
+            run = self._job_context.instance.get_run_by_id(self._job_context.run_id)
+        except Exception as error:  # a look-up that fails once must not end days of training
+            _logger.warning("cannot look up the run's status, trying again later: %s", error)
+            return False
+        return run is not None and run.status in (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED)
+
+    def _interrupted_event(self) -> DagsterEvent:
+        return DagsterEvent.engine_event(
+            self._job_context,
+            f"Asked to stop: starting no further step; waiting up to {_GRACE_SECONDS:.0f} s for running ones",
+            EngineEventData.interrupted(sorted(self._running)),
+        )
+
+    def _start_ready_steps(self) -> Iterator[DagsterEvent]:
+        for step in self._active.get_steps_to_execute():
+            context = self._job_context.for_step(step, self._active.get_known_state())
+            self._running.add(step.key)
+            # Dagster keeps settings of the caller in context variables, which a thread does not inherit.
+            # A daemon thread, because a pool would make the process wait at its end for a step that hangs.
+            target = copy_context().run
+            threading.Thread(target=target, args=(self._run, context), name=step.key, daemon=True).start()
+        yield from self._active.concurrency_event_iterator(self._job_context)
+
+    def _run(self, context: StepExecutionContext) -> None:
+        """Run one step, in its own thread. Its events are already stored when they are reported."""
+        key = context.step.key
+        events: list[DagsterEvent] = []
+        error: BaseException | None = None
+        try:
+            for event in dagster_event_sequence_for_step(context):
+                if events:
+                    self._reports.put(_Report(key, events[-1]))
+                events.append(event)
+            for event in _trigger_hook(context, events):
+                self._reports.put(_Report(key, event))
+        except BaseException as raised:
+            error = raised
+        self._reports.put(_Report(key, events[-1] if events else None, ended=True, error=error))
+
+    def _next_event(self) -> Iterator[DagsterEvent]:
+        try:
+            report = self._reports.get(timeout=_POLL_SECONDS)
+        except Empty:
+            return
+        self._take(report)
+        if report.event is not None:
+            yield report.event
+        if report.error is not None:
+            raise report.error
+
+    def _take(self, report: _Report) -> None:
+        if report.event is not None:
+            self._active.handle_event(report.event)
+        if report.ended:
+            self._running.remove(report.step_key)
+            self._active.verify_complete(self._job_context, report.step_key)
+
+    def _wait_for_running_steps(self) -> None:
+        """Wait for steps to see the cancel event. Yields nothing: Dagster may be closing the generator."""
+        deadline = time.monotonic() + _GRACE_SECONDS
+        while self._running and time.monotonic() < deadline:
+            try:
+                self._take(self._reports.get(timeout=_POLL_SECONDS))
+            except Empty:
+                continue
+        self._active.check_for_interrupts()  # forgets a second signal, which would break into the clearing up
+        self._abandon_running_steps()
+
+    def _abandon_running_steps(self) -> None:
+        for key in sorted(self._running):
+            self._slots.free_step(key)
+            self._job_context.log.warning(f"{key} did not end within {_GRACE_SECONDS:.0f} s: left behind")
+
+
+def _context_manager(
+    plan_context: PlanOrchestrationContext, execution_plan: ExecutionPlan
+) -> PlanExecutionContextManager:
+    return PlanExecutionContextManager(
+        job=plan_context.job,
+        execution_plan=execution_plan,
+        run_config=plan_context.run_config,
+        dagster_run=plan_context.dagster_run,
+        instance=plan_context.instance,
+        retry_mode=plan_context.retry_mode,
+        raise_on_error=plan_context.raise_on_error,
+        output_capture=plan_context.output_capture,
+        step_dependency_config=plan_context.executor.step_dependency_config,
+    )
+
+
+@contextmanager
+def _cancelable(run_id: str) -> Iterator[threading.Event]:
+    event = _cancel_events[run_id] = threading.Event()
+    try:
+        yield event
+    finally:
+        del _cancel_events[run_id]
+
+
+def _with_captured_output(
+    context: PlanExecutionContext, plan: ExecutionPlan, events: Iterator[DagsterEvent]
+) -> Iterator[DagsterEvent]:
+    """Pass the events on while standard output and error also go to files that the UI shows.
+
+    A capture that fails is told in an event and does not fail the run.
+    """
+    manager = context.instance.compute_log_manager
+    log_key = manager.build_log_key_for_run(context.run_id, "output")
+    with ExitStack() as capture:
+        try:
+            log = capture.enter_context(manager.capture_logs(log_key))
+            yield DagsterEvent.capture_logs(context, plan.step_keys_to_execute, log_key, log)
+        except Exception as error:
+            yield _capture_failed(context, error)
+        yield from events
+        try:
+            capture.close()
+        except Exception as error:
+            yield _capture_failed(context, error)
+
+
+def _capture_failed(context: PlanExecutionContext, error: Exception) -> DagsterEvent:
+    message = f"The output of the run is not captured completely: {type(error).__name__}: {error}"
+    return DagsterEvent.engine_event(context, message, EngineEventData())
+
+
+def _report_canceling(instance: DagsterInstance, run_id: str) -> None:
+    """Say that the interrupt was meant, as Terminate in the UI does; else Dagster calls the run failed.
+
+    Not for a run that is already marked, nor for one that the deployment resumes (a node going away).
+    """
+    run = instance.get_run_by_id(run_id)
+    if run is None or run.is_finished or run.status is DagsterRunStatus.CANCELING:
+        return
+    if not instance.run_will_resume(run_id):
+        instance.report_run_canceling(run, "The run's process was asked to stop.")

@@ -1,0 +1,151 @@
+"""The metadata of a materialization: what its steps counted, made and used."""
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+
+from translations_assets.steps.engine import StepResult
+from translations_assets.steps.manifest import Blob
+from translations_assets.steps.protocols import Store
+
+MAX_IMAGES = 4
+MAX_SAMPLES = 10
+MAX_CURVE_ROWS = 200
+
+Metadata = dict[str, dg.MetadataValue[Any]]
+
+
+def stage_metadata(results: Sequence[StepResult], store: Store, warnings: Sequence[str]) -> Metadata:
+    """Everything worth knowing of a stage's results: counts, sizes, scores, curves, samples, cost, logs."""
+    metadata: Metadata = {
+        "steps run": dg.MetadataValue.int(sum(not result.cached for result in results)),
+        "steps cached": dg.MetadataValue.int(sum(result.cached for result in results)),
+    }
+    if not results:
+        metadata["note"] = dg.MetadataValue.text("This training config needs no steps here.")
+        return metadata
+    if warnings:
+        metadata["warnings"] = dg.MetadataValue.md("\n".join(f"* {warning}" for warning in warnings))
+    metadata.update(_usage(results))
+    statistics = list(_documents(results, store, "stats.json"))
+    metadata.update(_lines(statistics))
+    metadata.update(_samples(statistics))
+    metadata.update(_scores(list(_documents(results, store, "metrics.json"))))
+    metadata.update(_images(results, store))
+    metadata["steps"] = _steps(results)
+    return metadata
+
+
+def _usage(results: Sequence[StepResult]) -> Metadata:
+    usages = [result.manifest.usage for result in results]
+    sizes = sum(blob.size for result in results for blob in result.manifest.outputs.values())
+    return {
+        "size (bytes)": dg.MetadataValue.int(sizes),
+        "duration (s)": dg.MetadataValue.float(round(sum(usage.seconds for usage in usages), 2)),
+        "CPU time (s)": dg.MetadataValue.float(round(sum(usage.cpu_seconds for usage in usages), 2)),
+        "peak memory (MB)": dg.MetadataValue.float(round(max(u.peak_memory for u in usages) / 1e6, 1)),
+    }
+
+
+def _documents(
+    results: Sequence[StepResult], store: Store, name: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(step label, contents) of every output with a name."""
+    for result in results:
+        blob: Blob | None = result.manifest.outputs.get(name)
+        if blob is not None:
+            yield result.step.label, json.loads(store.read_blob(blob))
+
+
+def _lines(statistics: list[tuple[str, dict[str, Any]]]) -> Metadata:
+    counts = [(label, value["lines"]) for label, value in statistics if "lines" in value]
+    if not counts:
+        return {}
+    dropped: Counter[str] = Counter()
+    for _, lines in counts:
+        dropped.update(lines.get("dropped", {}))
+    metadata: Metadata = {
+        "lines in": dg.MetadataValue.int(sum(lines["in"] for _, lines in counts)),
+        "lines kept": dg.MetadataValue.int(sum(lines["kept"] for _, lines in counts)),
+        "lines dropped": dg.MetadataValue.int(sum(dropped.values())),
+    }
+    if dropped:
+        rows = [{"reason": reason, "lines": number} for reason, number in dropped.most_common()]
+        metadata["dropped, by reason"] = _table(rows)
+    return metadata
+
+
+def _samples(statistics: list[tuple[str, dict[str, Any]]]) -> Metadata:
+    samples = [sample for _, value in statistics for sample in value.get("samples", [])][:MAX_SAMPLES]
+    if not samples:
+        return {}
+    lines = [
+        " ||| ".join(map(str, sample)) if isinstance(sample, list) else str(sample) for sample in samples
+    ]
+    return {"samples": dg.MetadataValue.md("\n".join(f"    {line}" for line in lines))}
+
+
+def _scores(metrics: list[tuple[str, dict[str, Any]]]) -> Metadata:
+    metadata: Metadata = {}
+    for label, value in metrics:
+        if "bleu" in value:
+            metadata[f"BLEU {label}"] = dg.MetadataValue.float(value["bleu"]["score"])
+            metadata[f"chrF {label}"] = dg.MetadataValue.float(value["chrf"]["score"])
+        if "validation" in value:
+            rows = value["validation"][-MAX_CURVE_ROWS:]
+            metadata[f"validation {label}"] = _table(rows)
+    return metadata
+
+
+def _images(results: Sequence[StepResult], store: Store) -> Metadata:
+    images = [
+        (f"{result.step.label} {name}", blob)
+        for result in results
+        for name, blob in result.manifest.outputs.items()
+        if name.endswith(".png")
+    ]
+    return {
+        name: dg.MetadataValue.md(
+            f"![{name}](data:image/png;base64,{base64.b64encode(store.read_blob(blob)).decode()})"
+        )
+        for name, blob in images[:MAX_IMAGES]
+    }
+
+
+def _steps(results: Sequence[StepResult]) -> dg.MetadataValue[Any]:
+    return _table(
+        [
+            {
+                "step": result.step.label,
+                "state": "cached" if result.cached else "run",
+                "seconds": round(result.manifest.usage.seconds, 2),
+                "attempt": result.manifest.attempt,
+                "host": result.manifest.host,
+                "key": result.manifest.key,
+                "log": f"translations logs {result.manifest.provenance.get('partition')} {result.step.label}",
+            }
+            for result in results
+        ]
+    )
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> dg.MetadataValue[Any]:
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    filled = [{name: _cell(row.get(name)) for name in columns} for row in rows]
+    schema = dg.TableSchema(columns=[dg.TableColumn(name, _column_type(filled, name)) for name in columns])
+    return dg.MetadataValue.table([dg.TableRecord(row) for row in filled], schema=schema)
+
+
+def _cell(value: Any) -> str | int | float | bool | None:
+    return value if value is None or isinstance(value, (str, int, float, bool)) else json.dumps(value)
+
+
+def _column_type(rows: Sequence[Mapping[str, Any]], name: str) -> str:
+    values = [row[name] for row in rows if row[name] is not None]
+    if values and all(isinstance(value, int) for value in values):
+        return "int"
+    return "float" if values and all(isinstance(value, (int, float)) for value in values) else "string"

@@ -1,0 +1,27 @@
+"""The resource that begins a run."""
+
+import dagster as dg
+from dagster import InitResourceContext
+
+from translations_assets.defs.recipes import observe_recipes
+from translations_assets.defs.shared import PARTITION_TAG, PROJECT
+
+
+class RunStart(dg.ConfigurableResource[None]):
+    """Observes the recipes of the run's partition before its first asset starts.
+
+    Dagster notes an asset's upstream data versions when the asset starts; a recipe that is observed later
+    would show what was just made as stale.
+    """
+
+    def setup_for_execution(self, context: InitResourceContext) -> None:
+        """Called by Dagster once per run."""
+        partition = context.dagster_run.tags.get(PARTITION_TAG) if context.dagster_run else None
+        if partition and context.instance:
+            observe_recipes(context.instance, PROJECT, [partition])
+
+
+@dg.definitions
+def resources() -> dg.Definitions:
+    """The resources of all definitions."""
+    return dg.Definitions(resources={"run_start": RunStart()})

@@ -1,0 +1,275 @@
+"""One attempt of a step, from placing its inputs to committing its outputs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from translations_assets.runners.control import Control
+from translations_assets.runners.environment import script_environment
+from translations_assets.runners.monitor import Monitor, Progress
+from translations_assets.runners.process import ScriptProcess, cpu_seconds, largest_memory
+from translations_assets.runners.publisher import CheckpointWatch, StepLog, Ticker
+from translations_assets.runners.wire import Request
+from translations_assets.runners.work_folder import WorkFolder, unpack
+from translations_assets.steps.errors import DamagedError, StoreError
+from translations_assets.steps.job import JobEvent, Outcome
+from translations_assets.steps.manifest import Blob, Manifest, Usage
+from translations_assets.store.digest import digest_file
+
+if TYPE_CHECKING:
+    from translations_assets.steps.protocols import Store
+
+EX_TEMPFAIL = 75
+GRACE_SECONDS = 8.0  # between SIGTERM and SIGKILL; with what follows it must stay below 10 s
+_LOOK_SECONDS = 0.5
+_HARDLY_FREE = 1 << 20  # bytes
+_SENT_FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
+
+
+class _Ended(NamedTuple):
+    """How the script ended: its exit code (negative: a signal), why we ended it (if we did), what it used."""
+
+    code: int
+    stopped: str
+    started: float
+    usage: Usage
+
+
+class Attempt:
+    """One attempt, made by the owner of the step in a fresh work folder."""
+
+    def __init__(
+        self,
+        request: Request,
+        store: Store,
+        folder: WorkFolder,
+        control: Control,
+        report: Callable[[JobEvent], None],
+    ) -> None:
+        self._request, self._store, self._folder = request, store, folder
+        self._control, self._report = control, report
+        self._job = request.job
+        self._log = StepLog(folder.log, store, self._job)
+
+    def run(self) -> Outcome:
+        """Run the script and keep its result; how that ended. Raises StoreError or OSError."""
+        try:
+            placed = self._place()
+            self._control.wait(0)
+            if self._control.stop:
+                return self._outcome("temporary", f"not started: {self._control.stop}")
+            ended = self._run_script()
+            return self._judge(ended) or self._changed(placed) or self._missing() or self._commit(ended)
+        finally:
+            self._ship_rest()
+
+    def _place(self) -> dict[Path, os.stat_result]:
+        """Place bundle and inputs; the inputs' paths and what they look like."""
+        bundle = self._folder.path / "bundle.tar"
+        self._store.place_blob(self._job.bundle, bundle)
+        unpack(bundle, self._folder.code)
+        placed = {}
+        for path, blob in self._job.inputs.items():
+            target = self._input(path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self._store.place_blob(blob, target)
+            placed[target] = target.stat()
+        return placed
+
+    def _input(self, path: str) -> Path:
+        target = self._folder.inputs / path
+        if not Path(os.path.normpath(target)).is_relative_to(self._folder.inputs):
+            raise StoreError(f"The input {path!r} of {self._job.label} lies outside of the input folder.")
+        return target
+
+    def _run_script(self) -> _Ended:
+        job, request = self._job, self._request
+        self._log.note(f"python -m {job.script} {' '.join(job.command)}")
+        tickers = self._tickers()
+        started = time.time()
+        process = ScriptProcess(
+            job.script,
+            job.command,
+            cwd=self._folder.path,
+            environment=script_environment(request, self._folder, os.environ),
+            log=self._folder.log,
+        )
+        for ticker in tickers:
+            ticker.start()
+        detail = {"pid": process.pid, "threads": request.threads, "gpus": list(request.gpus)}
+        self._report(JobEvent("started", job.label, detail))
+        monitor = Monitor(process.pid, self._folder)
+        progress = Progress(self._folder.progress, self._progress)
+        try:
+            stopped = self._watch(process, monitor, progress)
+        finally:
+            code = process.end()
+        seconds = time.monotonic() - process.started
+        progress.forward()
+        for ticker in tickers:
+            ticker.stop()
+            if code != 0 or stopped:
+                ticker.tick()  # commits the set that the script saved when it was told to end
+        return _Ended(code, stopped, started, self._usage(monitor, seconds))
+
+    def _tickers(self) -> list[Ticker]:
+        """Log and, of a resumable step, checkpoints."""
+        tickers = [Ticker(self._log.ship_due, 1.0, self._log.note)]
+        if self._job.resumable:
+            watch = CheckpointWatch(self._folder.checkpoints, self._store, self._job, self._log)
+            tickers.append(Ticker(watch.commit_new, 1.0, self._log.note))
+        return tickers
+
+    def _progress(self, value: Mapping[str, Any]) -> None:
+        self._report(JobEvent("progress", self._job.label, value))
+
+    def _watch(self, process: ScriptProcess, monitor: Monitor, progress: Progress) -> str:
+        """Wait for the script's end; why we asked for it, empty when we did not."""
+        stopped, deadline = "", float("inf")
+        while not process.exited() and time.monotonic() < deadline:
+            self._control.wait(_LOOK_SECONDS)
+            if self._control.stop and not stopped and not process.exited():
+                stopped, deadline = self._control.stop, time.monotonic() + GRACE_SECONDS
+                process.terminate()
+            progress.forward()
+            monitor.sample()
+        return stopped
+
+    def _usage(self, monitor: Monitor, seconds: float) -> Usage:
+        return Usage(
+            seconds=round(seconds, 3),
+            cpu_seconds=round(cpu_seconds(), 3),
+            peak_memory=max(monitor.peak_memory, largest_memory()),
+            disk=max(monitor.peak_disk, self._folder.size()),
+        )
+
+    def _judge(self, ended: _Ended) -> Outcome | None:
+        """What an end other than success comes to; None for success."""
+        if ended.stopped:  # whatever its exit code: Marian ends with 0 when it is told to stop
+            return self._outcome("temporary", f"ended before it was done: {ended.stopped}")
+        if ended.code == 0:
+            return None
+        if ended.code == EX_TEMPFAIL:
+            return self._outcome("temporary", "the script asks for another attempt (exit code 75)")
+        number = -ended.code if ended.code < 0 else ended.code - 128
+        if number in _SENT_FROM_OUTSIDE:
+            peak = ended.usage.peak_memory / 2**30
+            return self._outcome(
+                "temporary",
+                f"killed by {signal.Signals(number).name}, not by us; perhaps the machine ran out of memory "
+                f"(the step's peak was {peak:.2f} GiB)",
+            )
+        name = f"signal {-ended.code}" if ended.code < 0 else f"exit code {ended.code}"
+        if _free_bytes(self._folder.path) < _HARDLY_FREE:
+            return self._outcome("temporary", f"no space left in {self._request.work} ({name}): free some")
+        return self._outcome("failed", f"{self._job.script} ended with {name}")
+
+    def _changed(self, placed: Mapping[Path, os.stat_result]) -> Outcome | None:
+        """The complaint about the first input that the script changed."""
+        for path, before in placed.items():
+            name = path.relative_to(self._folder.inputs).as_posix()
+            blob = self._job.inputs[name]
+            if not _unchanged(path, before, blob):
+                self._check_stored(blob)
+                return self._outcome("failed", f"the script changed its input in/{name}, which is read-only")
+        return None
+
+    def _check_stored(self, blob: Blob) -> None:
+        """Have the store put its contents aside when they changed with the (hard-linked) input."""
+        copy = self._folder.path / "check"
+        try:
+            self._store.place_blob(blob, copy)
+        except DamagedError as error:
+            self._log.note(str(error))
+        copy.unlink(missing_ok=True)
+
+    def _missing(self) -> Outcome | None:
+        """The complaint about declared outputs that the script did not leave, or left empty."""
+        bad = []
+        for name in self._job.outputs:
+            path = self._folder.outputs / name
+            if not path.is_file():
+                bad.append(f"{name} is missing")
+            elif not path.stat().st_size:
+                bad.append(f"{name} is empty")
+        if bad:
+            return self._outcome("failed", f"the script succeeded, but of its outputs {', '.join(bad)}")
+        return None
+
+    def _commit(self, ended: _Ended) -> Outcome:
+        job = self._job
+        self._note_extra_files()
+        outputs = {name: self._store.add_blob(self._folder.outputs / name) for name in job.outputs}
+        manifest = Manifest(
+            key=job.key,
+            generation=job.generation,
+            outputs=outputs,
+            label=job.label,
+            reason=job.reason,
+            bundle=job.bundle,
+            provenance=self._provenance(),
+            attempt=job.attempt,
+            host=os.uname().nodename,
+            started=ended.started,
+            ended=time.time(),
+            usage=ended.usage,
+        )
+        committed = self._store.commit(manifest)
+        self._drop_checkpoints()
+        return Outcome("done", committed)
+
+    def _drop_checkpoints(self) -> None:
+        if not self._job.resumable:
+            return
+        try:
+            self._store.drop_checkpoints(self._job.key, self._job.generation)
+        except StoreError as error:  # the step is finished all the same
+            self._log.note(str(error))
+
+    def _provenance(self) -> dict[str, Any]:
+        """What the job says of itself, and what it was given here."""
+        request = self._request
+        worker = {
+            "command": [self._job.script, *self._job.command],
+            "threads": request.threads,
+            "gpus": len(request.gpus),
+            "workspace": request.workspace,
+            "python": ".".join(map(str, sys.version_info[:3])),
+        }
+        return {**self._job.provenance, "worker": worker}
+
+    def _note_extra_files(self) -> None:
+        for path in sorted(self._folder.outputs.rglob("*")):
+            name = path.relative_to(self._folder.outputs).as_posix()
+            if path.is_file() and name not in self._job.outputs:
+                self._log.note(f"out/{name} is no declared output and is not kept")
+
+    def _outcome(self, kind: Literal["failed", "temporary"], message: str) -> Outcome:
+        return Outcome(kind, None, message, self._log.tail())
+
+    def _ship_rest(self) -> None:
+        try:
+            self._log.ship_all()
+        except StoreError as error:
+            self._log.note(str(error))
+
+
+def _free_bytes(path: Path) -> int:
+    disk = os.statvfs(path)
+    return disk.f_bavail * disk.f_frsize
+
+
+def _unchanged(path: Path, before: os.stat_result, blob: Blob) -> bool:
+    """Whether an input is what it was. Somebody who stores equal contents touches the file we link to."""
+    try:
+        now = path.stat()
+    except FileNotFoundError:
+        return False
+    same = (now.st_size, now.st_mtime_ns, now.st_ino) == (before.st_size, before.st_mtime_ns, before.st_ino)
+    return same or digest_file(path) == blob

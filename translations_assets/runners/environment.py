@@ -1,0 +1,76 @@
+"""The environment of a script: made from scratch, so that nothing but what is listed here can reach it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from translations_assets.runners.wire import Request
+from translations_assets.runners.work_folder import WorkFolder
+
+_PASSED = (
+    "PATH",
+    "HOME",
+    "LD_LIBRARY_PATH",  # an interpreter or a driver outside the default places cannot start without it
+    *(
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "no_proxy",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "NO_PROXY",
+    ),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+)
+_THREADS = (
+    "TRANSLATIONS_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "RAYON_NUM_THREADS",
+)
+
+
+def script_environment(request: Request, folder: WorkFolder, outer: Mapping[str, str]) -> dict[str, str]:
+    """What a script finds in its environment: the pass-through, the job's own, what the worker grants.
+
+    Only the job's own variables are part of the step's key.
+    """
+    passed = {name: outer[name] for name in _PASSED if name in outer}
+    return {**passed, **_mirror(outer), **request.job.env, **_python(folder), **_granted(request, folder)}
+
+
+def _mirror(outer: Mapping[str, str]) -> dict[str, str]:
+    """The mirror; a relative folder is relative to where the user is, not to the work folder."""
+    mirror = outer.get("TRANSLATIONS_MIRROR", "")
+    if not mirror:
+        return {}
+    return {"TRANSLATIONS_MIRROR": mirror if "://" in mirror else os.path.abspath(mirror)}
+
+
+def _python(folder: WorkFolder) -> dict[str, str]:
+    return {
+        "LANG": "C.UTF-8",
+        "TMPDIR": str(folder.temporary),
+        "PYTHONPATH": str(folder.code),
+        "PYTHONSAFEPATH": "1",  # children of the script do not import from their current folder
+        "PYTHONUNBUFFERED": "1",  # output and errors stand in the log in the order they were written
+    }
+
+
+def _granted(request: Request, folder: WorkFolder) -> dict[str, str]:
+    granted = {
+        **dict.fromkeys(_THREADS, str(request.threads)),
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # that of nvidia-smi, whose ids we were given
+        "CUDA_VISIBLE_DEVICES": ",".join(request.gpus),
+        # CUDA numbers the visible devices anew, from 0
+        "TRANSLATIONS_GPUS": " ".join(str(number) for number, _ in enumerate(request.gpus)),
+        "TRANSLATIONS_WORKSPACE": str(request.workspace),
+        "TRANSLATIONS_PROGRESS": str(folder.progress),
+    }
+    if request.job.resumable:
+        granted["TRANSLATIONS_CHECKPOINTS"] = str(folder.checkpoints)
+    return granted

@@ -1,0 +1,107 @@
+"""A running script: started in a process group of its own, and gone with all its children at the end."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+_LAUNCHER = Path(__file__).with_name("launcher.py")
+_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+_GONE_SECONDS = 5.0
+
+
+class ScriptProcess:
+    """A script and its descendants; this process must have no other children.
+
+    However this process ends, the kernel ends the script's group (see `launcher`).
+    """
+
+    def __init__(
+        self, script: str, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str], log: Path
+    ) -> None:
+        adopt_orphans()
+        life_line, self._life = os.pipe()
+        with log.open("ab") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, str(_LAUNCHER), str(life_line), script, *command],
+                cwd=cwd,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                pass_fds=(life_line,),
+                start_new_session=True,
+            )
+        os.close(life_line)
+        self.pid = self._process.pid
+        self.started = time.monotonic()
+
+    def exited(self) -> bool:
+        """Whether the script itself has ended. It is left a zombie, so that its group's number stays ours."""
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def terminate(self) -> None:
+        """Ask the script to end."""
+        os.kill(self.pid, signal.SIGTERM)
+
+    def end(self) -> int:
+        """Kill what is left of the group and of the script's children; the script's exit code, as of Popen.
+
+        Raises TimeoutError when a process does not even go when killed (stuck in the kernel).
+        """
+        os.killpg(self.pid, signal.SIGKILL)
+        deadline = time.monotonic() + _GONE_SECONDS
+        while not self.exited():
+            _pause(deadline)
+        code = self._process.wait()
+        while not _no_children():
+            _kill_children()
+            _pause(deadline)
+        os.close(self._life)
+        return code
+
+
+def adopt_orphans() -> None:
+    """Become the parent of orphaned descendants, also of those that left the script's process group."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def cpu_seconds() -> float:
+    """CPU time of the script and all its descendants, once they have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def largest_memory() -> int:
+    """Peak resident memory in bytes of the largest single one of them."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+
+
+def _pause(deadline: float) -> None:
+    if time.monotonic() > deadline:
+        raise TimeoutError("a process of the script does not end although it was killed")
+    time.sleep(0.01)
+
+
+def _no_children() -> bool:
+    """Reap the children that have ended; whether there is none left."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+        return False
+    except ChildProcessError:
+        return True
+
+
+def _kill_children() -> None:
+    import psutil  # takes long to import and is rarely needed here
+
+    for child in psutil.Process().children():
+        child.kill()

@@ -1,0 +1,71 @@
+"""What a runner and its worker say to each other: one JSON object a line.
+
+To the worker, once: a `Request`. From the worker: any number of events, then an outcome or `busy`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from translations_assets.steps.job import Job, JobEvent, Outcome
+from translations_assets.steps.manifest import Manifest
+
+
+@dataclass(frozen=True)
+class Request:
+    """An attempt and what the worker grants to it.
+
+    store      URL of the store
+    work       folder for work folders, in the store's file system where that is local
+    threads    CPU slots that the runner holds for it
+    gpus       ids of the machine's GPUs that the runner holds for it
+    workspace  MB per GPU, or for the CPU
+    """
+
+    job: Job
+    store: str
+    work: str
+    threads: int
+    gpus: tuple[str, ...]
+    workspace: int
+
+
+@dataclass(frozen=True)
+class Busy:
+    """Another worker owns the step: nothing was done."""
+
+
+def pack_request(request: Request) -> bytes:
+    """A request as a line."""
+    return _line({**vars(request), "job": request.job.to_dict()})
+
+
+def unpack_request(line: bytes) -> Request:
+    """The request of a line."""
+    value = json.loads(line)
+    return Request(**{**value, "job": Job.from_dict(value["job"]), "gpus": tuple(value["gpus"])})
+
+
+def pack_reply(reply: JobEvent | Outcome | Busy) -> bytes:
+    """An event, an outcome or `busy` as a line."""
+    return _line({type(reply).__name__: asdict(reply)})
+
+
+def unpack_reply(line: bytes) -> JobEvent | Outcome | Busy:
+    """The event, outcome or `busy` of a line. Raises ValueError for anything else."""
+    ((kind, value),) = json.loads(line).items()
+    if kind == "JobEvent":
+        return JobEvent(**value)
+    if kind == "Outcome":
+        manifest = value.pop("manifest")
+        return Outcome(**value, manifest=Manifest.from_dict(manifest) if manifest else None)
+    if kind == "Busy":
+        return Busy()
+    raise ValueError(f"unknown reply {kind!r}")
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode() + b"\n"

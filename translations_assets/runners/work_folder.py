@@ -1,0 +1,155 @@
+"""Work folders: a fresh one for each attempt, locked while its worker lives, swept when it does not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import tarfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+
+from translations_assets.steps.errors import StoreError
+from translations_assets.store.locks import release, take
+
+_SWEEP_SECONDS = 2.0
+
+
+class WorkFolder:
+    """The paths of a work folder, which is also the script's current folder.
+
+    code         the bundle
+    inputs       `in`, the inputs, read-only
+    outputs      `out`, made by the script
+    temporary    TMPDIR of the script; the whole path is kept short, since sockets are made there
+    checkpoints  sets of a resumable step
+    progress     live numbers, a JSON object a line
+    log          what the script prints
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.code = path / "code"
+        self.inputs = path / "in"
+        self.outputs = path / "out"
+        self.temporary = path / "tmp"
+        self.checkpoints = path / "checkpoints"
+        self.progress = path / "progress.jsonl"
+        self.log = path / "log.txt"
+
+    def make(self) -> None:
+        """Make the folder and those that the script expects to find."""
+        for folder in (self.path, self.code, self.inputs, self.temporary, self.checkpoints):
+            folder.mkdir()
+
+    def size(self) -> int:
+        """Bytes that the script has written: outputs, temporary files, checkpoints."""
+        return sum(map(_size, (self.outputs, self.temporary, self.checkpoints)))
+
+
+@contextmanager
+def work_folder(root: Path) -> Iterator[WorkFolder]:
+    """A new folder below `root`, removed at the end. Raises OSError."""
+    root.mkdir(parents=True, exist_ok=True)
+    path = root / os.urandom(4).hex()
+    lock = _lock_of(path)
+    descriptor = take(lock)
+    assert descriptor is not None, "a random name is nobody else's"
+    try:
+        folder = WorkFolder(path)
+        folder.make()
+        yield folder
+    finally:
+        _remove(path)
+        release(lock, descriptor)
+
+
+def sweep(root: Path) -> None:
+    """Remove the folders of workers that were killed, and end what is left of their scripts."""
+    with suppress(FileNotFoundError):
+        for name in {name.removesuffix(".lock") for name in os.listdir(root)}:
+            path = root / name
+            descriptor = take(_lock_of(path))
+            if descriptor is not None:
+                end_processes(path)
+                _remove(path)
+                release(_lock_of(path), descriptor)
+
+
+def end_processes(path: Path) -> None:
+    """Kill every process that was started for a work folder, known by the TMPDIR that only those have."""
+    mark = f"TMPDIR={path / 'tmp'}".encode()
+    deadline = time.monotonic() + _SWEEP_SECONDS
+    while _kill_marked(mark) and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def unpack(bundle: Path, folder: Path) -> None:
+    """Unpack a code bundle. Raises StoreError when a member is no plain file inside the folder."""
+    with tarfile.open(bundle) as tar:
+        for member in tar:
+            if member.isdir():
+                continue
+            path = PurePosixPath(member.name)
+            file = tar.extractfile(member) if member.isfile() else None
+            if file is None or path.is_absolute() or ".." in path.parts:
+                raise StoreError(
+                    f"The code bundle {bundle} holds {member.name!r}: only plain files may be in it."
+                )
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(file.read())
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(path.name + ".lock")
+
+
+def _kill_marked(mark: bytes) -> int:
+    """Kill the live processes that have the mark in their environment; how many there were."""
+    return sum(_kill_if_marked(int(name), mark) for name in os.listdir("/proc") if name.isdecimal())
+
+
+def _kill_if_marked(pid: int, mark: bytes) -> bool:
+    try:
+        process = os.pidfd_open(pid)  # holds on to this very process while we look and kill
+    except OSError:
+        return False
+    try:
+        if mark not in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+            return False
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        return True
+    except OSError:  # ended meanwhile, or another user's
+        return False
+    finally:
+        os.close(process)
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += os.lstat(os.path.join(parent, name)).st_size
+    return total
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder, also what the script made read-only; what resists is left to the next sweep."""
+    if path.exists():
+        shutil.rmtree(path, onerror=_remove_read_only)
+
+
+def _remove_read_only(function: Callable[..., object], path: str, _: object) -> None:
+    with suppress(OSError):
+        for folder in (os.path.dirname(path), path):
+            if not os.path.islink(folder) and os.path.isdir(folder):
+                os.chmod(folder, stat.S_IRWXU)
+        if os.path.isdir(path):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            os.unlink(path)

@@ -1,0 +1,115 @@
+"""Where this installation keeps things: the environment variables that a person or a deployment may set.
+
+No other module reads these variables, so this page is the complete list:
+
+| variable | names | default |
+|---|---|---|
+| `TRANSLATIONS_STATE` | the folder for everything that is written | `.state` in the project folder |
+| `TRANSLATIONS_STORE` | the store, a folder or `gs://bucket/path` | `store` in the state folder |
+| `TRANSLATIONS_CONFIGS` | folders of training configs, split by `:` | `configs` here, else in the checkout |
+| `TRANSLATIONS_SPACE` | the space that refs are written to | `<user>-<git branch>` |
+
+The project folder is the checkout when the code runs from one, else the current folder. A variable that is
+set but empty counts as not set.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import unicodedata
+from pathlib import Path
+
+_SPACE = re.compile(r"[a-z0-9][a-z0-9._-]*")
+
+
+def repository_root() -> Path:
+    """The folder that holds the package `pipeline`: a checkout, or where the packages are installed."""
+    root = Path(__file__).resolve().parent.parent
+    if not (root / "pipeline" / "__init__.py").is_file():
+        raise FileNotFoundError(
+            f"the package 'pipeline' is missing in {root}; reinstall translations-assets: "
+            "its packages 'pipeline' and 'translations_assets' belong side by side"
+        )
+    return root
+
+
+def state_folder() -> Path:
+    """The folder that holds all state of this installation (an absolute path; it need not exist yet)."""
+    return _folder(os.environ.get("TRANSLATIONS_STATE") or project_folder() / ".state")
+
+
+def store_url() -> str:
+    """The store: an absolute path, or a URL such as `gs://bucket/path` as it was given."""
+    value = os.environ.get("TRANSLATIONS_STORE") or str(state_folder() / "store")
+    return value if "://" in value else str(_folder(value))
+
+
+def config_folders() -> tuple[Path, ...]:
+    """The folders that training configs are read from, in order, as absolute paths; at least one.
+
+    A folder named in `TRANSLATIONS_CONFIGS` need not exist: the loader says so by its name.
+    """
+    named = [_folder(part) for part in os.environ.get("TRANSLATIONS_CONFIGS", "").split(":") if part]
+    if named:
+        return tuple(named)
+    here = Path.cwd() / "configs"
+    return (here if here.is_dir() else repository_root() / "configs",)
+
+
+def space() -> str:
+    """The space for refs: lower-case letters, digits, `.`, `_` and `-`.
+
+    Raises ValueError when `TRANSLATIONS_SPACE` holds anything else: it becomes part of paths and object
+    names, and a name changed in silence could be that of another space.
+    """
+    value = os.environ.get("TRANSLATIONS_SPACE")
+    if not value:
+        names = (_safe(_user()) or f"uid-{os.getuid()}", _safe(_branch(project_folder())))
+        return "-".join(filter(None, names))
+    if not _SPACE.fullmatch(value):
+        raise ValueError(
+            f"TRANSLATIONS_SPACE={value!r} cannot be the name of a space; use lower-case letters, digits, "
+            "'.', '_' and '-', beginning with a letter or digit"
+        )
+    return value
+
+
+def project_folder() -> Path:
+    """The checkout when the code runs from one, else the current folder."""
+    root = repository_root()
+    # site-packages holds the packages too, but it is no place for state and has no branch
+    return root if (root / "pyproject.toml").is_file() else Path.cwd()
+
+
+def _folder(value: str | Path) -> Path:
+    return Path(value).expanduser().absolute()
+
+
+def _safe(name: str) -> str:
+    """`name` in the characters of a space, letters without their accents; may be empty."""
+    ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9._]+", "-", ascii_name.lower()).strip("-._")
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container may run under a number without a name
+        return ""
+
+
+def _branch(folder: Path) -> str:
+    """The branch that is checked out in `folder`; `detached` without a branch, empty without git.
+
+    Read from `.git/HEAD`: starting git costs more than a whole command line start, and images lack it.
+    """
+    git = folder / ".git"
+    try:
+        if git.is_file():  # a worktree or submodule: "gitdir: <path>"
+            git = folder / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        head = (git / "HEAD").read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else "detached"

@@ -1,0 +1,153 @@
+"""Steps that several stages build: training, alignment, translation in chunks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from translations_assets.config.languages import language
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.stages.handles import MODEL_FILES, Aligned, Corpus, Model, Vocab
+from translations_assets.steps.stage import step
+from translations_assets.steps.step import Input, Output, RepoFile
+
+TRAIN_CONFIGS = "pipeline/train/configs"
+DECODING_CONFIGS = "pipeline/translate/configs"
+
+
+def marian_args(values: Mapping[str, Any]) -> str:
+    """A section of `marian-args` as the JSON that scripts take; the order of its keys changes nothing."""
+    return json.dumps(dict(values), sort_keys=True, ensure_ascii=False)
+
+
+def train_model(
+    config: TrainingConfig,
+    *,
+    label: str,
+    src: str,
+    trg: str,
+    vocab: Vocab,
+    data: Mapping[str, Input | None],
+    dev: Corpus,
+    model: str,
+    training: str,
+    curriculum: str,
+    args: Mapping[str, Any],
+    seed: int,
+    pretrained: Model | None = None,
+    tokenized: bool = True,
+) -> Model:
+    """A step that trains a model src→trg; `vocab` and `dev` are given in that direction."""
+    spoken = language(src)
+    trained = step(
+        "pipeline.train.train",
+        label=label,
+        args={
+            "src": src,
+            "trg": trg,
+            "marian_args": marian_args(args),
+            "seed": seed,
+            "best_model": config.experiment.best_model,
+            "tokenized": tokenized,
+            "bicameral": spoken.bicameral,
+            "phonemic": spoken.phonemic,
+        },
+        inputs={
+            **data,
+            "source_vocab": vocab.src,
+            "target_vocab": vocab.trg,
+            "dev_src": dev.src,
+            "dev_trg": dev.trg,
+            "model_config": RepoFile(f"{TRAIN_CONFIGS}/model/{model}.yml"),
+            "training_config": RepoFile(f"{TRAIN_CONFIGS}/training/{training}.yml"),
+            "curriculum": RepoFile(f"{TRAIN_CONFIGS}/curriculum/{curriculum}.yml"),
+            "pretrained": pretrained,
+        },
+        outputs=(*MODEL_FILES, "metrics.json"),
+        worker="large-gpu",
+        resumable=True,
+        repeatable=False,
+    )
+    return trained.folder(*MODEL_FILES)
+
+
+def align(label: str, src: str, trg: str, corpus: Corpus, priors: Output | None) -> Aligned:
+    """A step that tokenises a corpus and aligns its words; it computes priors when none are given."""
+    tokenized = (f"corpus.tok-icu.{src}.zst", f"corpus.tok-icu.{trg}.zst")
+    aligned = step(
+        "pipeline.alignments.align",
+        label=label,
+        args={"src": src, "trg": trg},
+        inputs={"corpus_src": corpus.src, "corpus_trg": corpus.trg, "priors": priors},
+        outputs=("corpus.aln.zst", *tokenized, *(() if priors else ("corpus.priors",)), "stats.json"),
+        worker="large-cpu",
+    )
+    return Aligned(
+        aligned[tokenized[0]],
+        aligned[tokenized[1]],
+        aligned["corpus.aln.zst"],
+        None if priors else aligned["corpus.priors"],
+    )
+
+
+def translate_in_chunks(
+    config: TrainingConfig,
+    *,
+    family: str,
+    name: str,
+    text: Output,
+    models: Sequence[Model],
+    decoding: str,
+    args: Mapping[str, Any],
+    references: Output | None = None,
+) -> Output:
+    """Split a text, translate the parts, collect them in order under `name`.
+
+    With references the models' n-best lists are searched for the best translation by chrF.
+    """
+    pair = f"{config.experiment.src}-{config.experiment.trg}"
+    parts = config.taskcluster.split_chunks
+    kinds = (".zst", ".ref.zst") if references else (".zst",)
+    split = step(
+        "pipeline.translate.split",
+        label=f"split-{family}-{pair}",
+        args={"parts": parts},
+        inputs={"text": text, "references": references},
+        outputs=[f"part.{i}{kind}" for i in range(1, parts + 1) for kind in kinds] + ["stats.json"],
+    )
+    translated = []
+    for i in range(1, parts + 1):
+        output = "nbest.zst" if references else "translations.zst"
+        chunk = step(
+            "pipeline.translate.translate",
+            label=f"translate-{family}-{pair}-{i}/{parts}",
+            args={"marian_args": marian_args(args), "nbest": references is not None},
+            inputs={
+                "models": models,
+                "text": split[f"part.{i}.zst"],
+                "decoding_config": RepoFile(f"{DECODING_CONFIGS}/{decoding}.yml"),
+            },
+            outputs=(output, "stats.json"),
+            worker="gpu",
+            repeatable=False,
+        )
+        translated.append(chunk[output])
+    if references:
+        translated = [
+            step(
+                "pipeline.translate.extract_best",
+                label=f"extract-best-{pair}-{i}/{parts}",
+                inputs={"nbest": nbest, "references": split[f"part.{i}.ref.zst"]},
+                outputs=("best.zst", "stats.json"),
+            )["best.zst"]
+            for i, nbest in enumerate(translated, start=1)
+        ]
+    collected = step(
+        "pipeline.translate.collect",
+        label=f"collect-{family}-{pair}",
+        args={"name": name},
+        inputs={"parts": translated, "text": text},
+        outputs=(name, "stats.json"),
+    )
+    return collected[name]

@@ -1,0 +1,298 @@
+"""Corpora: fetching, analysing, cleaning and merging parallel and monolingual text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from translations_assets.config.datasets import Dataset, parse_dataset
+from translations_assets.config.languages import Language, language
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.stages.handles import CleanMono, Corpus, Mono, corpus_files, corpus_of
+from translations_assets.steps.stage import stage, step
+from translations_assets.steps.step import Arg, Output
+
+# Seeds of the samplers, one a corpus; part of the keys.
+SEEDS = {"corpus": 1111, "devset": 1112, "mono-src": 1113, "mono-trg": 1114}
+
+# A provider's own code for a language.
+CODES: dict[str, Callable[[Language], str]] = {
+    "opus": lambda language: language.opus,
+    "mtdata": lambda language: language.mtdata,
+    "sacrebleu": lambda language: language.code,
+    "flores": lambda language: language.flores,
+    "ntrex": lambda language: language.ntrex,
+    "news-crawl": lambda language: language.news_crawl,
+    "url": lambda language: language.code,
+    "demo": lambda language: language.code,
+}
+
+
+@stage(group="data")
+def dataset_train(config: TrainingConfig) -> list[Corpus]:
+    """The parallel training datasets, each fetched from its provider as two files of equally many lines."""
+    return _parallel(config, "train", config.datasets.train)
+
+
+@stage(group="data")
+def dataset_devtest(config: TrainingConfig) -> list[Corpus]:
+    """The parallel datasets that training is validated on."""
+    return _parallel(config, "devtest", config.datasets.devtest)
+
+
+@stage(group="data")
+def dataset_test(config: TrainingConfig) -> list[Corpus]:
+    """The test sets that every model is evaluated on, variants (upper case, typos) included."""
+    return _parallel(config, "test", config.datasets.test)
+
+
+@stage(group="data")
+def dataset_mono_src(config: TrainingConfig) -> list[Mono]:
+    """Monolingual datasets in the source language, for distillation."""
+    limit = config.experiment.mono_max_sentences_src.per_dataset
+    return _mono(config, "mono-src", config.experiment.src, config.datasets.mono_src, limit)
+
+
+@stage(group="data")
+def dataset_mono_trg(config: TrainingConfig) -> list[Mono]:
+    """Monolingual datasets in the target language, for back-translation."""
+    limit = config.experiment.mono_max_sentences_trg.per_dataset
+    return _mono(config, "mono-trg", config.experiment.trg, config.datasets.mono_trg, limit)
+
+
+@stage(group="data")
+def analyze_corpus(config: TrainingConfig, dataset_train: list[Corpus]) -> None:
+    """Histograms of words and code points per line of every parallel training dataset."""
+    for corpus in dataset_train:
+        _analyze(corpus.name, config.experiment.src, corpus.src)
+        _analyze(corpus.name, config.experiment.trg, corpus.trg)
+
+
+@stage(group="data")
+def analyze_mono(config: TrainingConfig, dataset_mono_src: list[Mono], dataset_mono_trg: list[Mono]) -> None:
+    """Histograms of words and code points per line of every monolingual dataset."""
+    for mono in dataset_mono_src:
+        _analyze(mono.name, config.experiment.src, mono.text)
+    for mono in dataset_mono_trg:
+        _analyze(mono.name, config.experiment.trg, mono.text)
+
+
+@stage(group="corpus")
+def clean_corpus(config: TrainingConfig, dataset_train: list[Corpus]) -> list[Corpus]:
+    """The parallel training datasets without the pairs that rules or language identification reject."""
+    src, trg = config.experiment.src, config.experiment.trg
+    source, target = language(src), language(trg)
+    cleaned = []
+    for corpus in dataset_train:
+        clean = step(
+            "pipeline.clean.clean_parallel",
+            label=f"clean-corpus-{_slug(corpus.name)}-{src}-{trg}",
+            args={
+                "src": src,
+                "trg": trg,
+                "src_script": source.script,
+                "trg_script": target.script,
+                "unspaced_src": not source.spaced,
+                "unspaced_trg": not target.spaced,
+            },
+            inputs={"corpus_src": corpus.src, "corpus_trg": corpus.trg},
+            outputs=corpus_files(src, trg),
+            worker="large-cpu",
+        )
+        cleaned.append(corpus_of(clean, src, trg, corpus.name))
+    return cleaned
+
+
+@stage(group="corpus")
+def clean_mono(
+    config: TrainingConfig, dataset_mono_src: list[Mono], dataset_mono_trg: list[Mono]
+) -> CleanMono:
+    """The monolingual datasets without the lines that rules or language identification reject."""
+    return CleanMono(
+        _clean_mono("src", config.experiment.src, dataset_mono_src),
+        _clean_mono("trg", config.experiment.trg, dataset_mono_trg),
+    )
+
+
+@stage(group="corpus")
+def merge_corpus(
+    config: TrainingConfig,
+    clean_corpus: list[Corpus],
+    dataset_devtest: list[Corpus],
+    dataset_test: list[Corpus],
+) -> Corpus:
+    """The parallel training corpus: one pair per distinct target, without any line of a dev or test set."""
+    limit = config.experiment.corpus_max_sentences
+    return _merge_parallel(config, "corpus", clean_corpus, dataset_devtest + dataset_test, limit)
+
+
+@stage(group="corpus")
+def merge_devset(config: TrainingConfig, dataset_devtest: list[Corpus], dataset_test: list[Corpus]) -> Corpus:
+    """The validation set, without any line that stands in a test set."""
+    limit = config.experiment.dev_max_sentences
+    return _merge_parallel(config, "devset", dataset_devtest, dataset_test, limit)
+
+
+@stage(group="corpus")
+def merge_mono_src(
+    config: TrainingConfig,
+    clean_mono: CleanMono,
+    merge_corpus: Corpus,
+    dataset_devtest: list[Corpus],
+    dataset_test: list[Corpus],
+) -> Mono | None:
+    """Monolingual source text, without duplicates and without what the parallel, dev or test text holds."""
+    return _merge_mono(
+        "src",
+        config.experiment.src,
+        clean_mono.src,
+        merge_corpus.src,
+        [corpus.src for corpus in dataset_devtest + dataset_test],
+        config.experiment.mono_max_sentences_src.total,
+    )
+
+
+@stage(group="corpus")
+def merge_mono_trg(
+    config: TrainingConfig,
+    clean_mono: CleanMono,
+    merge_corpus: Corpus,
+    dataset_devtest: list[Corpus],
+    dataset_test: list[Corpus],
+) -> Mono | None:
+    """Monolingual target text, without duplicates and without what the parallel, dev or test text holds."""
+    return _merge_mono(
+        "trg",
+        config.experiment.trg,
+        clean_mono.trg,
+        merge_corpus.trg,
+        [corpus.trg for corpus in dataset_devtest + dataset_test],
+        config.experiment.mono_max_sentences_trg.total,
+    )
+
+
+def _slug(key: str) -> str:
+    return parse_dataset(key).slug
+
+
+def _parallel(config: TrainingConfig, category: str, keys: Sequence[str]) -> list[Corpus]:
+    return [_parallel_dataset(config, category, parse_dataset(key)) for key in keys]
+
+
+def _parallel_dataset(config: TrainingConfig, category: str, dataset: Dataset) -> Corpus:
+    src, trg = config.experiment.src, config.experiment.trg
+    code = CODES[dataset.provider]
+    label = f"dataset-{category}-{dataset.slug}-{src}-{trg}"
+    fetched = step(
+        f"pipeline.data.parallel_{dataset.provider}",
+        label=f"{label}-unmodified" if dataset.augmentation else label,
+        args={
+            "dataset": dataset.name,
+            "src": src,
+            "trg": trg,
+            "src_code": code(language(src)),
+            "trg_code": code(language(trg)),
+        },
+        outputs=corpus_files(src, trg),
+    )
+    corpus = corpus_of(fetched, src, trg, dataset.key)
+    if dataset.augmentation is None:
+        return corpus
+    augmented = step(
+        "pipeline.data.augment",
+        label=label,
+        args={"modifier": dataset.augmentation, "src": src, "trg": trg},
+        inputs={"corpus_src": corpus.src, "corpus_trg": corpus.trg},
+        outputs=corpus_files(src, trg),
+    )
+    return corpus_of(augmented, src, trg, dataset.key)
+
+
+def _mono(config: TrainingConfig, category: str, lang: str, keys: Sequence[str], limit: int) -> list[Mono]:
+    monos = []
+    for dataset in map(parse_dataset, keys):
+        provider = dataset.provider.replace("-", "_")
+        fetched = step(
+            f"pipeline.data.mono_{provider}",
+            label=f"dataset-{category}-{dataset.slug}-{lang}",
+            args={
+                "dataset": dataset.name,
+                "lang": lang,
+                "code": CODES[dataset.provider](language(lang)),
+                "max_sentences": limit,
+            },
+            outputs=(f"mono.{lang}.zst", "stats.json"),
+        )
+        monos.append(Mono(fetched[f"mono.{lang}.zst"], dataset.key))
+    return monos
+
+
+def _analyze(name: str, lang: str, text: Output) -> None:
+    step(
+        "pipeline.data.analyze",
+        label=f"analyze-{text.step.label.removeprefix('dataset-')}-{lang}",
+        args={"lang": lang, "dataset": name},
+        inputs={"text": text},
+        outputs=("distribution-words.png", "distribution-codepoints.png", "stats.json"),
+    )
+
+
+def _clean_mono(side: str, lang: str, monos: list[Mono]) -> list[Mono]:
+    spoken = language(lang)
+    cleaned = []
+    for mono in monos:
+        clean = step(
+            "pipeline.clean.clean_mono",
+            label=f"clean-mono-{side}-{_slug(mono.name)}-{lang}",
+            args={"lang": lang, "script": spoken.script, "unspaced": not spoken.spaced},
+            inputs={"text": mono.text},
+            outputs=(f"mono.{lang}.zst", "stats.json"),
+            worker="large-cpu",
+        )
+        cleaned.append(Mono(clean[f"mono.{lang}.zst"], mono.name))
+    return cleaned
+
+
+def _merge_parallel(
+    config: TrainingConfig, name: str, corpora: list[Corpus], held_out: list[Corpus], limit: int | None
+) -> Corpus:
+    src, trg = config.experiment.src, config.experiment.trg
+    args: dict[str, Arg] = {
+        "src": src,
+        "trg": trg,
+        "datasets": [corpus.name for corpus in corpora],
+        "max_sentences": limit,
+        "seed": SEEDS[name],
+    }
+    merged = step(
+        "pipeline.clean.merge_parallel",
+        label=f"merge-{name}-{src}-{trg}",
+        args=args,
+        inputs={
+            "corpus_src": [corpus.src for corpus in corpora],
+            "corpus_trg": [corpus.trg for corpus in corpora],
+            "held_out_src": [corpus.src for corpus in held_out],
+            "held_out_trg": [corpus.trg for corpus in held_out],
+        },
+        outputs=corpus_files(src, trg, "sample.txt"),
+    )
+    return corpus_of(merged, src, trg)
+
+
+def _merge_mono(
+    side: str, lang: str, monos: list[Mono], parallel: Output, held_out: list[Output], limit: int
+) -> Mono | None:
+    if not monos:
+        return None
+    merged = step(
+        "pipeline.clean.merge_mono",
+        label=f"merge-mono-{side}-{lang}",
+        args={
+            "lang": lang,
+            "datasets": [mono.name for mono in monos],
+            "max_sentences": limit,
+            "seed": SEEDS[f"mono-{side}"],
+        },
+        inputs={"text": [mono.text for mono in monos], "parallel": parallel, "held_out": held_out},
+        outputs=(f"mono.{lang}.zst", "sample.txt", "stats.json"),
+    )
+    return Mono(merged[f"mono.{lang}.zst"])

@@ -1,0 +1,107 @@
+"""Distillation: the teachers' translations, scored by the backwards model and filtered."""
+
+from __future__ import annotations
+
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.stages.building import translate_in_chunks
+from translations_assets.stages.handles import Corpus, Model, Mono, corpus_files, corpus_of
+from translations_assets.steps.stage import stage, step
+from translations_assets.steps.step import Output
+
+SEED = 42
+DROPPED_SHARE = 0.05
+
+
+@stage(group="distillation")
+def translate_corpus(config: TrainingConfig, merge_corpus: Corpus, train_teacher: list[Model]) -> Corpus:
+    """The parallel source text with the teachers' best translation by chrF against the reference."""
+    translated = translate_in_chunks(
+        config,
+        family="corpus",
+        name=f"corpus.{config.experiment.trg}.zst",
+        text=merge_corpus.src,
+        models=train_teacher,
+        decoding="teacher",
+        args=config.marian_args.decoding_teacher,
+        references=merge_corpus.trg,
+    )
+    return Corpus(merge_corpus.src, translated)
+
+
+@stage(group="distillation")
+def translate_mono_src(
+    config: TrainingConfig, merge_mono_src: Mono | None, train_teacher: list[Model]
+) -> Corpus | None:
+    """Mono source text with the teachers' translation."""
+    if merge_mono_src is None:
+        return None
+    translated = translate_in_chunks(
+        config,
+        family="mono-src",
+        name=f"mono.{config.experiment.trg}.zst",
+        text=merge_mono_src.text,
+        models=train_teacher,
+        decoding="teacher",
+        args=config.marian_args.decoding_teacher,
+    )
+    return Corpus(merge_mono_src.text, translated)
+
+
+@stage(group="distillation")
+def merge_translated(
+    config: TrainingConfig,
+    translate_corpus: Corpus,
+    translate_mono_src: Corpus | None,
+    dataset_devtest: list[Corpus],
+    dataset_test: list[Corpus],
+) -> Corpus:
+    """The distilled corpus, shuffled, without duplicates and without any line of a dev or test set."""
+    src, trg = config.experiment.src, config.experiment.trg
+    held_out = dataset_devtest + dataset_test
+    merged = step(
+        "pipeline.clean.merge_translated",
+        label=f"merge-translated-{src}-{trg}",
+        args={"src": src, "trg": trg, "seed": SEED},
+        inputs={
+            "corpus_src": translate_corpus.src,
+            "corpus_trg": translate_corpus.trg,
+            "mono_src": translate_mono_src.src if translate_mono_src else None,
+            "mono_trg": translate_mono_src.trg if translate_mono_src else None,
+            "held_out_src": [corpus.src for corpus in held_out],
+            "held_out_trg": [corpus.trg for corpus in held_out],
+        },
+        outputs=corpus_files(src, trg, "sample.txt"),
+    )
+    return corpus_of(merged, src, trg)
+
+
+@stage(group="distillation")
+def score(config: TrainingConfig, merge_translated: Corpus, train_backwards: Model) -> Output:
+    """The backwards model's log-probability per token of every distilled pair."""
+    scored = step(
+        "pipeline.cefilter.score",
+        label=f"score-{config.experiment.src}-{config.experiment.trg}",
+        inputs={
+            "model": train_backwards,
+            "model_source": merge_translated.trg,
+            "model_target": merge_translated.src,
+        },
+        outputs=("scores.zst", "stats.json"),
+        worker="gpu",
+        repeatable=False,
+    )
+    return scored["scores.zst"]
+
+
+@stage(group="distillation")
+def cefilter(config: TrainingConfig, merge_translated: Corpus, score: Output) -> Corpus:
+    """The distilled corpus without the five per cent of pairs that the backwards model finds least likely."""
+    src, trg = config.experiment.src, config.experiment.trg
+    filtered = step(
+        "pipeline.cefilter.filter",
+        label=f"cefilter-{src}-{trg}",
+        args={"src": src, "trg": trg, "drop": DROPPED_SHARE},
+        inputs={"corpus_src": merge_translated.src, "corpus_trg": merge_translated.trg, "scores": score},
+        outputs=corpus_files(src, trg),
+    )
+    return corpus_of(filtered, src, trg)

@@ -1,0 +1,96 @@
+"""The student: alignments and shortlist of the distilled text, training, finetuning in 8 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.stages.building import align, train_model
+from translations_assets.stages.handles import Aligned, Corpus, Model, Vocab
+from translations_assets.steps.stage import stage, step
+from translations_assets.steps.step import Output
+
+SEED = 0
+
+
+@stage(group="student")
+def alignments_student(config: TrainingConfig, cefilter: Corpus, alignments_original: Aligned) -> Aligned:
+    """The distilled corpus tokenised by ICU, with word alignments that guide the student's attention."""
+    src, trg = config.experiment.src, config.experiment.trg
+    return align(f"alignments-student-{src}-{trg}", src, trg, cefilter, alignments_original.priors)
+
+
+@stage(group="student")
+def shortlist(config: TrainingConfig, cefilter: Corpus, train_vocab: Vocab) -> Output:
+    """The lexical shortlist: the likeliest target pieces of every source piece, by an alignment of pieces."""
+    listed = step(
+        "pipeline.alignments.shortlist",
+        label=f"shortlist-{config.experiment.src}-{config.experiment.trg}",
+        inputs={
+            "source_vocab": train_vocab.src,
+            "target_vocab": train_vocab.trg,
+            "corpus_src": cefilter.src,
+            "corpus_trg": cefilter.trg,
+        },
+        outputs=("lex.s2t.zst", "stats.json"),
+        worker="large-cpu",
+    )
+    return listed["lex.s2t.zst"]
+
+
+@stage(group="student")
+def train_student(
+    config: TrainingConfig, train_vocab: Vocab, alignments_student: Aligned, merge_devset: Corpus
+) -> Model:
+    """The student: a small model trained on the distilled corpus."""
+    args = config.marian_args.training_student
+    label = f"train-student-{config.experiment.src}-{config.experiment.trg}"
+    return _train(config, label, train_vocab, alignments_student, merge_devset, "student.train", args, None)
+
+
+@stage(group="student")
+def finetune_student(
+    config: TrainingConfig,
+    train_student: Model,
+    train_vocab: Vocab,
+    alignments_student: Aligned,
+    merge_devset: Corpus,
+) -> Model:
+    """The student, trained on with its weights quantised to 8 bits in the forward pass."""
+    args = {**config.marian_args.training_student, **config.marian_args.training_student_finetuned}
+    label = f"finetune-student-{config.experiment.src}-{config.experiment.trg}"
+    return _train(
+        config, label, train_vocab, alignments_student, merge_devset, "student.finetune", args, train_student
+    )
+
+
+def _train(
+    config: TrainingConfig,
+    label: str,
+    vocab: Vocab,
+    aligned: Aligned,
+    dev: Corpus,
+    training: str,
+    args: Mapping[str, Any],
+    pretrained: Model | None,
+) -> Model:
+    return train_model(
+        config,
+        label=label,
+        src=config.experiment.src,
+        trg=config.experiment.trg,
+        vocab=vocab,
+        data={
+            "original_src": aligned.src,
+            "original_trg": aligned.trg,
+            "original_alignments": aligned.alignments,
+        },
+        dev=dev,
+        model=f"student.{config.experiment.student_model}",
+        training=training,
+        curriculum="student",
+        args=args,
+        seed=SEED,
+        pretrained=pretrained,
+    )

@@ -1,0 +1,32 @@
+"""The SentencePiece vocabulary."""
+
+from __future__ import annotations
+
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.stages.handles import Corpus, Vocab
+from translations_assets.steps.stage import stage, step
+
+SEED = 1111
+
+
+@stage(group="vocabulary")
+def train_vocab(config: TrainingConfig, merge_corpus: Corpus) -> Vocab:
+    """The SentencePiece vocabulary, joint or one a side, trained on a uniform sample of the corpus."""
+    src, trg = config.experiment.src, config.experiment.trg
+    trained = step(
+        "pipeline.train.vocab",
+        label=f"train-vocab-{src}-{trg}",
+        args={
+            "src": src,
+            "trg": trg,
+            "vocab_size": config.experiment.spm_vocab_size,
+            "sample_size": config.experiment.spm_sample_size,
+            "split": config.experiment.spm_vocab_split,
+            "norm_rule": config.experiment.spm_norm_rule,
+            "seed": SEED,
+        },
+        inputs={"corpus_src": merge_corpus.src, "corpus_trg": merge_corpus.trg},
+        outputs=(f"vocab.{src}.spm", f"vocab.{trg}.spm", "stats.json"),
+        worker="large-cpu",
+    )
+    return Vocab(trained[f"vocab.{src}.spm"], trained[f"vocab.{trg}.spm"])

@@ -1,0 +1,74 @@
+"""Hashes of linked nodes that cover what they refer to, and what that refers to, whatever module it stands in.
+
+Nodes that refer to each other in a circle are hashed together: first each with the others by name, then, should
+two of them share a name, again with what the round before said of the others, until all that differs is told
+apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from translations_assets.steps.code.link import Linked, Node, Whole, hash_of
+
+
+def short_name(node: Node) -> str:
+    """A node's name without its module, so that a move does not change it."""
+    return f"whole module, {node.depth}" if isinstance(node, Whole) else node.label.partition(":")[2]
+
+
+def own_hash(linked: Linked) -> str:
+    """The hash of a node's own code, what it refers to by name only."""
+    return _render(linked, short_name)
+
+
+def _render(linked: Linked, name: Callable[[Node], str]) -> str:
+    tokens = (
+        token if isinstance(token, str) else "&" + "&".join(map(name, token)) for token in linked.tokens
+    )
+    return hash_of(tokens)
+
+
+class Hasher:
+    """Hashes nodes and remembers the hashes; circles are found by Tarjan's algorithm (1972)."""
+
+    def __init__(self, link: Callable[[Node], Linked]) -> None:
+        self._link = link
+        self._hashes: dict[Node, str] = {}
+        self._numbers: dict[Node, int] = {}
+        self._stack: list[Node] = []
+
+    def digest(self, node: Node) -> str:
+        """The hash of a node and all that it refers to."""
+        if node not in self._hashes:
+            self._visit(node)
+        return self._hashes[node]
+
+    def _visit(self, node: Node) -> int:
+        """Hash what the node refers to, and the node unless it is in a circle; returns the circle's first number."""
+        number = first = self._numbers[node] = len(self._numbers)
+        self._stack.append(node)
+        for other in self._link(node).nodes:
+            if other not in self._numbers:
+                first = min(first, self._visit(other))
+            elif other not in self._hashes:
+                first = min(first, self._numbers[other])
+        if first == number:
+            start = self._stack.index(node)
+            circle = self._stack[start:]
+            del self._stack[start:]
+            self._hash_circle(circle)
+        return first
+
+    def _hash_circle(self, circle: Sequence[Node]) -> None:
+        names = {node: short_name(node) for node in circle}
+        rounds = 1 if len(set(names.values())) == len(circle) else len(circle)
+        for _ in range(rounds):
+            names = {node: self._render_among(node, names) for node in circle}
+        together = hash_of(sorted(names.values()))
+        for node in circle:
+            alone = len(circle) == 1
+            self._hashes[node] = names[node] if alone else hash_of([together, names[node]])
+
+    def _render_among(self, node: Node, names: dict[Node, str]) -> str:
+        return _render(self._link(node), lambda other: names.get(other) or self._hashes[other])

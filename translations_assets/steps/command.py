@@ -1,0 +1,75 @@
+"""The command line of a step, and the job made of a step whose inputs are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from translations_assets.steps.job import Job
+from translations_assets.steps.manifest import Blob
+from translations_assets.steps.step import Arg, Output, RepoFile, Step, placed, roots
+
+if TYPE_CHECKING:
+    from translations_assets.steps.key import KeyParts
+
+INPUT_FOLDER = "in"
+OUTPUT_FOLDER = "out"
+
+
+def command(step: Step) -> tuple[str, ...]:
+    """The script's options, paths relative to the work folder: `--text in/text/mono.zst … --output out`."""
+    options: list[str] = []
+    for name, value in step.args.items():
+        options += _option(name, value)
+    for name, handles in step.inputs.items():
+        options += [_flag(name), *(f"{INPUT_FOLDER}/{name}/{root}" for root in roots(handles))]
+    return (*options, "--output", OUTPUT_FOLDER)
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _option(name: str, value: Arg) -> list[str]:
+    if value is None or value is False:
+        return []
+    if value is True:
+        return [_flag(name)]
+    if isinstance(value, (str, int, float)):
+        # `--option=value`, so that a value that begins with a hyphen is not taken for an option
+        return [f"{_flag(name)}={value}"]
+    return [_flag(name), *value]
+
+
+def make_job(
+    step: Step,
+    parts: KeyParts,
+    contents: Mapping[Output | RepoFile, Blob],
+    *,
+    bundle: Blob,
+    generation: int,
+    attempt: int,
+    reason: str,
+    provenance: Mapping[str, Any],
+) -> Job:
+    """One attempt of a step, given the contents of its inputs and repository files."""
+    return Job(
+        key=parts.digest,
+        generation=generation,
+        attempt=attempt,
+        label=step.label,
+        reason=reason,
+        script=step.script,
+        command=command(step),
+        inputs={
+            f"{name}/{path}": contents[handle]
+            for name, handles in step.inputs.items()
+            for path, handle in placed(handles)
+        },
+        outputs=step.outputs,
+        bundle=bundle,
+        worker=step.worker,
+        resumable=step.resumable,
+        env=step.env,
+        provenance={**parts.to_dict(), "stage": step.stage, **provenance},
+    )

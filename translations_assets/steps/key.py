@@ -1,0 +1,142 @@
+"""The key of a step: a hash of what can change its result.
+
+A key covers the reached code, the arguments, the contents of the inputs, the names of the outputs, the
+versions of the libraries, Python's major.minor and the step's environment variables. Labels, worker classes,
+attempts and where things run are not part of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from translations_assets.steps.code.fingerprint import CodeBase, Fingerprint
+from translations_assets.steps.code.libraries import Lock, resolve
+from translations_assets.steps.errors import GraphError
+from translations_assets.steps.manifest import Blob
+from translations_assets.steps.step import Output, RepoFile, Step, placed
+
+FORMAT = 1  # changes with the meaning of a key: every step runs again
+_YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True)
+class KeyParts:
+    """What goes into a key, as JSON values; `explain` compares them."""
+
+    script: str
+    code: str
+    args: Mapping[str, Any]
+    inputs: Mapping[str, str]
+    outputs: tuple[str, ...]
+    libraries: Mapping[str, str]
+    python: str
+    env: Mapping[str, str]
+
+    @cached_property
+    def digest(self) -> str:
+        """The key: SHA-256 (hex) of the parts as canonical JSON."""
+        return json_digest({"format": FORMAT, **self.to_dict()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The parts by name."""
+        names = ("script", "code", "args", "inputs", "outputs", "libraries", "python", "env")
+        return {name: getattr(self, name) for name in names}
+
+
+class KeyMaker:
+    """Computes keys for the code, the files and the lock of one repository, as they are when first asked for.
+
+    Safe for use by several threads. `root` is the folder that holds `pipeline/` and `requirements/`.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._code = CodeBase(root)
+        self._libraries: dict[str, Mapping[str, str]] = {}
+        self._repo_files: dict[str, str] = {}
+        self._lock = threading.RLock()
+
+    @cached_property
+    def _requirements(self) -> Lock:
+        return Lock.read(self.root / "requirements" / "main.lock")
+
+    def fingerprint(self, script: str) -> Fingerprint:
+        """The fingerprint of the code that a script reaches."""
+        with self._lock:
+            return self._code.fingerprint(script)
+
+    def bundle(self, script: str) -> bytes:
+        """The code that a script reaches, as a deterministic tar."""
+        with self._lock:
+            return self._code.bundle_bytes(script)
+
+    def libraries(self, script: str) -> Mapping[str, str]:
+        """Distribution → version of everything that a script's reached code imports."""
+        with self._lock:
+            if script not in self._libraries:
+                self._libraries[script] = resolve(self._requirements, self.fingerprint(script).imports)
+            return self._libraries[script]
+
+    def parts(self, step: Step, inputs: Mapping[Output, Blob]) -> KeyParts:
+        """The parts of a step's key, given the contents of its inputs.
+
+        Raises KeyError when the contents of an input are not given, GraphError for a missing repository file.
+        """
+        return self._parts(step, {output: blob.digest for output, blob in inputs.items()})
+
+    def recipe(self, step: Step) -> str:
+        """A hash of the step with its inputs by name in place of contents: changes when config or files do.
+
+        Code is left out: an asset's code version covers it.
+        """
+        names = {output: f"{output.step.label}:{output.name}" for _, _, output in step.input_outputs()}
+        return json_digest({**self._parts(step, names).to_dict(), "code": ""})
+
+    def _parts(self, step: Step, contents: Mapping[Output, str]) -> KeyParts:
+        return KeyParts(
+            script=step.script,
+            code=self.fingerprint(step.script).digest,
+            args=dict(step.args),
+            inputs={
+                f"{name}/{path}": self.repo_file(handle) if isinstance(handle, RepoFile) else contents[handle]
+                for name, handles in step.inputs.items()
+                for path, handle in placed(handles)
+            },
+            outputs=step.outputs,
+            libraries=self.libraries(step.script),
+            python=f"{sys.version_info.major}.{sys.version_info.minor}",
+            env=dict(step.env),
+        )
+
+    def repo_file(self, file: RepoFile) -> str:
+        """The digest of a repository file: of its parsed contents for YAML and JSON, else of its bytes."""
+        with self._lock:
+            if file.path not in self._repo_files:
+                self._repo_files[file.path] = _file_digest(self.root / file.path)
+            return self._repo_files[file.path]
+
+
+def _file_digest(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise GraphError(f"A stage names the file {path}, which cannot be read: {error.strerror}.") from error
+    if path.suffix in {".yml", ".yaml", ".json"}:
+        return json_digest(yaml.load(data, Loader=_YAML))
+    return hashlib.sha256(data).hexdigest()
+
+
+def json_digest(value: Any) -> str:
+    """SHA-256 (hex) of a value as canonical JSON."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

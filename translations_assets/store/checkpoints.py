@@ -1,0 +1,105 @@
+"""Checkpoint sets of a local store: `checkpoints/<key>/<generation>/<set>/`.
+
+Only a step's owner writes them, so the folder is filled in place; a set counts once its manifest, written
+last, stands there and every file agrees with it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from translations_assets.steps.errors import StoreError
+from translations_assets.store.clone import clone
+from translations_assets.store.digest import digest_file
+from translations_assets.store.files import Files
+from translations_assets.store.names import original, safe
+from translations_assets.store.sealed import seal, unseal
+from translations_assets.store.warn import warn
+
+_KEPT = 2
+_MANIFEST = "set.json"
+
+
+class Checkpoints:
+    """The part of `LocalStore` that keeps what an unfinished step goes on from."""
+
+    _files: Files
+
+    def add_checkpoint(self, key: str, generation: int, name: str, folder: Path) -> None:
+        """Store a set durably (its manifest goes last) and drop all but the newest two.
+
+        The set's files may become hard links: nobody may write them any more. A set that is there already is
+        left as it is.
+        """
+        sets = self._sets(key, generation)
+        target = sets / safe(name)
+        if self._files.size(target / _MANIFEST) is not None:
+            return
+        self._files.remove(target)
+        files = {
+            path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()
+        }
+        blobs = {
+            relative: self._add_checkpoint_file(path, target / "files" / relative)
+            for relative, path in files.items()
+        }
+        for parent in {(target / "files" / relative).parent for relative in files}:
+            self._files.sync(parent)
+        value = {"name": name, "files": blobs}
+        self._files.create(target / _MANIFEST, lambda file: file.write(seal(value)))
+        self._drop_old_sets(sets)
+
+    def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
+        """Put the newest two whole sets under a folder, as writable copies; their names, oldest first."""
+        sets = self._sets(key, generation)
+        placed: list[str] = []
+        for name in sorted(map(original, self._files.names(sets)), reverse=True):
+            if len(placed) < _KEPT and self._place_set(sets / safe(name), target / name):
+                placed.append(name)
+        return placed[::-1]
+
+    def drop_checkpoints(self, key: str, generation: int) -> None:
+        """Remove the sets of a step that has finished."""
+        self._files.remove(self._sets(key, generation))
+
+    def _sets(self, key: str, generation: int) -> Path:
+        return self._files.at("checkpoints", key, str(generation))
+
+    def _add_checkpoint_file(self, source: Path, target: Path) -> dict[str, Any]:
+        with self._files.telling(f"write {target}"):
+            self._files.make_folder(target.parent)
+            clone(source, target, link=True)
+            self._files.sync(target)
+            blob = digest_file(target)
+        return {"digest": blob.digest, "size": blob.size}
+
+    def _drop_old_sets(self, sets: Path) -> None:
+        names = sorted(map(original, self._files.names(sets)))
+        whole = [name for name in names if self._files.size(sets / safe(name) / _MANIFEST) is not None]
+        for name in names:
+            if name not in whole[-_KEPT:]:
+                self._files.remove(sets / safe(name))
+
+    def _place_set(self, stored: Path, target: Path) -> bool:
+        """Copy one set; False, with a word in the log and nothing placed, when it is not whole."""
+        data = self._files.read(stored / _MANIFEST)
+        if data is None:  # its writer was killed
+            return False
+        try:
+            for relative, blob in unseal(data)["files"].items():
+                self._place_checkpoint_file(stored / "files" / relative, target / relative, blob)
+        except (ValueError, KeyError, StoreError) as error:
+            warn(f"The checkpoint set {stored} is damaged and not used: {error}")
+            self._files.remove(target)
+            return False
+        return True
+
+    def _place_checkpoint_file(self, stored: Path, target: Path, blob: dict[str, Any]) -> None:
+        with self._files.telling(f"place {stored} at {target}"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            clone(stored, target, link=False)
+            target.chmod(0o644)
+            placed = digest_file(target)
+        if {"digest": placed.digest, "size": placed.size} != blob:
+            raise ValueError(f"{stored} differs from its digest")

@@ -1,0 +1,213 @@
+"""Durable files: the few operations that every part of a local store is made of.
+
+A file stands under its final name whole or not at all, also after a power cut: it is written to `tmp/`, made
+durable, then linked to its name, which fails when the name is taken; then its folder is made durable.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from translations_assets.steps.errors import StoreError
+from translations_assets.store.locks import holding, release, take
+from translations_assets.store.names import safe
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+_READ_ONLY = 0o444
+
+
+class Files:
+    """The files below a store's root. Every method raises StoreError where Python would raise OSError."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._durable: set[Path] = set()  # folders whose own entries this process has made durable
+        self._swept = False
+
+    def at(self, *names: str) -> Path:
+        """A path below the root; each name becomes one safe file name."""
+        return self.root.joinpath(*map(safe, names))
+
+    def names(self, folder: Path) -> list[str]:
+        """What a folder holds, in no order; nothing when it does not exist."""
+        with self.telling(f"list {folder}"):
+            try:
+                return os.listdir(folder)
+            except FileNotFoundError:
+                return []
+
+    def size(self, path: Path) -> int | None:
+        """A file's size in bytes, None when it does not exist."""
+        with self.telling(f"look at {path}"):
+            try:
+                return os.stat(path).st_size
+            except FileNotFoundError:
+                return None
+
+    def modified(self, path: Path) -> int:
+        """When a file was last written (or, by `replace`, first), in ns; 0 when it does not exist."""
+        with self.telling(f"look at {path}"):
+            try:
+                return os.stat(path).st_mtime_ns
+            except FileNotFoundError:
+                return 0
+
+    def read(self, path: Path) -> bytes | None:
+        """A file's contents, None when it does not exist."""
+        with self.telling(f"read {path}"):
+            try:
+                return path.read_bytes()
+            except FileNotFoundError:
+                return None
+
+    def create(self, path: Path, write: Callable[[BinaryIO], object], durable: bool = True) -> bool:
+        """Make a read-only file, whole or not at all; False when the name is taken."""
+        with self.telling(f"write {path}"), self._temporary() as (file, temporary):
+            write(file)
+            self._finish(file, _READ_ONLY, durable)
+            return self._link(temporary, path, durable)
+
+    def adopt(self, source: Path, path: Path) -> bool:
+        """The same with a file of this file system that nobody writes any more; it becomes read-only."""
+        with self.telling(f"write {path}"), source.open("rb") as file:
+            self._finish(file, _READ_ONLY, durable=True)
+            return self._link(source, path, durable=True)
+
+    def replace(self, path: Path, data: bytes) -> None:
+        """Write a file, at once in place of an earlier one, whose time of writing it keeps as mtime."""
+        with self.telling(f"write {path}"), self._temporary() as (file, temporary):
+            file.write(data)
+            self._finish(file, 0o644, durable=True)
+            if path.exists():
+                os.utime(temporary, ns=(time.time_ns(), path.stat().st_mtime_ns))
+            self.make_folder(path.parent)
+            os.rename(temporary, path)
+            _sync(path.parent)
+
+    def touch(self, path: Path) -> bool:
+        """Mark a file as used now and make its folder durable; False when it is gone.
+
+        The garbage collector spares what was touched lately.
+        """
+        with self.telling(f"touch {path}"):
+            try:
+                os.utime(path)
+            except FileNotFoundError:
+                return False
+            self.make_folder(path.parent)
+            _sync(path.parent)  # whoever made the file may have been killed before doing so
+            return True
+
+    def make_folder(self, folder: Path) -> None:
+        """Make a folder and its parents, and their entries durable."""
+        if folder in self._durable:
+            return
+        if folder != self.root:
+            self.make_folder(folder.parent)
+        folder.mkdir(parents=folder == self.root, exist_ok=True)
+        _sync(folder.parent)
+        self._durable.add(folder)
+
+    def sync(self, path: Path) -> None:
+        """Make a file's contents, or a folder's entries, durable."""
+        with self.telling(f"write {path}"):
+            _sync(path)
+
+    def remove(self, folder: Path) -> None:
+        """Remove a folder and what it holds."""
+        with self.telling(f"remove {folder}"), suppress(FileNotFoundError):
+            shutil.rmtree(folder)
+        self._durable = {known for known in self._durable if not known.is_relative_to(folder)}
+
+    def set_aside(self, path: Path, reason: str) -> None:
+        """Move a damaged file to `quarantine/` with the reason beside it; nothing when it is gone."""
+        with self.telling(f"put the damaged {path} aside"):
+            name = f"{'.'.join(path.relative_to(self.root).parts[-2:])}.{time.time_ns()}"
+            target = self.root / "quarantine" / name
+            self.make_folder(target.parent)
+            try:
+                os.rename(path, target)
+            except FileNotFoundError:
+                return
+            note = json.dumps(
+                {"path": str(path.relative_to(self.root)), "reason": reason, "time": time.time()}
+            )
+            target.with_name(name + ".reason.json").write_text(note + "\n", encoding="utf-8")
+
+    @contextmanager
+    def telling(self, doing: str) -> Iterator[None]:
+        """Turn an OSError into a StoreError that says what could not be done, why, and what to do next."""
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(self._explain(doing, error)) from error
+
+    def _explain(self, doing: str, error: OSError) -> str:
+        problem = f"The store {self.root} could not {doing}: {error.strerror or error}."
+        if self.root.exists() and not self.root.is_dir():
+            return f"{problem} The store must be a folder, and this is a file: choose another path."
+        if error.errno in _FULL:
+            return f"{problem} What is stored is whole. Free some space, then run again."
+        if error.errno in _FORBIDDEN:
+            return f"{problem} Check owner and mode of the folder and its disk, or choose another store."
+        return f"{problem} Check the disk it is on, then run again."
+
+    def _finish(self, file: BinaryIO, mode: int, durable: bool) -> None:
+        file.flush()
+        os.fchmod(file.fileno(), mode)
+        if durable:
+            os.fsync(file.fileno())
+
+    def _link(self, source: Path, path: Path, durable: bool) -> bool:
+        self.make_folder(path.parent)
+        try:
+            os.link(source, path)
+        except FileExistsError:
+            return False
+        except FileNotFoundError:  # somebody tidied the empty folder away
+            self._durable.discard(path.parent)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.link(source, path)
+        if durable:
+            _sync(path.parent)
+        return True
+
+    @contextmanager
+    def _temporary(self) -> Iterator[tuple[BinaryIO, Path]]:
+        """A new file in `tmp/`, locked while we live so that nobody sweeps it."""
+        folder = self.root / "tmp"
+        self.make_folder(folder)
+        self._sweep(folder)
+        path = folder / f"{os.getpid()}.{os.urandom(8).hex()}"
+        with holding(path) as descriptor:
+            assert descriptor is not None, "a random name is nobody else's"
+            with os.fdopen(os.dup(descriptor), "wb") as file:
+                yield file, path
+
+    def _sweep(self, folder: Path) -> None:
+        """Remove temporary files of writers that were killed; once per process is enough."""
+        if self._swept:
+            return
+        self._swept = True
+        for name in os.listdir(folder):
+            path = folder / name
+            descriptor = take(path)
+            if descriptor is not None:
+                release(path, descriptor)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,33 @@
+"""The store in a folder, shared by all processes of a machine (or of several, on a file system with flock).
+
+blobs/ab/abcd…  steps/ab/<key>/<n>.json  logs/<key>/<n>.<attempt>/<part>  checkpoints/<key>/<n>/<set>/
+runs/<run>.json  refs/<space>/<partition>/<stage>/<run>.json  configs/<name>.yml
+quarantine/  damaged files, each with its reason    locks/, tmp/, work/  of those who are at work now
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from translations_assets.store.checkpoints import Checkpoints
+from translations_assets.store.files import Files
+from translations_assets.store.logs import Logs
+from translations_assets.store.manifests import Manifests
+from translations_assets.store.records import Records
+
+
+class LocalStore(Manifests, Logs, Checkpoints, Records):
+    """A `Store` in a folder, which is made when something is first written; see `steps.protocols.Store`."""
+
+    def __init__(self, root: Path) -> None:
+        self._files = Files(root.resolve())
+
+    @property
+    def root(self) -> Path:
+        """The store's folder."""
+        return self._files.root
+
+    @property
+    def url(self) -> str:
+        """What `open_store` opens this store by."""
+        return self._files.root.as_uri()
