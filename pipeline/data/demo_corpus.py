@@ -27,8 +27,8 @@ class Part(NamedTuple):
 
 PAIR_PARTS = {"train": Part(20_000, 90, 1), "dev": Part(500, 0, 2), "test": Part(500, 0, 3)}
 MONO_PARTS = {"mono": Part(10_000, 80, 4)}
-BUCKETS = 8
-RESERVED = {"dev": 6, "test": 7}  # the other buckets are for training text
+BUCKETS = 5
+RESERVED = {"dev": 3, "test": 4}  # the other buckets are for training text
 SIDES = {"en": 0, "eo": 1}
 
 

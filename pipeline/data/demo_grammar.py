@@ -201,11 +201,11 @@ SENTENCES: tuple[tuple[Callable[[Random], Text], float], ...] = (
 
 
 def _clause(rng: Random, tense: str, brief: bool = False) -> Clause:
-    """A clause; a brief one says nothing about place or company."""
+    """A clause; in a brief one nouns have no adjectives and numbers, and place and company are not told."""
     if rng.random() < 0.3:
-        return _being_clause(rng, tense)
+        return _being_clause(rng, tense, brief)
     verb = rng.choice(VERBS)
-    subject = _subject(rng, verb.subjects)
+    subject = _subject(rng, verb.subjects, brief)
     finite = _action(verb, tense, subject)
     if rng.random() < 0.15 and verb.en not in STATES:
         can = tense == "present" and rng.random() < 0.7
@@ -213,12 +213,12 @@ def _clause(rng: Random, tense: str, brief: bool = False) -> Clause:
     return Clause(subject, finite, _complement(rng, verb, subject, brief))
 
 
-def _being_clause(rng: Random, tense: str) -> Clause:
+def _being_clause(rng: Random, tense: str, brief: bool) -> Clause:
     """Somebody or something is big, is in the garden, is a teacher."""
-    subject = _subject(rng, rng.choice((ALIVE, ALIVE, frozenset({"thing", "food"}))))
+    subject = _subject(rng, rng.choice((ALIVE, ALIVE, frozenset({"thing", "food"}))), brief)
     be = _being(subject.be, tense)
     draw = rng.random()
-    if draw < 0.5:
+    if draw < 0.5 or brief:
         adjective = _choose(rng, ADJECTIVES, subject.kinds)
         return Clause(subject, be, Text(adjective.en, _declined(adjective.eo, subject.plural)))
     if draw < 0.8 or "person" not in subject.kinds:
@@ -257,7 +257,7 @@ def _being(be: str, tense: str) -> Finite:
 
 def _complement(rng: Random, verb: Verb, subject: Nominal, brief: bool = False) -> Text:
     """The verb's object, if it takes one, and sometimes where or with whom."""
-    found = _object(rng, verb.objects, subject) if verb.objects else NOTHING
+    found = _object(rng, verb.objects, subject, brief) if verb.objects else NOTHING
     if not brief and rng.random() < (0.12 if verb.objects else 0.5):
         return join(found, _prepositional(rng, subject))
     return found
@@ -278,11 +278,11 @@ def _owners(subject: Nominal) -> Collection[str]:
     return EVERYBODY if subject.pronoun in FIRST_AND_SECOND else FIRST_AND_SECOND
 
 
-def _object(rng: Random, kinds: frozenset[str], subject: Nominal) -> Text:
+def _object(rng: Random, kinds: frozenset[str], subject: Nominal, brief: bool) -> Text:
     if "person" in kinds and rng.random() < 0.25:
         others = [name for name in EVERYBODY if not _same_person(name, subject)]
         return _pronoun(rng.choice(others)).object
-    return _noun_phrase(rng, kinds, _owners(subject)).object
+    return _noun_phrase(rng, kinds, _owners(subject), brief=brief).object
 
 
 def _same_person(name: str, subject: Nominal) -> bool:
@@ -291,10 +291,10 @@ def _same_person(name: str, subject: Nominal) -> bool:
     return name == subject.pronoun or (name in first and subject.pronoun in first)
 
 
-def _subject(rng: Random, kinds: frozenset[str]) -> Nominal:
+def _subject(rng: Random, kinds: frozenset[str], brief: bool = False) -> Nominal:
     if "person" in kinds and rng.random() < 0.45:
         return _pronoun(rng.choice(EVERYBODY))
-    return _noun_phrase(rng, kinds, EVERYBODY)
+    return _noun_phrase(rng, kinds, EVERYBODY, brief=brief)
 
 
 def _pronoun(name: str) -> Nominal:
@@ -303,12 +303,18 @@ def _pronoun(name: str) -> Nominal:
 
 
 def _noun_phrase(
-    rng: Random, kinds: frozenset[str], owners: Collection[str] = FIRST_AND_SECOND, definite: bool = True
+    rng: Random,
+    kinds: frozenset[str],
+    owners: Collection[str] = FIRST_AND_SECOND,
+    definite: bool = True,
+    brief: bool = False,
 ) -> Nominal:
     noun = _choose(rng, NOUNS, kinds)
-    adjective = _choose(rng, ADJECTIVES, noun.kinds) if rng.random() < 0.25 else None
-    determiners = (_the, _owner, _article_or_number) if definite else (_article_or_number,)
-    return rng.choices(determiners, (4, 2, 4)[: len(determiners)])[0](rng, noun, adjective, owners)
+    adjective = _choose(rng, ADJECTIVES, noun.kinds) if not brief and rng.random() < 0.3 else None
+    draw = rng.random()
+    if definite and (brief or draw < 0.6):
+        return (_the if draw < 0.4 else _owner)(rng, noun, adjective, owners)
+    return _article_or_number(rng, noun, adjective)
 
 
 def _the(rng: Random, noun: Noun, adjective: Adjective | None, _: Collection[str]) -> Nominal:
@@ -322,7 +328,7 @@ def _owner(rng: Random, noun: Noun, adjective: Adjective | None, owners: Collect
     return _built(Text(en, _declined(eo, plural)), _declined(eo, plural, True), noun, adjective, plural)
 
 
-def _article_or_number(rng: Random, noun: Noun, adjective: Adjective | None, _: Collection[str]) -> Nominal:
+def _article_or_number(rng: Random, noun: Noun, adjective: Adjective | None) -> Nominal:
     draw = rng.random()
     if draw < 0.45:
         return _built(Text(_article(adjective.en if adjective else noun.en), ""), "", noun, adjective, False)
@@ -367,5 +373,5 @@ def _stop(text: Text, mark: str = ".") -> Text:
     return Text(text.en + mark, text.eo + mark)
 
 
-def _choose(rng: Random, words: Collection[Word], kinds: frozenset[str]) -> Word:
+def _choose(rng: Random, words: tuple[Word, ...], kinds: frozenset[str]) -> Word:
     return rng.choice([word for word in words if word.kinds & kinds])

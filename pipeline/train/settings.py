@@ -56,7 +56,7 @@ def merge(model: Options, training: Options, marian_args: Options) -> Options:
             f"marian-args: after {marian_args['after']} counts epochs, which Marian cannot see while "
             "OpusTrainer feeds it. Give updates (after: 5000u) or labels (1Gt), or epochs in the curriculum"
         )
-    merged = {**model, **training, **marian_args}
+    merged: Options = {"mini-batch-fit": False, **model, **training, **marian_args}  # `task` would turn it on
     if "mini-batch" in marian_args and "mini-batch-words" not in marian_args:
         merged["mini-batch-words"] = 0
     return merged
@@ -79,7 +79,8 @@ def expand(options: Options, scratch: Path) -> Options:
     Raises InputError when Marian does not know an option or a value.
     """
     config = scratch / "expand.yml"
-    write_options(config, {**options, "train-sets": ["stdin"], "vocabs": ["source.spm", "target.spm"]})
+    needed: Options = {"train-sets": ["stdin"], "vocabs": ["source.spm", "target.spm"], "sync-sgd": True}
+    write_options(config, {**options, **needed})
     command = [*resources.marian_command(), "train", "--config", str(config), "--dump-config", "expand"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if done.returncode:

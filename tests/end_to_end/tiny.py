@@ -22,7 +22,7 @@ experiment:
   name: tiny
   src: en
   trg: eo
-  spm-vocab-size: 400
+  spm-vocab-size: 336
   spm-vocab-split: {split}
   student-model: tiny
   teacher-mode: one-stage

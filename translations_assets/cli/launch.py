@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 
 from dagster import AssetKey, DagsterInstance, DagsterRun, JobDefinition, execute_job, reconstructable
 
 from translations_assets.definitions import defs
-from translations_assets.defs.shared import PARTITION_TAG, REPEAT_TAG
+from translations_assets.defs.shared import LISTENERS, PARTITION_TAG, REPEAT_TAG
+from translations_assets.steps.engine import Listener
 from translations_assets.steps.errors import TranslationsError
 
 
 def all_job() -> JobDefinition:
     """The job that holds every asset."""
-    return defs.get_job_def("all")
+    return defs.resolve_job_def("all")
 
 
-def launch(partition: str, stages: Iterable[str], repeat: Iterable[str]) -> DagsterRun:
+def launch(partition: str, stages: Iterable[str], repeat: Iterable[str], listener: Listener) -> DagsterRun:
     """Materialize the assets of stages for a partition and wait; the run as it ended.
 
     Raises TranslationsError when the partition was added after the definitions were loaded.
     """
-    logging.getLogger("dagster").setLevel(logging.WARNING)
+    LISTENERS.append(listener)
     job = all_job()
     if job.partitions_def is None or partition not in job.partitions_def.get_partition_keys():
         raise TranslationsError(f"{partition} is no partition; is its file in a folder of training configs?")
@@ -31,6 +31,7 @@ def launch(partition: str, stages: Iterable[str], repeat: Iterable[str]) -> Dags
         result = execute_job(
             reconstructable(all_job),
             instance,
+            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
             tags=tags,
             asset_selection=[AssetKey(stage) for stage in stages],
         )

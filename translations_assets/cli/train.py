@@ -9,6 +9,7 @@ import typer
 
 from translations_assets import settings
 from translations_assets.cli.common import Partition, Start, Target, plan_of, repeated_stages, target_stages
+from translations_assets.cli.console import Console
 from translations_assets.cli.plan import print_stages
 from translations_assets.project import Project
 from translations_assets.steps.errors import Cancelled, TranslationsError
@@ -37,7 +38,7 @@ def command(
         return
     if not yes and not typer.confirm("Start?", default=True):
         raise typer.Exit(1)
-    _run(key, stages, repeated_stages(graph, start))
+    _run(key, stages, repeated_stages(graph, start), Console(len(plan.steps)))
 
 
 def _warn_of_unused_keys(project: Project, partition: str) -> None:
@@ -52,14 +53,14 @@ def _is_published(project: Project, partition: str, stages: list[str]) -> bool:
     return set(stages) <= set(project.store.has_refs(settings.space(), partition))
 
 
-def _run(partition: str, stages: list[str], repeat: list[str]) -> None:
+def _run(partition: str, stages: list[str], repeat: list[str], console: Console) -> None:
     from translations_assets.dagster_home import home, prepare
 
     prepare(home())
     os.environ.setdefault("DAGSTER_HOME", str(home()))
     from translations_assets.cli.launch import launch
 
-    run = launch(partition, stages, repeat)
+    run = launch(partition, stages, repeat, console)
     typer.echo(f"To look at the run: make ui, or dagster-webserver, then run {run.run_id}")
     _report(run, partition)
 

@@ -33,9 +33,14 @@ class ConfigError(ValueError):
         return cls([Problem(message, file, line, key)])
 
 
-def suggestion(word: str, allowed: Iterable[str]) -> str:
-    """` Did you mean 'x'?` with the name that is nearest to the word, or nothing when none is near."""
+def nearest(word: str, allowed: Iterable[str]) -> str | None:
+    """The name that is nearest to the word; None when none is near."""
     from difflib import get_close_matches  # not needed, nor its import paid for, when all is well
 
-    near = get_close_matches(word, list(allowed), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    return next(iter(get_close_matches(word, list(allowed), n=1)), None)
+
+
+def suggestion(word: str, allowed: Iterable[str]) -> str:
+    """` Did you mean 'x'?` with the name that is nearest to the word, or nothing when none is near."""
+    near = nearest(word, allowed)
+    return f" Did you mean {near!r}?" if near else ""

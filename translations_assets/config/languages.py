@@ -28,7 +28,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from translations_assets.config.errors import ConfigError, suggestion
+from translations_assets.config.errors import ConfigError, nearest
 
 # The two packages are installed side by side; this one reads the other's data, and imports nothing of it.
 TABLE = Path(__file__).resolve().parents[2] / "pipeline" / "langs" / "languages.json"
@@ -98,8 +98,7 @@ def _meant(word: str) -> str:
         for name in (known.code, known.iso639_3, known.name.lower(), known.flores.lower()):
             names.setdefault(name, known.code)
     normal = word.lower().replace("-", "_")
-    if normal in names:
-        return f" Did you mean {names[normal]!r}?"
-    if len(normal) > 3 and normal[:2] in names and normal[2] == "_":
-        return f" Did you mean {normal[:2]!r}?"
-    return suggestion(normal, names) or f" Known: {', '.join(languages())}"
+    for candidate in (normal, normal.partition("_")[0], nearest(normal, names)):
+        if candidate in names:
+            return f" Did you mean {names[candidate]!r}?"
+    return f" Known: {', '.join(languages())}"

@@ -63,9 +63,9 @@ def describe(error: Any) -> str:
 
 
 _LIMITS = {
-    "greater_than": "greater than {gt}",
-    "greater_than_equal": "{ge} or more",
-    "less_than_equal": "{le} or less",
+    "greater_than": "greater than {gt:g}",
+    "greater_than_equal": "{ge:g} or more",
+    "less_than_equal": "{le:g} or less",
     "multiple_of": "a multiple of {multiple_of}",
 }
 

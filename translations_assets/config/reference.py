@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, get_args, get_origin
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -55,32 +56,35 @@ def _row(path: tuple[str, ...], field: FieldInfo) -> tuple[str, str, str, str]:
 
 
 def _allowed(field: FieldInfo) -> str:
-    said = _kind(field.annotation)
-    bounds = [*_bounds(field.metadata), *_bounds(_inner_metadata(field.annotation))]
-    return f"{said}, {', '.join(bounds)}" if bounds else said
+    annotation = field.annotation
+    metadata = [*field.metadata, *_inner_metadata(annotation)]
+    named = next((item for item in metadata if isinstance(item, str)), None)
+    return ", ".join([named or _kind(annotation), *_bounds(metadata)])
 
 
 def _kind(annotation: Any) -> str:
-    origin, args = get_origin(annotation), get_args(annotation)
-    if origin is Literal:
-        return ", ".join(f"`{value}`" for value in args)
-    if origin is tuple:
-        return "list of texts"
-    if isinstance(origin, type) and issubclass(origin, Mapping):
+    if get_origin(annotation) is Literal:
+        return ", ".join(f"`{value}`" for value in get_args(annotation))
+    if get_origin(annotation) is Mapping:
         return "mapping"
-    plain = next((arg for arg in args if arg is not type(None)), annotation) if args else annotation
-    if get_origin(plain) is not None and plain is not annotation:
-        return _kind(plain)
-    return {int: "whole number", float: "number", bool: "true, false", str: "text"}[plain]
+    given = next((kind for kind in _optional(annotation)), annotation)
+    return {int: "whole number", float: "number", bool: "true, false", str: "text"}[given]
+
+
+def _optional(annotation: Any) -> Iterator[Any]:
+    """The type of `Annotated[type, …] | None`."""
+    for kind in get_args(annotation):
+        if kind is not type(None):
+            yield kind.__origin__ if hasattr(kind, "__metadata__") else kind
 
 
 def _inner_metadata(annotation: Any) -> list[Any]:
-    """The bounds of `Annotated[…] | None`, which belong to the inner type."""
+    """The annotations in `Annotated[type, …] | None`."""
     metadata: list[Any] = []
-    for arg in get_args(annotation):
-        for inner in getattr(arg, "__metadata__", ()):
-            metadata += inner.metadata if isinstance(inner, FieldInfo) else [inner]
-    return metadata if get_origin(annotation) not in (tuple, Mapping) else []
+    for kind in get_args(annotation) if get_origin(annotation) in (Union, UnionType) else ():
+        for item in getattr(kind, "__metadata__", ()):
+            metadata += item.metadata if isinstance(item, FieldInfo) else [item]
+    return metadata
 
 
 def _bounds(metadata: list[Any]) -> list[str]:

@@ -79,6 +79,11 @@ def _some(value: object) -> object:
     return _as_tuple(value)
 
 
+def _section(description: str) -> Any:
+    """A section that may be left out; an empty one is made when a config is read, as that costs no import."""
+    return Field(default={}, description=description)
+
+
 class Section(BaseModel):
     """A mapping in the config."""
 
@@ -93,20 +98,25 @@ class Section(BaseModel):
     )
 
 
-LanguageCode: TypeAlias = Annotated[str, AfterValidator(_language_code)]
+# A text among the annotations is what the reference page calls the type.
+LanguageCode: TypeAlias = Annotated[str, AfterValidator(_language_code), "language code"]
 ExperimentName: TypeAlias = Annotated[str, AfterValidator(_experiment_name)]
-StageName: TypeAlias = Annotated[str, AfterValidator(_stage_name)]
+StageName: TypeAlias = Annotated[str, AfterValidator(_stage_name), "stage"]
 WorkerKind: TypeAlias = Annotated[str, AfterValidator(_worker_kind)]
 Threshold: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 DocumentScore: TypeAlias = Annotated[float, Field(ge=0, le=10)]
 Sentences: TypeAlias = Annotated[int, Field(gt=0)]
-Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
+Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_as_tuple), "list"]
 ParallelKey: TypeAlias = Annotated[str, AfterValidator(check_parallel)]
 MonoKey: TypeAlias = Annotated[str, AfterValidator(check_mono)]
-SomeTexts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_some)]
-SomeParallelKeys: TypeAlias = Annotated[tuple[ParallelKey, ...], BeforeValidator(_some)]
-ParallelKeys: TypeAlias = Annotated[tuple[ParallelKey, ...], BeforeValidator(_as_tuple)]
-MonoKeys: TypeAlias = Annotated[tuple[MonoKey, ...], BeforeValidator(_as_tuple)]
+SomeTexts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_some), "list"]
+SomeParallelKeys: TypeAlias = Annotated[
+    tuple[ParallelKey, ...], BeforeValidator(_some), "list of dataset keys"
+]
+ParallelKeys: TypeAlias = Annotated[
+    tuple[ParallelKey, ...], BeforeValidator(_as_tuple), "list of dataset keys"
+]
+MonoKeys: TypeAlias = Annotated[tuple[MonoKey, ...], BeforeValidator(_as_tuple), "list of dataset keys"]
 MarianOptions: TypeAlias = Mapping[
     Annotated[str, AfterValidator(_marian_option)], Annotated[MarianValue, PlainValidator(_marian_value)]
 ]
@@ -130,8 +140,8 @@ class Bicleaner(Thresholds):
 class Monocleaner(Section):
     """Thresholds of monolingual datasets."""
 
-    mono_src: Thresholds = Field(default={}, description="fluency filter of source text")
-    mono_trg: Thresholds = Field(default={}, description="fluency filter of target text")
+    mono_src: Thresholds = _section("fluency filter of source text")
+    mono_trg: Thresholds = _section("fluency filter of target text")
 
 
 class MonoLimits(Section):
@@ -163,19 +173,15 @@ class Experiment(Section):
         default="custom", description="rules of their own for some datasets, or the same for all"
     )
     archive_corpora: bool = Field(default=True, description="archive the aligned corpora")
-    bicleaner: Bicleaner = Field(default={}, description="filter of parallel text by a classifier")
-    monocleaner: Monocleaner = Field(
-        default={}, description="filter of monolingual text by fluency"
-    )
-    mono_max_sentences_src: MonoLimits = Field(default={}, description="limits of source text")
-    mono_max_sentences_trg: MonoLimits = Field(default={}, description="limits of target text")
+    bicleaner: Bicleaner = _section("filter of parallel text by a classifier")
+    monocleaner: Monocleaner = _section("filter of monolingual text by fluency")
+    mono_max_sentences_src: MonoLimits = _section("limits of source text")
+    mono_max_sentences_trg: MonoLimits = _section("limits of target text")
     corpus_max_sentences: Sentences | None = Field(
         default=None, description="limit of the merged parallel corpus; none when left out"
     )
     dev_max_sentences: Sentences | None = Field(default=8000, description="limit of the validation set")
-    hplt_min_doc_score: DocumentScores = Field(
-        default={}, description="least score of HPLT documents"
-    )
+    hplt_min_doc_score: DocumentScores = _section("least score of HPLT documents")
     spm_sample_size: Sentences = Field(
         default=10_000_000, description="sentences the vocabulary is trained on"
     )
@@ -306,8 +312,8 @@ class Continuation(Section):
     """What is taken from an earlier run. Not built yet."""
 
     vocab: ContinuedVocab | None = Field(default=None, description="vocabularies")
-    corpora: ContinuedCorpora = Field(default={}, description="corpora")
-    models: ContinuedModels = Field(default={}, description="models")
+    corpora: ContinuedCorpora = _section("corpora")
+    models: ContinuedModels = _section("models")
 
 
 class Taskcluster(Section):
@@ -327,15 +333,13 @@ class TrainingConfig(Section):
 
     experiment: Experiment = Field(description="what is trained, and how")
     datasets: Datasets = Field(description="the datasets, by what they are used for")
-    marian_args: MarianArgs = Field(default={}, description="options of Marian, by model and task")
+    marian_args: MarianArgs = _section("options of Marian, by model and task")
     target_stage: StageName = Field(
         default="evaluate-teacher", description="the stage to run up to; `all` for all"
     )
     wandb_publication: bool = Field(default=True, description="publish to Weights & Biases")
-    continuation: Continuation = Field(
-        default={}, description="what is taken from an earlier run"
-    )
-    taskcluster: Taskcluster = Field(default={}, description="how work is divided")
+    continuation: Continuation = _section("what is taken from an earlier run")
+    taskcluster: Taskcluster = _section("how work is divided")
     start_stage: StageName | None = Field(default=None, description="one launch: the stage to run again from")
     start_task_prefix: str | None = Field(
         default=None, description="one launch: labels of steps to run again from"

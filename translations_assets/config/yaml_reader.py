@@ -88,17 +88,19 @@ def read_yaml(text: str, file: str) -> Document:
 
 def _not_yaml(error: yaml.YAMLError, text: str, file: str) -> ConfigError:
     if isinstance(error, yaml.reader.ReaderError):
-        line = text.encode()[: error.position].count(b"\n") + 1
-        return ConfigError.of(
-            f"holds the character {error.character!r}, which YAML does not allow", file, line
-        )
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or str(error)
-    context = getattr(error, "context", None)
-    said = f"{context}: {problem}" if context else problem
-    if "\\t" in said or "tab" in said:
+        line = text.encode()[: error.position].count(b"\n")
+        said = f"holds the character {error.character!r}, which YAML does not allow"
+        return ConfigError.of(said, file, line + 1)
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return ConfigError.of(f"not valid YAML: {error}", file)
+    lines = text.rstrip().split("\n")
+    line = min(error.problem_mark.line, len(lines) - 1)  # a bracket left open is missed behind the last line
+    said = error.problem or ""
+    if error.context and error.context_mark:
+        said += f", {error.context} that begins in line {error.context_mark.line + 1}"
+    if "\t" in lines[line][: len(lines[line]) - len(lines[line].lstrip())]:
         said = "there is a tab; YAML is indented with spaces only"
-    return ConfigError.of(f"not valid YAML: {said}", file, mark.line + 1 if mark else None)
+    return ConfigError.of(f"not valid YAML: {said}", file, line + 1)
 
 
 class _Reader:

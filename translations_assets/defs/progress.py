@@ -7,6 +7,7 @@ from typing import Any
 
 import dagster as dg
 
+from translations_assets.defs.shared import LISTENERS
 from translations_assets.steps.engine import StepEvent
 
 OBSERVATION_SECONDS = 5.0  # an event costs some milliseconds on SQLite
@@ -24,6 +25,8 @@ class Progress:
 
     def __call__(self, event: StepEvent) -> None:
         """Take note of an event of a step."""
+        for listener in LISTENERS:
+            listener(event)
         label, log = event.step.label, self._context.log
         if event.kind == "progress":
             self._observe(label, event.detail)

@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 from translations_assets.runners.machine import Gpu, cpu_count, find_gpus
 from translations_assets.runners.slots import Grant, Slots
 from translations_assets.runners.wire import Busy, Request, pack_request, unpack_reply
+from translations_assets.steps.errors import StoreError
 from translations_assets.steps.job import Job, JobEvent, Outcome
 from translations_assets.steps.protocols import Store
 from translations_assets.steps.step import WorkerClass
@@ -48,6 +49,17 @@ class LocalRunner:
         self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
     ) -> Outcome:
         """Run one attempt and wait for its end; see `steps.protocols.Runner`."""
+        try:
+            return self._run(job, store, cancel, on_event)
+        except StoreError as error:
+            return Outcome("temporary", message=str(error))
+        except OSError as error:
+            message = f"This machine cannot start a worker: {error}. State folder: {self._state}"
+            return Outcome("temporary", message=message)
+
+    def _run(
+        self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
+    ) -> Outcome:
         cpus, gpus = self._need(job.worker)
         while not cancel.is_set():
             with self._slots.held(cpus, gpus, cancel) as grant:

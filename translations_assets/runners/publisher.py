@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from translations_assets.steps.protocols import Store
 
 _PART_BYTES = 1 << 20
-_PART_SECONDS = 5.0
+_PART_SECONDS = 4.0  # looked at once a second, so that no part is older than 5 s
 _TAIL_BYTES = 16 << 10
 _TAIL_LINES = 20
 

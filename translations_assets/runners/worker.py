@@ -1,10 +1,10 @@
 """The worker: runs one attempt of one step and keeps its result, on a laptop as in a pod.
 
-    python -m translations_assets.runners.worker < REQUEST
-    python -m translations_assets.runners.worker REQUEST_FILE
+    python -m translations_assets.runners.worker [REQUEST_FILE]
 
-The request and the replies (lines on standard output) are those of `wire`. Read from standard input, the
-request's pipe is also the orchestrator's life line: when it closes, the worker ends its script and itself.
+The request and the replies (lines on standard output) are those of `wire`. Without a file the request is read
+from standard input, a pipe that is also the orchestrator's life line: when it closes, the worker ends its
+script and itself.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def _as_owner(request: Request, control: Control) -> Outcome | Busy:
     with store.lock(job.key, job.generation) as owner:
         if not owner:
             return Busy()
+        sweep(work)
         if manifest := store.generation(job.key, job.generation):
             return Outcome("done", manifest)
-        sweep(work)
         with work_folder(work) as folder:
             return Attempt(request, store, folder, control, report).run()
 

@@ -7,6 +7,8 @@ from translations_assets.stages.building import train_model, translate_in_chunks
 from translations_assets.stages.handles import Corpus, Model, Mono, Vocab
 from translations_assets.steps.stage import stage
 
+SEED = 1111
+
 
 @stage(group="back_translation")
 def train_backwards(
@@ -26,7 +28,7 @@ def train_backwards(
         training="backward.train",
         curriculum="backward",
         args=config.marian_args.training_backward,
-        seed=0,
+        seed=SEED,
         tokenized=False,
     )
 

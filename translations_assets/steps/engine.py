@@ -186,7 +186,8 @@ class _Execution:
         raise AssertionError("a step has at least one attempt")
 
     def _contents(self, step: Step) -> dict[Output | RepoFile, Blob]:
-        contents: dict[Output | RepoFile, Blob] = {**self.session.inputs(step)}
+        contents: dict[Output | RepoFile, Blob] = {}
+        contents.update(self.session.inputs(step))
         for handles in step.inputs.values():
             for _, handle in placed(handles):
                 if isinstance(handle, RepoFile):

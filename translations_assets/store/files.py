@@ -35,7 +35,7 @@ class Files:
 
     def at(self, *names: str) -> Path:
         """A path below the root; each name becomes one safe file name."""
-        return self.root.joinpath(*map(safe, names))
+        return Path(f"{self.root}/{'/'.join(map(safe, names))}")  # joinpath takes thrice as long
 
     def names(self, folder: Path) -> list[str]:
         """What a folder holds, in no order; nothing when it does not exist."""

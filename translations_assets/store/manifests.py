@@ -20,22 +20,15 @@ class Manifests(Blobs):
 
     def latest(self, key: str) -> Manifest | None:
         """The highest whole generation of a step's manifest, None when the step never finished."""
-        for number in sorted(numbers(self._files.names(self._step_folder(key))), reverse=True):
-            if manifest := self.generation(key, number):
+        folder = self._step_folder(key)
+        for number in sorted(numbers(self._files.names(folder)), reverse=True):
+            if manifest := self._read_manifest(folder / f"{number}.json", key, number):
                 return manifest
         return None
 
     def generation(self, key: str, number: int) -> Manifest | None:
         """One generation of a step's manifest; a damaged one is put aside and counts as absent."""
-        path = self._step_folder(key) / f"{number}.json"
-        data = self._files.read(path)
-        if data is None:
-            return None
-        try:
-            return _parse(data, key, number)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            self._put_manifest_aside(path, f"unreadable manifest: {error}")
-            return None
+        return self._read_manifest(self._step_folder(key) / f"{number}.json", key, number)
 
     def commit(self, manifest: Manifest) -> Manifest:
         """Make a step finished: durable, all or nothing. Returns what counts: the first writer's manifest."""
@@ -74,6 +67,16 @@ class Manifests(Blobs):
 
     def _step_folder(self, key: str) -> Path:
         return self._files.at("steps", key[:2], key)
+
+    def _read_manifest(self, path: Path, key: str, number: int) -> Manifest | None:
+        data = self._files.read(path)
+        if data is None:
+            return None
+        try:
+            return _parse(data, key, number)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            self._put_manifest_aside(path, f"unreadable manifest: {error}")
+            return None
 
     def _put_manifest_aside(self, path: Path, reason: str) -> None:
         warn(f"{path} is damaged ({reason}); it is put aside in quarantine/ and not used")

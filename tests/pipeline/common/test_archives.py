@@ -13,7 +13,14 @@ from pipeline.common.archives import extract, members
 from pipeline.common.errors import InputError
 
 TEXT = {"corpus.en-ru.en": b"Hello.\n", "corpus.en-ru.ru": "Привет.\n".encode()}
-DANGEROUS = ["../up.txt", "/absolute.txt", "deep/../../up.txt", "..\\up.txt", "__MACOSX/._corpus.en-ru.en", "._a"]
+DANGEROUS = [
+    "../up.txt",
+    "/absolute.txt",
+    "deep/../../up.txt",
+    "..\\up.txt",
+    "__MACOSX/._corpus.en-ru.en",
+    "._a",
+]
 
 
 def _zip(path: Path, files: dict[str, bytes]) -> Path:

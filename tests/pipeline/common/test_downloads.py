@@ -125,7 +125,9 @@ def test_without_a_strong_etag_it_starts_over(server: Server, tmp_path: Path) ->
     assert "Range" not in server.requests[1]
 
 
-def test_a_download_that_is_cut_off_every_time_fails_and_leaves_nothing(server: Server, tmp_path: Path) -> None:
+def test_a_download_that_is_cut_off_every_time_fails_and_leaves_nothing(
+    server: Server, tmp_path: Path
+) -> None:
     server.answers = [Answer(cut_at=10_000, ranges=False)]
     with pytest.raises(TemporaryError, match=r"/a\.txt"):
         fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
@@ -248,7 +250,9 @@ def test_file_urls(tmp_path: Path) -> None:
         fetch((tmp_path / "missing.txt").as_uri(), tmp_path / "b.txt")
 
 
-@pytest.mark.parametrize("url", ["ftp://example.org/a", "example.org/a", "https://", "http:///a", "file://host/a"])
+@pytest.mark.parametrize(
+    "url", ["ftp://example.org/a", "example.org/a", "https://", "http:///a", "file://host/a"]
+)
 def test_urls_that_cannot_be_fetched(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRANSLATIONS_MIRROR", raising=False)
     with pytest.raises(InputError):

@@ -2,19 +2,15 @@
 
 import bz2
 import gzip
-import io
-import os
 import subprocess
 import sys
-import tarfile
-import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from mtdata.entry import Entry
 
 from pipeline.common.errors import InputError
-from pipeline.common.lines import read_lines
 from pipeline.data.parallel import Pair, Request
 from pipeline.data.parallel_mtdata import import_entry
 from tests.pipeline.data.conftest import Mirror, Written
@@ -31,13 +27,16 @@ def _pairs(entry: Entry, folder: Path, src: str = "eng", trg: str = "rus") -> li
 
 def test_members_of_an_archive(mirror: Mirror, tmp_path: Path) -> None:
     mirror.put_zip("https://example.org/a.zip", {"x.ru": RU, "x.en": EN, "__MACOSX/._x.en": "fork"})
-    entry = Entry("Group-name-1-rus-eng", "https://example.org/a.zip", in_paths=["x.ru", "*.en"], in_ext="txt")
+    entry = Entry(
+        "Group-name-1-rus-eng", "https://example.org/a.zip", in_paths=["x.ru", "*.en"], in_ext="txt"
+    )
     assert _pairs(entry, tmp_path) == ENGLISH_RUSSIAN
 
 
 @pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress)])
-def test_columns_of_a_packed_table(suffix: str, pack: object, mirror: Mirror, tmp_path: Path) -> None:
-    assert callable(pack)
+def test_columns_of_a_packed_table(
+    suffix: str, pack: Callable[[bytes], bytes], mirror: Mirror, tmp_path: Path
+) -> None:
     table = "0.9\tOne.\tОдин.\n0.8\tTwo.\tДва.\n"
     mirror.put(f"https://example.org/a.tsv.{suffix}", pack(table.encode()))
     entry = Entry("Group-name-1-eng-rus", f"https://example.org/a.tsv.{suffix}", cols=(1, 2))
@@ -52,16 +51,6 @@ def test_a_file_for_each_language(mirror: Mirror, tmp_path: Path) -> None:
     assert _pairs(entry, tmp_path) == ENGLISH_RUSSIAN
 
 
-def test_tmx(mirror: Mirror, tmp_path: Path) -> None:
-    unit = '<tu><tuv xml:lang="en"><seg>One.</seg></tuv><tuv xml:lang="ru"><seg>Один.</seg></tuv></tu>'
-    mirror.put_zip("https://example.org/a.tmx.zip", {"a.tmx": f"<tmx><body>{unit}</body></tmx>"})
-    entry = Entry(
-        "Group-name-1-eng-rus", "https://example.org/a.tmx.zip", ext="zip", in_paths=["*.tmx"], in_ext="tmx"
-    )
-    environment = {"entry": entry}
-    assert environment["entry"].is_archive
-
-
 def test_invalid_utf8_is_an_error_and_not_replaced(mirror: Mirror, tmp_path: Path) -> None:
     mirror.put("https://example.org/a.tsv", b"One.\t1\nT\xffo.\t2\n")
     entry = Entry("Group-name-1-eng-rus", "https://example.org/a.tsv")
@@ -71,7 +60,9 @@ def test_invalid_utf8_is_an_error_and_not_replaced(mirror: Mirror, tmp_path: Pat
 
 def test_unequal_sides_are_an_error(mirror: Mirror, tmp_path: Path) -> None:
     mirror.put_zip("https://example.org/a.zip", {"x.en": EN, "x.ru": "Один.\n"})
-    entry = Entry("Group-name-1-eng-rus", "https://example.org/a.zip", in_paths=["x.en", "x.ru"], in_ext="txt")
+    entry = Entry(
+        "Group-name-1-eng-rus", "https://example.org/a.zip", in_paths=["x.en", "x.ru"], in_ext="txt"
+    )
     with pytest.raises(InputError, match="unequal number of segments"):
         _pairs(entry, tmp_path)
 
@@ -90,7 +81,9 @@ def test_other_languages_are_an_error(mirror: Mirror, tmp_path: Path) -> None:
 
 def test_a_missing_member_is_an_error(mirror: Mirror, tmp_path: Path) -> None:
     mirror.put_zip("https://example.org/a.zip", {"x.en": EN})
-    entry = Entry("Group-name-1-eng-rus", "https://example.org/a.zip", in_paths=["x.en", "*.ru"], in_ext="txt")
+    entry = Entry(
+        "Group-name-1-eng-rus", "https://example.org/a.zip", in_paths=["x.en", "*.ru"], in_ext="txt"
+    )
     with pytest.raises(InputError, match=r"holds no \*\.ru\. It holds x\.en"):
         _pairs(entry, tmp_path)
 
@@ -108,18 +101,19 @@ def test_what_is_not_imported_is_told(mirror: Mirror, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow  # mtdata builds its catalogue
-def test_the_whole_script_with_the_real_catalogue(mirror: Mirror, tmp_path: Path, home: Path) -> None:
-    table = "".join(f"talk\t{en}\tx\tx\tx\t{ru}\n" for en, ru in ENGLISH_RUSSIAN).encode()
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as file:
-        info = tarfile.TarInfo("all_talks_test.tsv")
-        info.size = len(table)
-        file.addfile(info, io.BytesIO(table))
-    mirror.put("http://phontron.com/data/ted_talks.tar.gz", packed.getvalue())
+def test_the_whole_script_with_the_real_catalogue(mirror: Mirror, tmp_path: Path) -> None:
+    units = "".join(
+        f'<tu><tuv xml:lang="en"><seg>{en}</seg></tuv><tuv xml:lang="ru"><seg>{ru}</seg></tuv></tu>'
+        for en, ru in ENGLISH_RUSSIAN
+    )
+    mirror.put_zip(
+        "https://tilde-model.s3-eu-west-1.amazonaws.com/worldbank.en-ru.tmx.zip",
+        {"worldbank.tmx": f"<tmx><body>{units}</body></tmx>", "__MACOSX/._worldbank.tmx": "fork"},
+    )
     output = tmp_path / "work" / "out"
     command = [sys.executable, "-m", "pipeline.data.parallel_mtdata", "--output", str(output)]
-    options = "--dataset Neulab-tedtalks_test-1-eng-rus --src ru --trg en --src-code rus --trg-code eng"
-    subprocess.run([*command, *options.split()], check=True, timeout=300, env=os.environ)
+    options = "--dataset Tilde-worldbank-1-eng-rus --src ru --trg en --src-code rus --trg-code eng"
+    subprocess.run([*command, *options.split()], check=True, timeout=300)
     written = Written(output)
     assert written.lines("corpus.en.zst") == ["One.", "Two."]
     assert written.lines("corpus.ru.zst") == ["Один.", "Два."]

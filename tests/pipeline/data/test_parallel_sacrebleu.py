@@ -5,6 +5,7 @@ import io
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sacrebleu
@@ -40,7 +41,12 @@ def tiny(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> Mirror:
     """Two more test sets in sacreBLEU's catalogue: tiny exists for ru-en only, sgml for en-ru."""
     content = _archive()
     mirror.put(URL, content)
-    known = {"data": [URL], "md5": [hashlib.md5(content).hexdigest()], "description": "", "citation": ""}
+    known: dict[str, Any] = {
+        "data": [URL],
+        "md5": [hashlib.md5(content).hexdigest()],
+        "description": "",
+        "citation": "",
+    }
     pairs = {"ru-en": ["tiny/text.ru", "tiny/text.en"]}
     sgml = {"en-ru": ["tiny/src.sgm", "tiny/ref.sgm"]}
     monkeypatch.setitem(sacrebleu.DATASETS, "tiny", PlainTextDataset("tiny", langpairs=pairs, **known))
@@ -64,7 +70,9 @@ def test_sacrebleu_reads_its_own_formats(tiny: Mirror, import_pairs: Import) -> 
 
 def test_a_file_that_is_not_the_one_sacrebleu_means(tiny: Mirror, import_pairs: Import) -> None:
     tiny.put(URL, b"something else")
-    with pytest.raises(InputError, match=r"Dataset tiny: https://example\.org/sets/tiny\.tar\.gz has changed"):
+    with pytest.raises(
+        InputError, match=r"Dataset tiny: https://example\.org/sets/tiny\.tar\.gz has changed"
+    ):
         import_pairs(main, "tiny", "en", "ru")
 
 
@@ -74,12 +82,16 @@ def test_a_pair_of_languages_that_is_not_there(tiny: Mirror, import_pairs: Impor
 
 
 def test_a_test_set_that_does_not_exist(mirror: Mirror, import_pairs: Import) -> None:
-    with pytest.raises(InputError, match=r"Dataset wmt02: sacreBLEU \S+ has no such test set\. Near it: .*wmt"):
+    with pytest.raises(
+        InputError, match=r"Dataset wmt02: sacreBLEU \S+ has no such test set\. Near it: .*wmt"
+    ):
         import_pairs(main, "wmt02", "en", "ru")
 
 
 def test_a_file_that_cannot_be_had(mirror: Mirror, import_pairs: Import) -> None:
-    with pytest.raises(InputError, match=r"Dataset wmt20: .*data\.statmt\.org/wmt20/translation-task/test\.tgz"):
+    with pytest.raises(
+        InputError, match=r"Dataset wmt20: .*data\.statmt\.org/wmt20/translation-task/test\.tgz"
+    ):
         import_pairs(main, "wmt20", "en", "ru")
 
 

@@ -27,11 +27,7 @@ class ExportedModel extends TranslatorBacking {
     }
 }
 
-const fail = error => {
-    console.error(error);
-    process.exit(1);
-};
-const translator = new BatchTranslator({onerror: fail}, new ExportedModel({onerror: fail}));
+const translator = new BatchTranslator({}, new ExportedModel());
 const lines = readFileSync(0, 'utf8').trimEnd().split('\n');
 const translate = text => translator.translate({from: 'en', to: 'eo', text, html: false, qualityScores: false});
 for (const {target} of await Promise.all(lines.map(translate)))

@@ -97,7 +97,7 @@ def test_decoder_yml_works_from_any_folder(quantized: Path, tmp_path: Path) -> N
 def test_the_same_bytes_again(
     tiny: Tiny, quantized: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TRANSLATIONS_THREADS", "1")
+    monkeypatch.setenv("TRANSLATIONS_THREADS", "2")
     main(arguments(tiny.model, tiny.shortlist, tmp_path / "again"))
     for file in quantized.iterdir():
         assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes(), file.name

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from sentencepiece import SentencePieceProcessor
 
 from pipeline.common.errors import InputError
 from pipeline.train.pairs import Lengths, ParallelText, Tally, write_dev_pairs, write_training_pairs
@@ -54,15 +55,12 @@ def test_what_is_dropped_is_counted(tmp_path: Path) -> None:
     assert tally.to_dict() == {"in": 5, "kept": 1, "dropped": {"no alignment": 1, "empty": 1, "too long": 2}}
 
 
-def test_length_counts_the_end_of_the_sentence(tmp_path: Path) -> None:
-    vocab = lengths().fit("the cat", "LA TAC")
-    assert vocab
-    sides = [lengths(limit).fit("the old dog eats the small house.", "LA") for limit in range(8, 30)]
-    from sentencepiece import SentencePieceProcessor
-
-    processor = SentencePieceProcessor(model_file=str(tiny.corpus().vocabs[0]))
-    pieces = len(processor.encode("the old dog eats the small house."))
-    assert sides == [limit >= pieces + 1 for limit in range(8, 30)]
+def test_length_counts_the_end_of_the_sentence() -> None:
+    text = "the old dog eats the small house."
+    pieces = len(SentencePieceProcessor(model_file=str(tiny.corpus().vocabs[0])).encode(text))
+    assert 8 < pieces < 30
+    for limit in range(8, 30):
+        assert lengths(limit).fit(text, "LA") == (limit >= pieces + 1)
 
 
 def test_tokenised_text_is_as_long_as_the_text_it_stands_for() -> None:

@@ -16,9 +16,9 @@ from pipeline.common.lines import read_lines, write_lines
 from pipeline.train.vocab import learn
 
 CONFIGS = Path("pipeline/train/configs").absolute()
-NOUNS = "cat dog house tree bird fish man boy girl book".split()
-VERBS = "sees eats loves takes finds wants".split()
-ADJECTIVES = "big small red old new good".split()
+NOUNS = ("cat", "dog", "house", "tree", "bird", "fish", "man", "boy", "girl", "book")
+VERBS = ("sees", "eats", "loves", "takes", "finds", "wants")
+ADJECTIVES = ("big", "small", "red", "old", "new", "good")
 VOCAB_SIZE = 320
 
 TINY = {
@@ -106,7 +106,9 @@ class Corpus:
         self.train = write_pairs(folder, "train", pairs(600, seed=1))
         self.dev = write_pairs(folder, "dev", pairs(30, seed=2))
 
-    def arguments(self, output: Path, marian_args: Mapping[str, object], **options: object) -> list[object]:
+    def arguments(
+        self, output: Path, marian_args: Mapping[str, object], options: Mapping[str, object] | None = None
+    ) -> list[object]:
         """The arguments of pipeline.train.train; `options` replace or add to the usual ones."""
         values: dict[str, object] = {
             "src": "en",
@@ -120,11 +122,11 @@ class Corpus:
             "model-config": CONFIGS / "model/teacher.yml",
             "training-config": CONFIGS / "training/teacher.train.yml",
             "curriculum": CONFIGS / "curriculum/backward.yml",
-            "marian-args": json.dumps({**TINY, **marian_args}),
+            "marian-args": json.dumps(marian_args),
             "seed": 1,
             "best-model": "chrf",
             "output": output,
-            **{name.replace("_", "-"): value for name, value in options.items()},
+            **(options or {}),
         }
         flags = [f"--{name}" for name, value in values.items() if value is True]
         given = [(f"--{name}", value) for name, value in values.items() if value is not True]
@@ -148,7 +150,7 @@ def corpus() -> Corpus:
 def model() -> Path:
     """A model's folder that translates en → xx well, with split vocabularies; trained once a session."""
     output = session_folder() / "model"
-    done = run_script("pipeline.train.train", *corpus().arguments(output, {"after": "300u"}))
+    done = run_script("pipeline.train.train", *corpus().arguments(output, {**TINY, "after": "300u"}))
     assert done.returncode == 0, done.stderr
     return output
 

@@ -1,7 +1,7 @@
 """The source text of what a script reaches, enough to run it and nothing more.
 
 What is not reached is blanked, so that a function that the fingerprint overlooked cannot be called. Lines
-keep their numbers. Type hints that the normal form leaves out are taken away too: they may name what is blanked.
+keep their numbers. Type hints that the normal form leaves out are taken away: they may name what is blanked.
 """
 
 from __future__ import annotations

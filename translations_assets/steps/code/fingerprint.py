@@ -1,10 +1,10 @@
 """The fingerprint of a script: a hash of the code that it can reach, and of nothing else.
 
 From the script's main guard, through the functions, classes and constants used, across the modules of the
-package, each is hashed in a normal form that comments, formatting, names of locals, plain functions' type hints
-and the place where it stands do not change (`normalise.py`, `link.py`). Statements that may have effects count
-as soon as their module is reached (`values.py`), and a function that looks into code (`getattr`, `eval`, …)
-makes its whole module count (`link.py`). What is not reached is not in the bundle that the step runs from.
+package, each is hashed in a normal form that comments, formatting, names of locals, type hints of plain
+functions and the place where it stands do not change (`normalise.py`, `link.py`). Statements that may have
+effects count as soon as their module is reached (`values.py`). A function that looks into code (`getattr`,
+`eval`, …) makes its whole module count (`link.py`). What is not reached is not in the bundle a step runs.
 """
 
 from __future__ import annotations

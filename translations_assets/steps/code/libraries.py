@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from packaging.markers import Marker
@@ -30,20 +30,10 @@ DISTRIBUTIONS = {
 
 # The standard library of every Python from 3.10 on, so that a fingerprint does not depend on the interpreter.
 _STANDARD = sys.stdlib_module_names | {
-    *(
-        "_typeshed",
-        "aifc",
-        "annotationlib",
-        "asynchat",
-        "asyncore",
-        "audioop",
-        "binhex",
-        "cgi",
-        "cgitb",
-        "chunk",
-    ),
-    *("compression", "crypt", "distutils", "imghdr", "imp", "lib2to3", "mailcap", "msilib", "nis", "nntplib"),
-    *("ossaudiodev", "pipes", "smtpd", "sndhdr", "spwd", "sunau", "telnetlib", "tomllib", "uu", "xdrlib"),
+    *("aifc", "annotationlib", "asynchat", "asyncore", "audioop", "binhex", "cgi", "cgitb", "chunk"),
+    *("compression", "crypt", "distutils", "imghdr", "imp", "lib2to3", "mailcap", "msilib", "nis"),
+    *("nntplib", "ossaudiodev", "pipes", "smtpd", "sndhdr", "spwd", "sunau", "telnetlib", "tomllib"),
+    *("uu", "xdrlib"),
 }
 
 _PIN = re.compile(
@@ -77,7 +67,7 @@ class Pin:
         return not self.marker or _holds(self.marker)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _holds(marker: str) -> bool:
     major, minor = sys.version_info[:2]
     return Marker(marker).evaluate({"python_full_version": f"{major}.{minor}.0"})
@@ -152,9 +142,9 @@ def distribution_of(module: str, lock: Lock) -> str:
     distribution = normal_name(DISTRIBUTIONS.get(module, module))
     if distribution not in lock:
         raise CodeError(
-            f"No distribution in {lock.name} is known to provide the module {module!r}. If its distribution has "
-            f'another name, add the line `"{module}": "…",` to DISTRIBUTIONS in {Path(__file__).name}; if it is '
-            "new, add it to pyproject.toml and make the lock again."
+            f"No distribution in {lock.name} is known to provide the module {module!r}. If its distribution "
+            f'has another name, add the line `"{module}": "…",` to DISTRIBUTIONS in {__name__}; '
+            "if it is new, add it to pyproject.toml and make the lock again."
         )
     return distribution
 
@@ -170,7 +160,8 @@ def resolve(lock: Lock, imports: Iterable[str]) -> dict[str, str]:
         distribution = distribution_of(module, lock)
         if lock.version(distribution) is None:
             raise CodeError(
-                f"The module {module!r} is imported, but {lock.name} has no {distribution} for here."
+                f"{module!r} is imported, but {lock.name} has no {distribution} for this platform. "
+                "Run where there is one, or widen the requirement and make the lock again."
             )
         waiting.append(distribution)
     while waiting:

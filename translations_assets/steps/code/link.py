@@ -1,7 +1,7 @@
 """Links the normal form of a unit: names become what they stand for, wherever that is defined.
 
-So `import a.b as c; c.f`, `from a.b import f; f` and a re-export are one and the same, and a function that moves
-to another module changes nothing for those who use it.
+So `import a.b as c; c.f`, `from a.b import f; f` and a re-export are one and the same, and a function that
+moves to another module changes nothing for those who use it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Hashes of linked nodes that cover what they refer to, and what that refers to, whatever module it stands in.
+"""Hashes of linked nodes that cover what they refer to, and what that refers to, whatever its module.
 
-Nodes that refer to each other in a circle are hashed together: first each with the others by name, then, should
-two of them share a name, again with what the round before said of the others, until all that differs is told
-apart.
+Nodes that refer to each other in a circle are hashed together: each with the others by name; should two of
+them share a name, again and again with what the round before said of the others, until all that differs is
+told apart.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ class Hasher:
         return self._hashes[node]
 
     def _visit(self, node: Node) -> int:
-        """Hash what the node refers to, and the node unless it is in a circle; returns the circle's first number."""
+        """Hash what the node refers to, and the node's circle once it is complete.
+
+        Returns the lowest number that the circle is known to reach.
+        """
         number = first = self._numbers[node] = len(self._numbers)
         self._stack.append(node)
         for other in self._link(node).nodes:

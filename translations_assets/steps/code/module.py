@@ -1,7 +1,7 @@
 """A module of the package, taken apart: its imports, and its other top-level statements as units.
 
-A unit is what is reached, or left out, as a whole: a function, a class, a constant, or a statement that always
-counts once its module is reached.
+A unit is what is reached, or left out, as a whole: a function, a class, a constant, or a statement that
+counts as soon as its module is reached.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ class Module:
 def _kind(node: ast.stmt, values: Values) -> Definition | None:
     """What a statement is; None for one that only type checkers need."""
     if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-        values.define(node.name, fixed=True)
+        values.define(node.name)
         return "always" if may_register(node) else "symbol"
     if is_main_guard(node):
         return "guard"

@@ -146,7 +146,7 @@ class Modules:
         return module.has_effects or any(unit.kind == "symbol" for unit in self.always(module))
 
     def always(self, module: Module) -> list[Unit]:
-        """The units that count as soon as a module is reached: classes that a base class may register, too."""
+        """The units that count as soon as a module is reached; classes that a base may register, too."""
         if module not in self._always:
             units = module.units
             self._always[module] = [

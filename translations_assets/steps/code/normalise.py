@@ -1,7 +1,7 @@
 """The normal form of a statement: a list of tokens that does not change when the code means the same.
 
 Comments, docstrings, formatting, positions, statements that do nothing, names of locals and type hints of
-plain functions are left out. Names are left open (`Use`): what they stand for is found out when they are linked.
+plain functions are left out. Names are left open (`Use`): linking finds out what they stand for.
 The tokens do not depend on the Python version that parses: fields without a value are skipped, f-strings are
 put together, and no representation is used that follows the Unicode tables of the interpreter.
 """

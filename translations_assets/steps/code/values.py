@@ -1,8 +1,8 @@
 """Which top-level statements may be left out when nothing uses what they bind, and which always count.
 
 An assignment may when computing its value touches nothing else: literals, and a few well-known calls on them
-(`re.compile`, `frozenset`, `logging.getLogger`). A function or class may unless a decorator could register it.
-Everything else (patches, seeds, registries, calls) has effects, or may have.
+(`re.compile`, `frozenset`, `logging.getLogger`). A function or class may unless a decorator could register
+it. Everything else (patches, seeds, registries, other calls) has effects, or may have.
 """
 
 from __future__ import annotations
@@ -10,8 +10,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 
-from translations_assets.steps.code.syntax import FUNCTIONS, dotted, is_for_type_checkers, is_idle
+from translations_assets.steps.code.syntax import (
+    FUNCTIONS,
+    bound_names,
+    dotted,
+    is_for_type_checkers,
+    is_idle,
+)
 
+_MODULE_NAME = "__name__"
 _TYPES = {
     "bool",
     "bytes",
@@ -84,10 +91,11 @@ class Values:
         self._bound = bound
         steady = {name for name, path in external.items() if path.split(".")[0] not in _CHANGING_MODULES}
         # Fixed: what the name stands for never changes. Known: it may, so the name can only be mentioned.
-        self._fixed = {name for name in steady if bound[name] == 1} | (_TYPES - set(bound))
+        steady |= {*_TYPES, _MODULE_NAME} - set(bound)
+        self._fixed = {name for name in steady if bound.get(name, 1) == 1}
         self._known = self._fixed | {name for name in (*external, *internal) if bound[name] == 1}
 
-    def define(self, name: str, fixed: bool) -> None:
+    def define(self, name: str, fixed: bool = True) -> None:
         """Note a name that may be mentioned from here on; one whose value is fixed may be computed with."""
         if self._bound[name] == 1:
             self._known.add(name)
@@ -103,7 +111,9 @@ class Values:
             case _:
                 return False
         names = [target.id for target in targets if isinstance(target, ast.Name)]
-        if len(names) < len(targets) or not self._is_pure(value):
+        if len(names) < len(targets) or any(self._bound[name] > 1 for name in names):
+            return False
+        if not self._is_pure(value):
             return False
         for name in names:
             self.define(name, fixed=not _can_change(value) and self._is_still(value, set()))
@@ -124,20 +134,15 @@ class Values:
             return dotted(node)[:1] != () and (dotted(node)[0] in inner or dotted(node)[0] in self._fixed)
         if isinstance(node, ast.Call):
             parts = (*node.args, *node.keywords)
-            return self._is_pure_function(node.func, inner) and all(
-                self._is_still(part, inner) for part in parts
-            )
+            known = self._is_pure_function(node.func, inner)
+            return known and all(self._is_still(part, inner) for part in parts)
         if isinstance(node, ast.Subscript) and self._is_type(node.value):
-            return self._is_pure(
-                node.slice
-            )  # `tuple[Line, int]` holds what it mentions, and computes nothing
+            return self._is_pure(node.slice)  # `tuple[Line, int]` mentions `Line` and computes nothing
         if not isinstance(node, _OPERATIONS):
             return False
         targets = [generator.target for generator in getattr(node, "generators", [])]
-        inner = inner | {
-            name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)
-        }
-        return all(self._is_still(child, inner) for child in ast.iter_child_nodes(node))
+        names = inner.union(*map(bound_names, targets))
+        return all(self._is_still(child, names) for child in ast.iter_child_nodes(node))
 
     def _is_type(self, node: ast.expr) -> bool:
         path = self._path(node)
@@ -168,7 +173,7 @@ def _can_change(node: ast.expr) -> bool:
 
 
 def may_register(statement: ast.stmt) -> bool:
-    """Whether a decorator, a metaclass or a base class's hook may note a function or class when it is defined."""
+    """Whether a decorator or a metaclass may note a function or class when it is defined."""
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return bool(getattr(statement, "keywords", [])) or not all(map(_is_pure_decorator, decorators))
 

@@ -1,0 +1,79 @@
+"""The table of languages."""
+
+import json
+import re
+
+import pytest
+from icu4py.breakers import WordBreaker
+from mtdata.iso import iso3_code
+
+from pipeline.clean.alphabet import check_script, letters_of
+from translations_assets.config.errors import ConfigError
+from translations_assets.config.languages import TABLE, language, languages
+
+
+def test_all_languages_of_the_2026_generation_are_there() -> None:
+    codes = (
+        "af ar as az be bg bn bs ca cs cy da de el en eo es et eu fa ff fi fr ga gd gl gn gu he hi hr hu hy "
+        "id is it ja ka kk km kn ko lt lv mk ml mr ms my nb ne nl nn no oc or pa pl pt ro ru si sk sl sq sr "
+        "sv ta te th tl tr uk ur uz vi xh zh zh_hant"
+    )
+    assert list(languages()) == codes.split()
+
+
+def test_providers_codes() -> None:
+    russian, traditional, serbian = language("ru"), language("zh_hant"), language("sr")
+    assert (russian.flores, russian.ntrex, russian.mtdata, russian.opus) == ("rus_Cyrl", "rus", "rus", "ru")
+    assert (traditional.flores, traditional.hplt, traditional.ntrex) == ("zho_Hant", "cmn_Hant", "zho-TW")
+    assert (traditional.opus, traditional.news_crawl, traditional.mtdata) == ("zh", "zh", "zho")
+    assert serbian.ntrex == "srp-Cyrl"
+    assert language("lv").flores == "lvs_Latn"
+    assert language("eo").ntrex == ""
+
+
+@pytest.mark.parametrize("code", languages())
+def test_a_row_agrees_with_itself_and_with_mtdata(code: str) -> None:
+    known = language(code)
+    assert known.iso639_3 == iso3_code(known.iso639_1)
+    for name in (known.flores, known.hplt):
+        assert re.fullmatch("[a-z]{3}_[A-Z][a-z]{3}", name)
+    # Korean's script of its own, without the Han characters that Kore includes, is what FLORES names
+    assert known.flores[4:] == {"Kore": "Hang"}.get(known.script_code, known.script_code)
+
+
+def test_scripts_decide_case_and_spelling_by_sound() -> None:
+    facts = {code: (language(code).bicameral, language(code).phonemic) for code in languages()}
+    assert facts["en"] == facts["ru"] == facts["el"] == facts["hy"] == (True, True)
+    assert facts["ka"] == facts["ar"] == facts["hi"] == facts["th"] == (False, True)
+    assert facts["zh"] == facts["ja"] == facts["ko"] == (False, False)
+
+
+def test_languages_whose_lengths_are_counted_in_characters() -> None:
+    unspaced = [code for code in languages() if not language(code).spaced]
+    assert unspaced == ["ja", "km", "ko", "my", "th", "zh", "zh_hant"]
+
+
+@pytest.mark.parametrize("code", languages())
+def test_cleaning_and_icu_know_the_script_and_the_locale(code: str) -> None:
+    known = language(code)
+    check_script(known.script)
+    assert "".join(map(str, WordBreaker("a b", known.icu))) == "a b"
+
+
+def test_letters_belong_to_the_script_of_their_language() -> None:
+    for code, word in {"ru": "мир", "ja": "平和へ", "ko": "평화", "my": "ငြိမ်း", "or": "ଶାନ୍ତି"}.items():
+        assert letters_of(language(code).script, word) == len(word)
+
+
+def test_the_table_stays_readable_one_language_a_line() -> None:
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    assert sum('"name"' in line for line in lines) == len(languages())
+    assert json.loads("\n".join(lines))["scripts"].keys() == {known.script for known in languages().values()}
+
+
+def test_an_unknown_language_is_answered_with_the_one_that_may_be_meant() -> None:
+    for code, meant in {"EN": "en", "nob": "nb", "russian": "ru", "zho_hans": "zh", "esperant": "eo"}.items():
+        with pytest.raises(ConfigError, match=f"Did you mean '{meant}'"):
+            language(code)
+    with pytest.raises(ConfigError, match="'qqqq' is not a known language. Known: af, ar"):
+        language("qqqq")

@@ -1,0 +1,79 @@
+"""Names of stages, of every generation."""
+
+import pytest
+
+from translations_assets.config.errors import ConfigError
+from translations_assets.config.stage_names import (
+    DATASETS,
+    EVALUATIONS,
+    STAGE_NAMES,
+    is_known,
+    known_names,
+    resolve_stage,
+)
+from translations_assets.stages import STAGES
+
+
+def test_the_table_names_the_stages_there_are() -> None:
+    assert sorted(STAGE_NAMES) == sorted(STAGES)
+
+
+@pytest.mark.parametrize("name", STAGE_NAMES)
+def test_todays_names_mean_themselves_with_hyphens_too(name: str) -> None:
+    assert resolve_stage(name) == (name,)
+    assert resolve_stage(name.replace("_", "-")) == (name,)
+
+
+@pytest.mark.parametrize(
+    ("name", "stages"),
+    [
+        ("all", STAGE_NAMES),
+        ("all-pipeline", STAGE_NAMES),
+        ("dataset", DATASETS),
+        ("download", DATASETS),
+        ("evaluate", EVALUATIONS),
+        ("merge-mono", ("merge_mono_src", "merge_mono_trg")),
+        ("merge_mono", ("merge_mono_src", "merge_mono_trg")),
+        ("corpus-merge-parallel", ("merge_corpus",)),
+        ("build-vocab", ("train_vocab",)),
+        ("backtranslations-train-backwards-model", ("train_backwards",)),
+        ("collect-mono-trg", ("translate_mono_trg",)),
+        ("extract-best", ("translate_corpus",)),
+        ("distillation-parallel-src-dechunk-translations", ("translate_corpus",)),
+        ("alignments-teacher", ("alignments_original",)),
+        ("corpus-align-distillation", ("alignments_student",)),
+        ("train-teacher-model", ("train_teacher",)),
+        ("distillation-corpus-final-filtering", ("cefilter",)),
+        ("distillation-student-model-quantize", ("quantize",)),
+    ],
+)
+def test_names_of_other_generations(name: str, stages: tuple[str, ...]) -> None:
+    assert resolve_stage(name) == stages
+
+
+def test_every_known_name_means_stages_that_there_are() -> None:
+    for name in known_names():
+        assert set(resolve_stage(name)) <= set(STAGE_NAMES)
+        assert is_known(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["bicleaner", "bicleaner-ai", "corpus-clean-parallel-bicleaner-ai", "final-eval"]
+)
+def test_stages_that_are_not_built_say_so(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"the stage '{name}' is not built yet"):
+        resolve_stage(name)
+    assert is_known(name)
+
+
+def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+    with pytest.raises(ConfigError, match="'train-studet' is not a stage. Did you mean 'train_student'"):
+        resolve_stage("train-studet")
+    with pytest.raises(ConfigError, match="The stages: dataset_train"):
+        resolve_stage("xyz")
+    assert not is_known("xyz")
+
+
+def test_marian_is_not_compiled() -> None:
+    with pytest.raises(ConfigError, match="Marian is part of the environment"):
+        resolve_stage("compile")

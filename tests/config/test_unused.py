@@ -1,0 +1,50 @@
+"""Keys without effect."""
+
+from tests.config.texts import SMALL, with_line
+from translations_assets.config.load import parse_config
+from translations_assets.config.unused import has_effect, unused_keys
+
+
+def test_defaults_are_not_told_of() -> None:
+    assert unused_keys(parse_config(SMALL, "my.yml")) == []
+
+
+def test_keys_that_a_config_sets_are_told_of() -> None:
+    text = with_line(
+        "  opuscleaner-mode: custom\n"
+        "  bicleaner:\n"
+        "    dataset-thresholds:\n"
+        "      opus_ParaCrawl_v9: 0.7\n"
+        "  hplt-min-doc-score:\n"
+        "    mono-src: 7.0",
+        "  trg: ru",
+    )
+    text += "wandb-publication: true\nstart-stage: train-student\nprevious-group-ids: [abc]\n"
+    text += "taskcluster:\n  split-chunks: 2\n  upload-bucket: development\n"
+    assert unused_keys(parse_config(text, "my.yml")) == [
+        "experiment.opuscleaner-mode",
+        "experiment.bicleaner.dataset-thresholds",
+        "experiment.hplt-min-doc-score.mono-src",
+        "wandb-publication",
+        "taskcluster.upload-bucket",
+        "start-stage",
+        "previous-group-ids",
+    ]
+
+
+def test_what_asks_for_nothing_is_honoured() -> None:
+    text = with_line(
+        "  archive-corpora: false\n"
+        "  bicleaner:\n"
+        "    default-threshold: 0\n"
+        "    dataset-thresholds: {opus_ParaCrawl_v9: 0.0}",
+        "  trg: ru",
+    )
+    text += "wandb-publication: false\nprevious-group-ids: []\nstart-task-prefix: ''\n"
+    assert unused_keys(parse_config(text, "my.yml")) == []
+
+
+def test_has_effect() -> None:
+    assert has_effect(("experiment", "spm-vocab-size"))
+    assert not has_effect(("wandb-publication",))
+    assert not has_effect(("continuation", "vocab", "src"))

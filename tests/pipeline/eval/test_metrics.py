@@ -1,0 +1,58 @@
+"""BLEU and chrF: known values, and words counted by the target language."""
+
+import pytest
+
+from pipeline.eval.metrics import bleu_tokenizer, corpus_scores
+
+
+@pytest.mark.parametrize(
+    ("language", "tokenizer"),
+    [
+        ("ru", "13a"),
+        ("eo", "13a"),
+        ("zh", "zh"),
+        ("zh-Hant", "zh"),
+        ("zh_hant", "zh"),
+        ("ja", "ja-mecab"),
+        ("ko", "ko-mecab"),
+        ("kok", "13a"),
+    ],
+)
+def test_the_tokenizer_follows_the_target_language(language: str, tokenizer: str) -> None:
+    assert bleu_tokenizer(language) == tokenizer
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "tokenizer"),
+    [
+        ("en", "The cat sat on the mat.", "tok:13a"),
+        ("zh", "今天天气很好。", "tok:zh"),
+        ("ja", "今日は天気がいいです。", "tok:ja-mecab"),
+        ("ko", "오늘은 날씨가 좋습니다.", "tok:ko-mecab"),
+    ],
+)
+def test_a_perfect_translation_scores_100_in_every_language(
+    language: str, sentence: str, tokenizer: str
+) -> None:
+    scores = corpus_scores([sentence], [sentence], language)
+    assert [scores["bleu"]["score"], scores["chrf"]["score"]] == [100.0, 100.0]
+    assert tokenizer in str(scores["bleu"]["signature"])
+
+
+def test_bleu_by_hand() -> None:
+    """Six words each: precisions 5/6, 4/5, 3/4, 2/3, whose geometric mean is (1/3)^(1/4); no brevity penalty."""
+    scores = corpus_scores(["a b c d e x"], ["a b c d e f"], "en")
+    assert scores["bleu"]["score"] == pytest.approx(100 * (1 / 3) ** 0.25, abs=1e-3)
+
+
+def test_chrf_by_hand() -> None:
+    """Of "ab" against "ac" one of two characters fits and no pair does; the longer orders do not occur."""
+    scores = corpus_scores(["ab"], ["ac"], "en")
+    assert scores["chrf"]["score"] == pytest.approx(100 * (0.5 + 0) / 2, abs=1e-3)
+
+
+def test_signatures_tell_version_and_settings() -> None:
+    scores = corpus_scores(["a"], ["b"], "en")
+    assert "eff:no" in str(scores["bleu"]["signature"])
+    assert "nc:6|nw:0" in str(scores["chrf"]["signature"])
+    assert all("version:" in str(score["signature"]) for score in scores.values())

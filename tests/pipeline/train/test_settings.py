@@ -1,0 +1,144 @@
+"""Tests of pipeline.train.settings, and of the configs it reads."""
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.common.errors import InputError
+from pipeline.common.marian_options import Options, parse_marian_args, read_options
+from pipeline.train.settings import (
+    expand,
+    merge,
+    plan_batch,
+    tied_embeddings,
+    training_options,
+    validation_metrics,
+)
+from tests.pipeline.train import tiny
+
+
+def merged(model: str, training: str, marian_args: str = "{}") -> Options:
+    return merge(
+        read_options(tiny.CONFIGS / f"model/{model}.yml"),
+        read_options(tiny.CONFIGS / f"training/{training}.yml"),
+        parse_marian_args(marian_args),
+    )
+
+
+def grant(monkeypatch: pytest.MonkeyPatch, gpus: str = "", threads: int = 2, workspace: int = 512) -> None:
+    monkeypatch.setenv("TRANSLATIONS_GPUS", gpus)
+    monkeypatch.setenv("TRANSLATIONS_THREADS", str(threads))
+    monkeypatch.setenv("TRANSLATIONS_WORKSPACE", str(workspace))
+
+
+def test_later_sources_override_earlier_ones() -> None:
+    options = merged("teacher", "teacher.train", '{"task": "transformer-base", "early-stopping": "30"}')
+    assert options["task"] == "transformer-base"
+    assert options["early-stopping"] == 30
+    assert options["valid-max-length"] == 300
+
+
+def test_a_batch_in_sentences_replaces_one_in_words() -> None:
+    assert merged("teacher", "teacher.train", '{"mini-batch": "64"}')["mini-batch-words"] == 0
+    both = merged("teacher", "teacher.train", '{"mini-batch": 64, "mini-batch-words": 500}')
+    assert both["mini-batch-words"] == 500
+
+
+@pytest.mark.parametrize("name", ["model", "vocabs", "seed", "sync-sgd", "devices", "train-sets"])
+def test_what_the_script_decides_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=f"must not set {name}"):
+        merge({}, {}, {name: "x"})
+
+
+def test_an_end_in_epochs_is_refused() -> None:
+    with pytest.raises(InputError, match="10e counts epochs"):
+        merge({}, {}, {"after": "10e"})
+    for allowed in ("0e", "50u", "1Gt"):
+        assert merge({}, {}, {"after": allowed})["after"] == allowed
+
+
+def test_embeddings_are_tied_according_to_the_bytes_of_the_vocabularies(tmp_path: Path) -> None:
+    one, two, three = (tmp_path / name for name in "abc")
+    one.write_bytes(b"same")
+    two.write_bytes(b"same")
+    three.write_bytes(b"other")
+    assert tied_embeddings(one, two) == {"tied-embeddings-all": True, "tied-embeddings": False}
+    assert tied_embeddings(one, three) == {"tied-embeddings-all": False, "tied-embeddings": True}
+
+
+def test_the_best_metric_comes_first() -> None:
+    assert validation_metrics("ce-mean-words") == ["ce-mean-words", "chrf", "bleu-detok"]
+
+
+@pytest.mark.marian
+def test_transformer_big_keeps_what_is_not_overridden(tmp_path: Path) -> None:
+    options = expand(merged("teacher", "teacher.train"), tmp_path)
+    assert options["lr-warmup"] == 8000
+    assert (options["dim-emb"], options["enc-depth"], options["max-length"]) == (1024, 6, 100)
+    assert options["learn-rate"] == 0.0003
+
+
+@pytest.mark.marian
+def test_an_unknown_option_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not expected: lern-rate"):
+        expand({"type": "transformer", "lern-rate": 0.1}, tmp_path)
+
+
+@pytest.mark.marian
+@pytest.mark.parametrize(
+    ("model", "training", "delay"),
+    [
+        ("backward", "backward.train", 1),
+        ("teacher", "teacher.train", 2),
+        ("student.tiny", "student.train", 2),
+        ("student.base", "student.train", 2),
+        ("student.base-memory", "student.train", 2),
+        ("student.base-memory", "student.finetune", 4),
+    ],
+)
+def test_four_gpus_of_12_gb_need_as_many_micro_batches_as_production_uses(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model: str, training: str, delay: int
+) -> None:
+    grant(monkeypatch, gpus="0 1 2 3", workspace=12000)
+    expanded = expand(merged(model, training), tmp_path)
+    assert plan_batch(expanded, vocab_size=32000)["optimizer-delay"] == delay
+
+
+@pytest.mark.marian
+def test_fewer_devices_make_more_micro_batches_of_the_same_batch(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    options = merged("teacher", "teacher.train")
+    expanded = expand(options, tmp_path)
+    plans = []
+    for gpus in ("0 1 2 3", "0"):
+        grant(monkeypatch, gpus=gpus, workspace=12000)
+        plans.append(plan_batch(expanded, vocab_size=32000))
+    assert [plan["optimizer-delay"] for plan in plans] == [2, 8]
+    assert all("mini-batch-words" not in plan and plan["mini-batch-fit"] is False for plan in plans)
+
+
+def test_fitting_the_batch_to_memory_is_for_gpus_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: Options = {"type": "s2s", "dim-rnn": 1024, "mini-batch-fit": True, "mini-batch-words": 4000}
+    grant(monkeypatch, gpus="0")
+    assert plan_batch(asked, vocab_size=1000) == {}
+    grant(monkeypatch)
+    assert plan_batch(asked, vocab_size=1000)["mini-batch-fit"] is False
+
+
+def test_training_on_a_cpu_is_synchronous_and_without_16_bit_floats(monkeypatch: pytest.MonkeyPatch) -> None:
+    grant(monkeypatch, threads=2, workspace=1000)
+    asked: Options = {"precision": ["float16", "float32"], "cost-scaling": [8, 10000, 1, 8], "mini-batch": 64}
+    vocabs = [Path("a.spm"), Path("b.spm")]
+    options = training_options(asked, {"dim-rnn": 64, "mini-batch": 64}, vocabs, seed=3, vocab_size=100)
+    assert options["sync-sgd"] is True
+    assert (options["cpu-threads"], options["workspace"]) == (2, 500)
+    assert not {"precision", "cost-scaling", "devices"} & set(options)
+    assert options["vocabs"] == ["a.spm", "b.spm"]
+
+
+@pytest.mark.parametrize("path", sorted(tiny.CONFIGS.glob("training/*.yml")), ids=lambda path: path.stem)
+def test_configs_say_the_batch_of_an_update(path: Path) -> None:
+    options = read_options(path)
+    assert int(str(options["mini-batch-words"])) >= 25000
+    assert not {"mini-batch-fit", "optimizer-delay", "max-length-crop"} & set(options)

@@ -1,0 +1,1 @@
+"""Tests of fingerprints and bundles of code."""

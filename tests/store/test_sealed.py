@@ -1,0 +1,58 @@
+"""Sealed objects come back as they were, or not at all."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from translations_assets.store.sealed import seal, unseal
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(st.characters(codec="utf-8")),
+    lambda values: st.lists(values) | st.dictionaries(st.text(st.characters(codec="utf-8")), values),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text(st.characters(codec="utf-8")), JSON)
+
+
+@given(OBJECTS)
+def test_what_was_sealed_comes_back(value: dict[str, Any]) -> None:
+    assert unseal(seal(value)) == value
+
+
+@given(OBJECTS.filter(lambda value: "sha256" not in value))
+def test_a_sealed_object_is_a_line_of_json(value: dict[str, Any]) -> None:
+    line = seal(value)
+    assert line.count(b"\n") == 1
+    digest = json.loads(line).pop("sha256")
+    assert len(digest) == 64
+
+
+@given(OBJECTS, st.data())
+def test_any_flipped_bit_is_found(value: dict[str, Any], data: st.DataObject) -> None:
+    sealed = bytearray(seal(value))
+    at = data.draw(st.integers(0, len(sealed) - 1))
+    sealed[at] ^= 1 << data.draw(st.integers(0, 7))
+    with pytest.raises(ValueError, match="SHA-256"):
+        unseal(bytes(sealed))
+
+
+@given(OBJECTS, st.data())
+def test_any_missing_end_is_found(value: dict[str, Any], data: st.DataObject) -> None:
+    sealed = seal(value)
+    with pytest.raises(ValueError, match="SHA-256"):
+        unseal(sealed[: data.draw(st.integers(0, len(sealed) - 1))])
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[1]\n", b'{"sha256": ""}\n'])
+def test_what_was_never_sealed_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match="SHA-256"):
+        unseal(data)
