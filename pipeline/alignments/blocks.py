@@ -23,6 +23,7 @@ from pipeline.alignments.eflomal_runs import (
 )
 from pipeline.alignments.symmetrize import format_links, grow_diag_final_and, parse_links
 from pipeline.common.lines import LineWriter, read_lines, zip_lines
+from pipeline.common.processes import die_with_parent
 from pipeline.common.resources import threads
 
 logger = logging.getLogger(__name__)
@@ -107,7 +108,8 @@ def _align_all(
     """Yield the blocks in their order, aligned; as many at a time as there are threads for."""
     blocks = _cut(pairs, program, work, priors, block_lines)
     workers = max(1, threads() // 2)  # each block runs its two directions at once
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    spawn = get_context("spawn")  # a fork would copy the threads that compress the output
+    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=die_with_parent) as pool:
         running: deque[Future[Block]] = deque()
         for block in blocks:
             running.append(pool.submit(align_and_symmetrize, block))

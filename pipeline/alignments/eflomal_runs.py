@@ -21,6 +21,7 @@ import eflomal
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines
+from pipeline.common.processes import die_with_parent
 from pipeline.common.resources import threads
 
 SAMPLERS = 3  # independent samplers whose distributions are added up, eflomal's default
@@ -147,6 +148,7 @@ def _run(block: Block, pairs: int, option: str) -> None:
         input=seed,
         capture_output=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
+        preexec_fn=die_with_parent,
     )
     if result.returncode != 0:
         # A negative code is a signal: SIGILL (-4) means that eflomal was built for another processor.

@@ -23,6 +23,7 @@ from sentencepiece import SentencePieceProcessor
 from pipeline.alignments.blocks import Corpus, Pair, align_corpus, sample_pairs
 from pipeline.alignments.lexicon import Entry, Lexicon
 from pipeline.alignments.symmetrize import parse_links
+from pipeline.alignments.vocabulary import load_vocabulary
 from pipeline.clean.staging import staged
 from pipeline.common.errors import InputError
 from pipeline.common.lines import LineWriter, count_lines, write_lines, zip_lines
@@ -35,14 +36,6 @@ MAX_PAIRS = 10_000_000
 BATCH = 10_000
 SAMPLES = 10
 RESERVED = "NULL"  # a line with this piece is skipped by Marian
-
-
-def load_vocabulary(path: Path) -> SentencePieceProcessor:
-    """Load a SentencePiece model; raises InputError when it is none."""
-    try:
-        return SentencePieceProcessor(model_file=str(path))
-    except (OSError, RuntimeError) as error:
-        raise InputError(f"{path} is not a SentencePiece model ({error}). Give a vocab.*.spm.") from error
 
 
 def encode_corpus(

@@ -1,5 +1,6 @@
 """What every script does at its start and end: logging, exit codes, the output folder."""
 
+import errno
 import json
 import logging
 import sys
@@ -22,6 +23,18 @@ def run(main: Callable[[], None]) -> None:
     except TemporaryError as error:
         print(f"error (worth another attempt): {error}", file=sys.stderr)
         sys.exit(EX_TEMPFAIL)
+    except OSError as error:
+        sys.exit(_explain(error))
+
+
+def _explain(error: OSError) -> int:
+    """Say what the system refused, and where; the exit code. A full disk may have room in another attempt."""
+    where = f": {error.filename}" if error.filename else ""
+    print(f"error: {error.strerror or error}{where}", file=sys.stderr)
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        return 1
+    print("Make room on the disk that holds the output, then run this again.", file=sys.stderr)
+    return EX_TEMPFAIL
 
 
 def new_folder(path: Path) -> Path:

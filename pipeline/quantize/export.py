@@ -12,7 +12,8 @@ writes
     stats.json                   sizes
 
 The engine (browsermt's Marian, as in @browsermt/bergamot-translator 0.4.9) reads the file that Marian writes,
-but gives another number to the type intgemm8. Only these numbers are changed. The model is held in memory.
+but gives another number to the type intgemm8. Only these numbers are changed. `50.50` is part of the name
+that Firefox expects, whatever number of pieces the shortlist always allows. The model is held in memory.
 """
 
 import argparse

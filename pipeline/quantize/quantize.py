@@ -17,8 +17,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from sentencepiece import SentencePieceProcessor
-
+from pipeline.alignments.vocabulary import load_vocabulary
 from pipeline.clean.staging import staged
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
@@ -70,9 +69,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     model = load_model(args.model)
     if model.quantised:
         raise InputError(f"{args.model} is quantised already. Give the folder of the trained model.")
-    source, target = (
-        SentencePieceProcessor(model_file=str(vocab)) for vocab in (model.source_vocab, model.target_vocab)
-    )
+    source, target = load_vocabulary(model.source_vocab), load_vocabulary(model.target_vocab)
     shortlist = read_shortlist(args.shortlist, source, target)
     first = always_allowed(target)
     logger.info("Always allowed: the first %d of %d target pieces", first, target.get_piece_size())

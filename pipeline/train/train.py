@@ -203,20 +203,25 @@ def train(training: Training, options: Options, stop: StopSwitch) -> Curve:
 
 def write_result(training: Training, output: Path) -> None:
     """Write the best model, its vocabularies and a decoder.yml that can move with them."""
-    best = training.model / f"{MODEL}.best-{training.args.best_model}.npz"
     progress = read_progress(training.model)
     if progress is None or not progress.update:
         raise InputError("Training ended without an update. Is there enough text, and is it short enough?")
-    if not best.exists():
-        log.warning("No validation was reached: the last model is taken instead of the best")
-        best = training.model / MODEL
-    shutil.copyfile(best, output / MODEL)
+    shutil.copyfile(best_or_last(training.model, training.args.best_model), output / MODEL)
     shutil.copyfile(training.args.source_vocab, output / SOURCE_VOCAB)
     shutil.copyfile(training.args.target_vocab, output / TARGET_VOCAB)
     defaults: Options = {"beam-size": 12, "normalize": 0}  # Marian's
     decoding = {name: training.expanded.get(name, value) for name, value in defaults.items()}
     batches: Options = {"mini-batch": 32, "maxi-batch": 100, "maxi-batch-sort": "src"}
     write_options(output / DECODER_CONFIG, decoder_config(MODEL, {**decoding, **batches}))
+
+
+def best_or_last(folder: Path, metric: str) -> Path:
+    """The weights that validated best by a metric, else, when there was no validation, the last ones."""
+    best = folder / f"{MODEL}.best-{metric}.npz"
+    if best.exists():
+        return best
+    log.warning("No validation was reached: the last model is taken instead of the best")
+    return folder / MODEL
 
 
 def metrics(training: Training, options: Options, curve: Curve, data: dict[str, object]) -> dict[str, object]:

@@ -98,8 +98,6 @@ def learn(text: Sequence[str], size: int, norm_rule: str) -> bytes:
                 byte_fallback=True,
                 split_digits=True,
                 num_threads=THREADS,
-                input_sentence_size=len(text),
-                shuffle_input_sentence=False,
                 minloglevel=1,
                 **rule,
             )

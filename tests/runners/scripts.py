@@ -6,12 +6,14 @@ import io
 import os
 import tarfile
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from translations_assets.steps.job import Job
+from translations_assets.runners.local import LocalRunner
+from translations_assets.steps.job import Job, Outcome
 from translations_assets.steps.protocols import Store
 
 KEY = "ab" * 32
@@ -87,3 +89,25 @@ def _mentions(pid: int, mark: bytes) -> bool:
     except OSError:
         return False
     return mark in environment and alive(pid) and pid != os.getpid()
+
+
+def run(runner: LocalRunner, store: LocalStore, work: Job) -> Outcome:
+    """Run one attempt to its end."""
+    return runner.run(work, store, threading.Event(), lambda event: None)
+
+
+def output(store: LocalStore, outcome: Outcome, name: str = "copy.txt") -> str:
+    """The text of an output of a step that is done."""
+    assert outcome.manifest is not None, outcome.message + "\n" + outcome.log_tail
+    return store.read_blob(outcome.manifest.outputs[name]).decode()
+
+
+def written(script: str) -> str:
+    """A script that makes its output folder, does something, and writes its output."""
+    return f"""
+import os, pathlib, sys, time
+out = pathlib.Path("out")
+out.mkdir()
+{script}
+(out / "copy.txt").write_text("done")
+"""

@@ -2,48 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.runners.scripts import COPY, KEY, job, tar
+from tests.runners.scripts import COPY, KEY, job, output, run, tar, written
 from translations_assets.runners.local import LocalRunner
-from translations_assets.runners.machine import Gpu
-from translations_assets.steps.job import Job, JobEvent, Outcome
+from translations_assets.steps.job import JobEvent
 from translations_assets.steps.manifest import Blob
 from translations_assets.store.local import LocalStore
-
-
-def run(runner: LocalRunner, store: LocalStore, work: Job) -> Outcome:
-    """Run one attempt to its end."""
-    return runner.run(work, store, threading.Event(), lambda event: None)
-
-
-def output(store: LocalStore, outcome: Outcome, name: str = "copy.txt") -> str:
-    """The text of an output of a step that is done."""
-    assert outcome.manifest is not None, outcome.message + "\n" + outcome.log_tail
-    return store.read_blob(outcome.manifest.outputs[name]).decode()
 
 
 def log(store: LocalStore, attempt: int = 1) -> str:
     """The whole log of an attempt."""
     return b"".join(store.read_log(KEY, 1, attempt)).decode()
-
-
-def written(script: str) -> str:
-    """A script that makes its output folder, does something, and writes its output."""
-    return f"""
-import os, pathlib, sys, time
-out = pathlib.Path("out")
-out.mkdir()
-{script}
-(out / "copy.txt").write_text("done")
-"""
 
 
 def test_a_script_runs_on_its_inputs_and_its_outputs_are_kept(runner: LocalRunner, store: LocalStore) -> None:
@@ -184,69 +159,6 @@ def test_a_bundle_cannot_write_outside(runner: LocalRunner, store: LocalStore) -
     assert outcome.kind != "done"
     assert "../outside.py" in outcome.message
     assert not list(store.root.rglob("outside.py"))
-
-
-def test_a_module_that_is_missing_from_the_bundle_is_not_taken_from_the_checkout(
-    runner: LocalRunner, store: LocalStore
-) -> None:
-    """`pipeline.common.lines` is in the repository, which an editable install puts on the import path."""
-    outcome = run(runner, store, job(store, written("import pipeline.common.lines")))
-    assert outcome.kind == "failed"
-    assert "No module named 'pipeline.common'" in outcome.log_tail
-
-
-@pytest.mark.parametrize("name", ["translations_assets", "translations_assets.steps", "tests", "benchmarks"])
-def test_the_repository_cannot_be_imported(runner: LocalRunner, store: LocalStore, name: str) -> None:
-    outcome = run(runner, store, job(store, written(f"import {name}")))
-    assert outcome.kind == "failed"
-    assert "ModuleNotFoundError" in outcome.log_tail
-
-
-def test_the_libraries_of_the_environment_can_be_imported(runner: LocalRunner, store: LocalStore) -> None:
-    assert run(runner, store, job(store, written("import psutil"))).kind == "done"
-
-
-def test_processes_that_a_script_starts_find_the_bundle(runner: LocalRunner, store: LocalStore) -> None:
-    script = """
-    import multiprocessing, pathlib, subprocess, sys
-
-    def double(number):
-        return 2 * number
-
-    if __name__ == "__main__":
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            doubled = pool.map(double, [21])
-        child = subprocess.run([sys.executable, "-c", "import pipeline; print(pipeline.__file__)"],
-                               capture_output=True, text=True, check=True)
-        pathlib.Path("out").mkdir()
-        pathlib.Path("out/copy.txt").write_text(f"{doubled} {child.stdout}")
-    """
-    text = output(store, run(runner, store, job(store, script)))
-    assert text.startswith("[42] ")
-    assert text.strip().endswith("/code/pipeline/__init__.py")
-
-
-def test_the_environment_is_made_from_scratch(
-    runner: LocalRunner, store: LocalStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SECRET", "of the user's shell")
-    monkeypatch.setenv("PYTHONHASHSEED", "1")
-    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
-    monkeypatch.setenv("TRANSLATIONS_MIRROR", "data/mirror")
-    script = written("import json; (out / 'env').write_text(json.dumps(dict(os.environ)))")
-    work = job(store, script, outputs=("env",), env={"ALGORITHM": "2"}, worker="large-cpu")
-    environment: dict[str, Any] = json.loads(output(store, run(runner, store, work), "env"))
-    assert "SECRET" not in environment
-    assert "PYTHONHASHSEED" not in environment
-    assert environment["ALGORITHM"] == "2"
-    assert environment["https_proxy"] == "http://127.0.0.1:9"
-    assert environment["TRANSLATIONS_MIRROR"] == str(Path.cwd() / "data" / "mirror")
-    assert environment["TRANSLATIONS_THREADS"] == environment["OMP_NUM_THREADS"] == "2"
-    assert environment["TRANSLATIONS_GPUS"] == environment["CUDA_VISIBLE_DEVICES"] == ""
-    assert environment["TRANSLATIONS_WORKSPACE"] == "512"
-    assert environment["TMPDIR"].startswith(str(store.root / "work"))
-    assert environment["LANG"] == "C.UTF-8"
-    assert "TRANSLATIONS_CHECKPOINTS" not in environment
 
 
 def test_events_tell_of_the_start_and_of_live_numbers(runner: LocalRunner, store: LocalStore) -> None:
@@ -422,20 +334,6 @@ def test_a_disk_that_is_full_during_the_commit_is_temporary(
     assert store.latest(KEY) is None
     assert list((store.root / "tmp").iterdir()) == []
     assert run(runner, store, work).kind == "done"
-
-
-def test_gpus_are_counted_anew_by_cuda(tmp_path: Path, store: LocalStore) -> None:
-    runner = LocalRunner(tmp_path / "state", cpus=2, gpus=[Gpu("3", 16_000), Gpu("5", 24_000)])
-    names = "'CUDA_VISIBLE_DEVICES', 'TRANSLATIONS_GPUS', 'TRANSLATIONS_WORKSPACE', 'TRANSLATIONS_THREADS'"
-    script = f"""
-    import os, pathlib
-    pathlib.Path("out").mkdir()
-    pathlib.Path("out/copy.txt").write_text(" | ".join(os.environ[name] for name in ({names})))
-    """
-    all_of_them = run(runner, store, job(store, script, worker="large-gpu"))
-    assert output(store, all_of_them) == "3,5 | 0 1 | 12000 | 1"
-    one = run(runner, store, job(store, script, worker="gpu", generation=2))
-    assert output(store, one) in ("3 | 0 | 12000 | 1", "5 | 0 | 18000 | 1")
 
 
 def test_a_lost_bundle_is_named(runner: LocalRunner, store: LocalStore) -> None:

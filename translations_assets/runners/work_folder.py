@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from translations_assets.steps.errors import StoreError
-from translations_assets.store.locks import release, take
+from translations_assets.store.locks import release, take, take_new
 
 _SWEEP_SECONDS = 2.0
 
@@ -54,10 +54,8 @@ class WorkFolder:
 def work_folder(root: Path) -> Iterator[WorkFolder]:
     """A new folder below `root`, removed at the end. Raises OSError."""
     root.mkdir(parents=True, exist_ok=True)
-    path = root / os.urandom(4).hex()
-    lock = _lock_of(path)
-    descriptor = take(lock)
-    assert descriptor is not None, "a random name is nobody else's"
+    lock, descriptor = take_new(root, ".lock")
+    path = lock.with_suffix("")
     try:
         folder = WorkFolder(path)
         folder.make()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import threading
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from translations_assets.steps.command import make_job
-from translations_assets.steps.errors import Cancelled, StepFailed, TranslationsError
-from translations_assets.steps.job import JobEvent, Outcome
+from translations_assets.steps.errors import Cancelled, StepFailed, StoreError, TranslationsError
+from translations_assets.steps.job import Job, JobEvent, Outcome
 from translations_assets.steps.key import KeyParts
 from translations_assets.steps.manifest import Blob, Manifest
 from translations_assets.steps.plan import missing_outputs
@@ -21,6 +23,8 @@ from translations_assets.steps.step import Output, RepoFile, Step, placed
 MAX_THREADS = 64  # steps that wait for a slot at once; the runner's slots decide how many run
 RETRY_SECONDS = 2.0  # pause before the second attempt; doubles with every further one
 LOG_LINES = 20
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -64,11 +68,22 @@ class Engine:
         """Give every step a result: found by its key, or made now. Steps of other stages must be findable.
 
         A failing step does not stop its siblings. Raises StepFailed when a step failed, naming each;
-        Cancelled when `cancel` was set; UpstreamMissing when an input was never made.
+        Cancelled when `cancel` was set; UpstreamMissing when an input was never made. The listener is called
+        from several threads; what it raises is logged and changes nothing.
         """
         mine = set(steps)
         session.need([up for step in steps for up in step.upstream() if up not in mine])
         return _Execution(self, session, steps, cancel, listener).finish()
+
+
+@dataclass(frozen=True)
+class _Missing:
+    """A step that has no result that counts, and how to make one."""
+
+    step: Step
+    parts: KeyParts
+    generation: int
+    reason: str
 
 
 class _Execution:
@@ -83,67 +98,92 @@ class _Execution:
         listener: Listener,
     ) -> None:
         self.engine, self.session, self.cancel, self.listener = engine, session, cancel, listener
-        self.waiting = list(steps)
         self.order = {step: number for number, step in enumerate(steps)}
+        self.upstream = {step: tuple(step.upstream()) for step in steps}
+        self.waiting = dict.fromkeys(steps)
         self.results: dict[Step, StepResult] = {}
         self.running: dict[Future[Outcome], Step] = {}
         self.failures: list[str] = []
 
     def finish(self) -> list[StepResult]:
         with ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="step") as pool:
-            self._start_ready(pool)
-            while self.running:
-                done, _ = wait(self.running, timeout=1.0, return_when=FIRST_COMPLETED)
-                for future in done:
-                    self._finished(self.running.pop(future), future.result())
-                if done:
-                    self._start_ready(pool)
+            try:
+                self._run_all(pool)
+            except BaseException:
+                self.cancel.set()  # an interrupt: leaving the pool waits for what runs, so that has to end
+                raise
         if self.failures:
             raise StepFailed("\n\n".join(self.failures))
         if self.cancel.is_set() and self.waiting:
             raise Cancelled(f"The run was cancelled; {len(self.waiting)} steps were not run.")
         return sorted(self.results.values(), key=lambda result: self.order[result.step])
 
+    def _run_all(self, pool: ThreadPoolExecutor) -> None:
+        self._start_ready(pool)
+        while self.running:
+            done, _ = wait(self.running, timeout=1.0, return_when=FIRST_COMPLETED)
+            for future in done:
+                self._finished(self.running.pop(future), future.result())
+            if done:
+                self._start_ready(pool)
+
     def _start_ready(self, pool: ThreadPoolExecutor) -> None:
         """Find or start every step whose inputs are known, until no more becomes ready."""
-        to_start: list[tuple[Step, KeyParts, int, str]] = []
+        to_start: list[_Missing] = []
         while ready := self._ready():
             for step in ready:
-                self.waiting.remove(step)
-                if (missing := self._find(step)) is not None:
-                    to_start.append((step, *missing))
-        if to_start and not self.cancel.is_set():
-            self.session.write_down()  # what is used is on record before anything new is made from it
-            for step, parts, generation, reason in to_start:
-                self.running[pool.submit(self._run, step, parts, generation, reason)] = step
-        elif to_start:
-            self.waiting += [step for step, *_ in to_start]
+                del self.waiting[step]
+                to_start += self._look_up(step)
+        if self.cancel.is_set():
+            self.waiting.update(dict.fromkeys(missing.step for missing in to_start))
+        elif to_start and self._write_down(to_start):
+            for missing in to_start:
+                self.running[pool.submit(self._run, missing)] = missing.step
 
     def _ready(self) -> list[Step]:
         if self.cancel.is_set():
             return []
-        return [
-            step
-            for step in self.waiting
-            if all(self.session.result(up) is not None for up in step.upstream())
-        ]
+        return [step for step in self.waiting if all(map(self._has_result, self.upstream[step]))]
 
-    def _find(self, step: Step) -> tuple[KeyParts, int, str] | None:
-        """Note the step's result when the store has it; else how to make it: key, generation, reason."""
+    def _has_result(self, step: Step) -> bool:
+        """Of a step that is to get its result here, one that the session has from a ref does not count."""
+        return step in self.results if step in self.order else self.session.result(step) is not None
+
+    def _look_up(self, step: Step) -> list[_Missing]:
+        """The step, when it has to run; a store that cannot be read fails this step and no other."""
+        try:
+            missing = self._find(step)
+        except TranslationsError as error:
+            self._failed(step, f"The step {step.label} cannot be looked up: {error}")
+            return []
+        return [missing] if missing else []
+
+    def _write_down(self, to_start: Sequence[_Missing]) -> bool:
+        """Put what is used on record before anything new is made from it; whether that worked."""
+        try:
+            self.session.write_down()
+        except TranslationsError as error:
+            for missing in to_start:
+                self._failed(missing.step, f"The step {missing.step.label} was not started: {error}")
+            return False
+        return True
+
+    def _find(self, step: Step) -> _Missing | None:
+        """Note the step's result when the store has it; else how to make it."""
         session, store = self.session, self.engine.store
         parts = session.keys.parts(step, session.inputs(step))
         manifest = store.latest(parts.digest)
         if manifest is None:
-            return parts, 1, "no result for its key"
-        if step.stage in session.repeat and session.result(step) is None:
-            return parts, manifest.generation + 1, f"told to repeat the stage {step.stage}"
+            return _Missing(step, parts, 1, "no result for its key")
+        if session.repeats(step, parts.digest):
+            return _Missing(step, parts, manifest.generation + 1, f"told to repeat the stage {step.stage}")
         missing = missing_outputs(manifest, store)
         if not missing:
             self._note(step, manifest, cached=True)
             return None
         reason = f"{', '.join(missing)} is missing from the store or damaged"
         if step.repeatable:
-            return parts, manifest.generation + 1, reason
+            return _Missing(step, parts, manifest.generation + 1, reason)
         self._failed(
             step,
             f"{step.label} is lost: {reason}, and it cannot be repeated byte by byte. To make it again, with "
@@ -151,73 +191,105 @@ class _Execution:
         )
         return None
 
-    def _run(self, step: Step, parts: KeyParts, generation: int, reason: str) -> Outcome:
-        """All attempts of a step, in a thread of the pool."""
+    def _run(self, missing: _Missing) -> Outcome:
+        """All attempts of a step, in a thread of the pool; whatever goes wrong is this step's failure."""
+        if self.cancel.is_set():
+            return Outcome("cancelled", message="cancelled before it began")
         try:
-            return self._attempts(step, parts, generation, reason)
+            return self._attempts(missing)
         except TranslationsError as error:
             return Outcome("failed", message=str(error))
+        except Exception as error:
+            return Outcome("failed", message=f"a bug: {error!r}", log_tail=traceback.format_exc())
 
-    def _attempts(self, step: Step, parts: KeyParts, generation: int, reason: str) -> Outcome:
-        store = self.engine.store
-        contents = self._contents(step)
-        bundle = store.add_bytes(self.session.keys.bundle(step.script))
-        provenance = {"run": self.session.run, "partition": self.session.partition, **self.engine.provenance}
-        first = max(store.attempts(parts.digest, generation), default=0) + 1
-        for attempt in range(first, first + step.attempts):
-            job = make_job(
-                step,
-                parts,
-                contents,
-                bundle=bundle,
-                generation=generation,
-                attempt=attempt,
-                reason=reason,
-                provenance=provenance,
+    def _attempts(self, missing: _Missing) -> Outcome:
+        step, job = missing.step, self._job(missing)
+        for number in range(step.attempts):
+            attempt = replace(job, attempt=job.attempt + number)
+            outcome = self.engine.runner.run(
+                attempt, self.engine.store, self.cancel, lambda event: self._event(step, event)
             )
-            outcome = self.engine.runner.run(job, store, self.cancel, lambda event: self._event(step, event))
-            last = attempt == first + step.attempts - 1
-            if outcome.kind != "temporary" or last:
+            if outcome.kind != "temporary" or number == step.attempts - 1:
                 return outcome
-            self.listener(StepEvent("retry", step, {"message": outcome.message}))
-            self.cancel.wait(RETRY_SECONDS * 2 ** (attempt - first))
-            if self.cancel.is_set():
+            self._tell(StepEvent("retry", step, {"message": outcome.message}))
+            if self.cancel.wait(RETRY_SECONDS * 2**number):
                 return Outcome("cancelled", message="cancelled before another attempt")
         raise AssertionError("a step has at least one attempt")
 
+    def _job(self, missing: _Missing) -> Job:
+        """The next attempt; earlier runs may have made some."""
+        step, session, store = missing.step, self.session, self.engine.store
+        return make_job(
+            step,
+            missing.parts,
+            self._contents(step),
+            bundle=store.add_bytes(session.keys.bundle(step.script)),
+            generation=missing.generation,
+            attempt=max(store.attempts(missing.parts.digest, missing.generation), default=0) + 1,
+            reason=missing.reason,
+            provenance={"run": session.run, "partition": session.partition, **self.engine.provenance},
+        )
+
     def _contents(self, step: Step) -> dict[Output | RepoFile, Blob]:
-        contents: dict[Output | RepoFile, Blob] = {}
-        contents.update(self.session.inputs(step))
-        for handles in step.inputs.values():
-            for _, handle in placed(handles):
-                if isinstance(handle, RepoFile):
-                    contents[handle] = self.engine.store.add_blob(self.session.keys.root / handle.path)
-        return contents
+        """The contents of all that a step reads; files of the repository are put into the store."""
+        inputs, keys, store = self.session.inputs(step), self.session.keys, self.engine.store
+        return {
+            handle: store.add_bytes(keys.repo_bytes(handle))
+            if isinstance(handle, RepoFile)
+            else inputs[handle]
+            for handles in step.inputs.values()
+            for _, handle in placed(handles)
+        }
 
     def _event(self, step: Step, event: JobEvent) -> None:
-        self.listener(StepEvent(event.kind, step, event.detail))
+        self._tell(StepEvent(event.kind, step, event.detail))
+
+    def _tell(self, event: StepEvent) -> None:
+        try:
+            self.listener(event)
+        except Exception:
+            _log.warning("Showing %s of %s failed.", event.kind, event.step.label, exc_info=True)
 
     def _finished(self, step: Step, outcome: Outcome) -> None:
         if outcome.kind == "done" and outcome.manifest is not None:
             self._note(step, outcome.manifest, cached=False)
         elif outcome.kind == "cancelled":
-            self.waiting.append(step)
-            self.listener(StepEvent("cancelled", step))
+            self.waiting[step] = None
+            self._tell(StepEvent("cancelled", step))
         else:
             self._failed(step, self._explain(step, outcome))
 
     def _note(self, step: Step, manifest: Manifest, *, cached: bool) -> None:
-        self.session.set_result(step, manifest)
+        self.session.set_result(step, manifest, made=not cached)
         self.results[step] = StepResult(step, manifest, cached)
-        self.listener(StepEvent("cached" if cached else "done", step))
+        self._tell(StepEvent("cached" if cached else "done", step))
 
     def _failed(self, step: Step, message: str) -> None:
         self.failures.append(message)
-        self.listener(StepEvent("failed", step, {"message": message}))
+        self._tell(StepEvent("failed", step, {"message": message}))
 
     def _explain(self, step: Step, outcome: Outcome) -> str:
-        tail = "\n".join(f"    {line}" for line in outcome.log_tail.splitlines()[-LOG_LINES:])
-        return (
-            f"The step {step.label} failed: {outcome.message}\n{tail}\n"
-            f"Its whole log: translations logs {self.session.partition} {step.label}"
+        return "\n".join(
+            [
+                f"The step {step.label} failed: {outcome.message}",
+                *(f"    {line}" for line in outcome.log_tail.splitlines()[-LOG_LINES:]),
+                *self._lost_inputs(step),
+                f"Its whole log: translations logs {self.session.partition} {step.label}",
+            ]
         )
+
+    def _lost_inputs(self, step: Step) -> list[str]:
+        """What the store has lost of a step's inputs since they were found: the next run looks again."""
+        try:
+            lost = [
+                output
+                for output, blob in self.session.inputs(step).items()
+                if not self.engine.store.has_blob(blob)
+            ]
+        except StoreError:
+            return []  # the store cannot be reached: that is the failure, and it is told already
+        return [
+            f"Its input {output.name}, made by {output.step.label}, is missing from the store or damaged. "
+            f"To have it made again: translations train {self.session.partition}"
+            for output in lost
+        ]

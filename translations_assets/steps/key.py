@@ -63,7 +63,7 @@ class KeyMaker:
         self.root = root
         self._code = CodeBase(root)
         self._libraries: dict[str, Mapping[str, str]] = {}
-        self._repo_files: dict[str, str] = {}
+        self._repo_files: dict[str, tuple[str, bytes]] = {}
         self._lock = threading.RLock()
 
     @cached_property
@@ -120,19 +120,36 @@ class KeyMaker:
 
     def repo_file(self, file: RepoFile) -> str:
         """The digest of a repository file: of its parsed contents for YAML and JSON, else of its bytes."""
+        return self._read(file)[0]
+
+    def repo_bytes(self, file: RepoFile) -> bytes:
+        """The contents that the digest is of, even if the file has changed since."""
+        return self._read(file)[1]
+
+    def _read(self, file: RepoFile) -> tuple[str, bytes]:
         with self._lock:
             if file.path not in self._repo_files:
-                self._repo_files[file.path] = _file_digest(self.root / file.path)
+                path = self.root / file.path
+                data = _file_bytes(path)
+                self._repo_files[file.path] = _file_digest(path, data), data
             return self._repo_files[file.path]
 
 
-def _file_digest(path: Path) -> str:
+def _file_bytes(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise GraphError(f"A stage names the file {path}, which cannot be read: {error.strerror}.") from error
+
+
+def _file_digest(path: Path, data: bytes) -> str:
     if path.suffix in {".yml", ".yaml", ".json"}:
-        return json_digest(yaml.load(data, Loader=_YAML))
+        try:
+            return json_digest(yaml.load(data, Loader=_YAML))
+        except yaml.YAMLError as error:
+            raise GraphError(f"A stage names the file {path}, which is no YAML or JSON: {error}") from error
+        except TypeError:
+            pass  # a date, keys of several types: nothing that JSON can say
     return hashlib.sha256(data).hexdigest()
 
 

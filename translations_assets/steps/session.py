@@ -53,6 +53,7 @@ class Session:
     def __post_init__(self) -> None:
         self._results: dict[Step, Result] = {}
         self._used: dict[str, tuple[str, int]] = {}
+        self._made: set[str] = set()
         self._started = time.time()
         self._lock = threading.RLock()
 
@@ -60,26 +61,28 @@ class Session:
         """The result that the step has in this run, None while it has none."""
         return self._results.get(step)
 
-    def set_result(self, step: Step, manifest: Manifest) -> Result:
-        """Note that a step is finished, or was found finished."""
+    def set_result(self, step: Step, manifest: Manifest, *, made: bool = False) -> Result:
+        """Note that a step is finished: `made` by this run, or found finished."""
         result = Result(manifest.key, manifest.generation, manifest.outputs, manifest)
         with self._lock:
-            self._results[step] = result
-            self._used[step.label] = (result.key, result.generation)
+            self._keep(step, result)
+            if made:
+                self._made.add(manifest.key)
         return result
+
+    def _keep(self, step: Step, result: Result) -> None:
+        self._results[step] = result
+        self._used[step.label] = (result.key, result.generation)
+
+    def repeats(self, step: Step, key: str) -> bool:
+        """Whether a step runs although cached: its stage is to be repeated, and this run has not done so."""
+        return step.stage in self.repeat and key not in self._made
 
     def inputs(self, step: Step) -> dict[Output, Blob]:
         """The contents of a step's inputs; its upstream steps have results."""
         return {
             output: self._results[output.step].outputs[output.name] for _, _, output in step.input_outputs()
         }
-
-    def find(self, step: Step) -> Manifest | None:
-        """A step's whole result in the store, by its key; its upstream steps have results."""
-        manifest = self.store.latest(self.keys.parts(step, self.inputs(step)).digest)
-        if manifest is None or missing_outputs(manifest, self.store):
-            return None
-        return manifest
 
     def write_down(self) -> None:
         """Store which results the run uses, key by key."""
@@ -124,29 +127,47 @@ class Session:
         )
 
     def _by_key(self, step: Step) -> bool:
-        """Find a step by key, its upstream first; whether it is cached."""
-        if step in self._results:
-            return True
-        if not all(self._by_key(up) for up in step.upstream()):
+        """Note a step's result when the store has it whole; whether it has."""
+        manifest = self._look_up(step, {})
+        if manifest is None or missing_outputs(manifest, self.store):
             return False
-        manifest = self.find(step)
-        if manifest is not None:
-            self.set_result(step, manifest)
-        return manifest is not None
+        self.set_result(step, manifest)
+        return True
+
+    def _look_up(self, step: Step, seen: dict[Step, Mapping[str, Blob] | None]) -> Manifest | None:
+        """A step's manifest by its key. Of the steps before it the digests are enough: they may be lost."""
+        inputs = {}
+        for _, _, output in step.input_outputs():
+            contents = self._contents(output.step, seen)
+            if contents is None:
+                return None
+            inputs[output] = contents[output.name]
+        return self.store.latest(self.keys.parts(step, inputs).digest)
+
+    def _contents(self, step: Step, seen: dict[Step, Mapping[str, Blob] | None]) -> Mapping[str, Blob] | None:
+        if step in self._results:
+            return self._results[step].outputs
+        if step not in seen:
+            manifest = self._look_up(step, seen)
+            seen[step] = manifest.outputs if manifest else None
+        return seen[step]
 
     def _use_ref(self, ref: Ref, steps: list[Step]) -> None:
-        for step in steps:
-            outputs = ref.outputs.get(step.label, {})
-            lacking = [name for name in step.outputs if name not in outputs]
-            if lacking:
-                raise UpstreamMissing(
-                    f"{step.label} is out of date, and what run {ref.run} made of it has no "
-                    f"{', '.join(lacking)}. Make it again: "
-                    f"translations train {self.partition} --target {step.stage}"
-                )
-            key, generation = ref.steps[step.label]
-            self._results[step] = Result(key, generation, outputs)
-            self._used[step.label] = (key, generation)
+        for step, result in [(step, self._from_ref(ref, step)) for step in steps]:
+            self._keep(step, result)
+
+    def _from_ref(self, ref: Ref, step: Step) -> Result:
+        outputs = ref.outputs.get(step.label, {})
+        lacking = [
+            name for name in step.outputs if name not in outputs or not self.store.has_blob(outputs[name])
+        ]
+        if lacking:
+            raise UpstreamMissing(
+                f"{step.label} is out of date, and what run {ref.run} made of it has no "
+                f"{', '.join(lacking)}. Make it again: "
+                f"translations train {self.partition} --target {step.stage}"
+            )
+        return Result(*ref.steps[step.label], outputs)
 
     def publish(self, stage: str) -> None:
         """Append a ref for a stage whose steps all have results, unless its newest ref says the same."""

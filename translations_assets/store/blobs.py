@@ -47,7 +47,7 @@ class Blobs:
         """
         if self._files.size(self._blob_path(blob)) is None:
             raise self._missing(blob)
-        with self._files.telling(f"place {blob.digest} at {target}"):
+        with self._files.telling("place contents at", target):
             clone(self._blob_path(blob), target, link=True)
             target.chmod(0o444)
             if digest_file(target) == blob:

@@ -67,7 +67,7 @@ class Checkpoints:
         return self._files.at("checkpoints", key, str(generation))
 
     def _add_checkpoint_file(self, source: Path, target: Path) -> dict[str, Any]:
-        with self._files.telling(f"write {target}"):
+        with self._files.telling("write", target):
             self._files.make_folder(target.parent)
             clone(source, target, link=True)
             self._files.sync(target)
@@ -96,7 +96,7 @@ class Checkpoints:
         return True
 
     def _place_checkpoint_file(self, stored: Path, target: Path, blob: dict[str, Any]) -> None:
-        with self._files.telling(f"place {stored} at {target}"):
+        with self._files.telling("place a checkpoint at", target):
             target.parent.mkdir(parents=True, exist_ok=True)
             clone(stored, target, link=False)
             target.chmod(0o644)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from translations_assets.steps.errors import StoreError
-from translations_assets.store.locks import holding, release, take
+from translations_assets.store.locks import release, take, take_new
 from translations_assets.store.names import safe
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -39,7 +39,7 @@ class Files:
 
     def names(self, folder: Path) -> list[str]:
         """What a folder holds, in no order; nothing when it does not exist."""
-        with self.telling(f"list {folder}"):
+        with self.telling("list", folder):
             try:
                 return os.listdir(folder)
             except FileNotFoundError:
@@ -47,7 +47,7 @@ class Files:
 
     def size(self, path: Path) -> int | None:
         """A file's size in bytes, None when it does not exist."""
-        with self.telling(f"look at {path}"):
+        with self.telling("look at", path):
             try:
                 return os.stat(path).st_size
             except FileNotFoundError:
@@ -55,7 +55,7 @@ class Files:
 
     def modified(self, path: Path) -> int:
         """When a file was last written (or, by `replace`, first), in ns; 0 when it does not exist."""
-        with self.telling(f"look at {path}"):
+        with self.telling("look at", path):
             try:
                 return os.stat(path).st_mtime_ns
             except FileNotFoundError:
@@ -63,7 +63,7 @@ class Files:
 
     def read(self, path: Path) -> bytes | None:
         """A file's contents, None when it does not exist."""
-        with self.telling(f"read {path}"):
+        with self.telling("read", path):
             try:
                 return path.read_bytes()
             except FileNotFoundError:
@@ -71,20 +71,20 @@ class Files:
 
     def create(self, path: Path, write: Callable[[BinaryIO], object], durable: bool = True) -> bool:
         """Make a read-only file, whole or not at all; False when the name is taken."""
-        with self.telling(f"write {path}"), self._temporary() as (file, temporary):
+        with self.telling("write", path), self._temporary() as (file, temporary):
             write(file)
             self._finish(file, _READ_ONLY, durable)
             return self._link(temporary, path, durable)
 
     def adopt(self, source: Path, path: Path) -> bool:
         """The same with a file of this file system that nobody writes any more; it becomes read-only."""
-        with self.telling(f"write {path}"), source.open("rb") as file:
+        with self.telling("write", path), source.open("rb") as file:
             self._finish(file, _READ_ONLY, durable=True)
             return self._link(source, path, durable=True)
 
     def replace(self, path: Path, data: bytes) -> None:
         """Write a file, at once in place of an earlier one, whose time of writing it keeps as mtime."""
-        with self.telling(f"write {path}"), self._temporary() as (file, temporary):
+        with self.telling("write", path), self._temporary() as (file, temporary):
             file.write(data)
             self._finish(file, 0o644, durable=True)
             if path.exists():
@@ -98,7 +98,7 @@ class Files:
 
         The garbage collector spares what was touched lately.
         """
-        with self.telling(f"touch {path}"):
+        with self.telling("touch", path):
             try:
                 os.utime(path)
             except FileNotFoundError:
@@ -119,18 +119,18 @@ class Files:
 
     def sync(self, path: Path) -> None:
         """Make a file's contents, or a folder's entries, durable."""
-        with self.telling(f"write {path}"):
+        with self.telling("write", path):
             _sync(path)
 
     def remove(self, folder: Path) -> None:
         """Remove a folder and what it holds."""
-        with self.telling(f"remove {folder}"), suppress(FileNotFoundError):
+        with self.telling("remove", folder), suppress(FileNotFoundError):
             shutil.rmtree(folder)
         self._durable = {known for known in self._durable if not known.is_relative_to(folder)}
 
     def set_aside(self, path: Path, reason: str) -> None:
         """Move a damaged file to `quarantine/` with the reason beside it; nothing when it is gone."""
-        with self.telling(f"put the damaged {path} aside"):
+        with self.telling("put aside the damaged", path):
             name = f"{'.'.join(path.relative_to(self.root).parts[-2:])}.{time.time_ns()}"
             target = self.root / "quarantine" / name
             self.make_folder(target.parent)
@@ -144,12 +144,12 @@ class Files:
             target.with_name(name + ".reason.json").write_text(note + "\n", encoding="utf-8")
 
     @contextmanager
-    def telling(self, doing: str) -> Iterator[None]:
+    def telling(self, doing: str, path: Path) -> Iterator[None]:
         """Turn an OSError into a StoreError that says what could not be done, why, and what to do next."""
         try:
             yield
         except OSError as error:
-            raise StoreError(self._explain(doing, error)) from error
+            raise StoreError(self._explain(f"{doing} {path}", error)) from error
 
     def _explain(self, doing: str, error: OSError) -> str:
         problem = f"The store {self.root} could not {doing}: {error.strerror or error}."
@@ -187,11 +187,12 @@ class Files:
         folder = self.root / "tmp"
         self.make_folder(folder)
         self._sweep(folder)
-        path = folder / f"{os.getpid()}.{os.urandom(8).hex()}"
-        with holding(path) as descriptor:
-            assert descriptor is not None, "a random name is nobody else's"
-            with os.fdopen(os.dup(descriptor), "wb") as file:
+        path, descriptor = take_new(folder)
+        try:
+            with os.fdopen(descriptor, "wb", closefd=False) as file:
                 yield file, path
+        finally:
+            release(path, descriptor)
 
     def _sweep(self, folder: Path) -> None:
         """Remove temporary files of writers that were killed; once per process is enough."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -23,21 +21,21 @@ def take(path: Path) -> int | None:
         os.close(descriptor)  # its last holder removed the file between our open and our lock
 
 
+def take_new(folder: Path, suffix: str = "") -> tuple[Path, int]:
+    """Lock a new file of a random name: its path and descriptor.
+
+    Whoever sweeps the folder may hold the file for a moment, to see whether it is abandoned: then another.
+    """
+    while True:
+        path = folder / f"{os.urandom(4).hex()}{suffix}"
+        if (descriptor := take(path)) is not None:
+            return path, descriptor
+
+
 def release(path: Path, descriptor: int) -> None:
     """Remove a held lock file, then free it."""
     path.unlink(missing_ok=True)
     os.close(descriptor)
-
-
-@contextmanager
-def holding(path: Path) -> Iterator[int | None]:
-    """Hold a lock file and remove it at the end; None, at once, when somebody else holds it."""
-    descriptor = take(path)
-    try:
-        yield descriptor
-    finally:
-        if descriptor is not None:
-            release(path, descriptor)
 
 
 def _is_at(descriptor: int, path: Path) -> bool:

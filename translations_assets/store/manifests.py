@@ -56,7 +56,7 @@ class Manifests(Blobs):
     def lock(self, key: str, generation: int) -> Iterator[bool]:
         """Try to become the owner of a step's generation; gives False at once when somebody else is."""
         path = self._files.at("locks", f"{key}.{generation}")
-        with self._files.telling(f"lock {path}"):
+        with self._files.telling("lock", path):
             self._files.make_folder(path.parent)
             descriptor = take(path)
         try:

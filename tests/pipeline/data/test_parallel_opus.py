@@ -1,5 +1,6 @@
 """OPUS: the zip in either order of the languages, and everything that can be wrong with it."""
 
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -73,9 +74,6 @@ def test_a_corpus_that_cannot_be_used(
 def test_invalid_utf8_is_told_with_dataset_file_and_line(
     mirror: Mirror, import_pairs: Import, tmp_path: Path
 ) -> None:
-    mirror.put("https://example.org/en.txt", b"good\nb\xffd\n")
-    import zipfile
-
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
         file.writestr("Tiny.en-ru.en", b"good\nb\xffd\n")
         file.writestr("Tiny.en-ru.ru", "1\n2\n")

@@ -40,7 +40,7 @@ def test_a_perfect_translation_scores_100_in_every_language(
 
 
 def test_bleu_by_hand() -> None:
-    """Six words each: precisions 5/6, 4/5, 3/4, 2/3, whose geometric mean is (1/3)^(1/4); no brevity penalty."""
+    """Precisions 5/6, 4/5, 3/4, 2/3, whose product is 1/3; the lengths are equal: no penalty."""
     scores = corpus_scores(["a b c d e x"], ["a b c d e f"], "en")
     assert scores["bleu"]["score"] == pytest.approx(100 * (1 / 3) ** 0.25, abs=1e-3)
 

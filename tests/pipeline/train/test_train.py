@@ -18,6 +18,7 @@ import yaml
 from pipeline.alignments.icu_tokens import tokenize
 from pipeline.common.lines import write_lines
 from pipeline.train.checkpoints import find_fault
+from pipeline.train.train import best_or_last
 from tests.pipeline.train import tiny
 
 pytestmark = pytest.mark.marian
@@ -103,7 +104,8 @@ def test_s2s_trains_three_updates(tmp_path: Path) -> None:
         "training-config": tiny.CONFIGS / "training/backward.train.yml",
         "curriculum": tiny.CONFIGS / "curriculum/backward.yml",
     }
-    done = train(tmp_path, {"after": "3u", "mini-batch": 4, "maxi-batch": 10, "beam-size": 1}, production)
+    small = {"dim-emb": 64, "dim-rnn": 128, "mini-batch": 4, "maxi-batch": 10, "beam-size": 1}
+    done = train(tmp_path, {**small, "after": "3u"}, production)
     assert done.returncode == 0, done.stderr
     assert metrics(tmp_path)["updates"] == 3
 
@@ -185,6 +187,13 @@ def test_a_pretrained_model_with_another_vocabulary_is_refused(student: Path, tm
     assert names(tmp_path / "out") == []
 
 
+def test_the_last_model_is_taken_when_none_was_validated(tmp_path: Path) -> None:
+    (tmp_path / "model.npz").write_bytes(b"last")
+    assert best_or_last(tmp_path, "chrf").read_bytes() == b"last"
+    (tmp_path / "model.npz.best-chrf.npz").write_bytes(b"best")
+    assert best_or_last(tmp_path, "chrf").read_bytes() == b"best"
+
+
 def test_only_the_last_stage_stops_early(tmp_path: Path) -> None:
     two = {
         "stages": ["first", "second"],
@@ -229,7 +238,7 @@ def running(folder: Path, options: Mapping[str, object]) -> Iterator["subprocess
                 sys.executable,
                 "-m",
                 "pipeline.train.train",
-                *map(str, arguments(folder, marian_args, options)),
+                *map(str, arguments(folder, {**QUICK, "after": "100000u"}, options)),
             ],
             env=tiny.environment({"TRANSLATIONS_CHECKPOINTS": folder / "sets"}),
             stderr=log,

@@ -150,7 +150,11 @@ def corpus() -> Corpus:
 def model() -> Path:
     """A model's folder that translates en → xx well, with split vocabularies; trained once a session."""
     output = session_folder() / "model"
-    done = run_script("pipeline.train.train", *corpus().arguments(output, {**TINY, "after": "300u"}))
+    endless = CONFIGS / "curriculum/backward.yml"
+    curriculum = output.with_name("curriculum.yml")
+    curriculum.write_text(endless.read_text().replace("until original 10", "until original inf"))
+    arguments = corpus().arguments(output, {**TINY, "after": "400u"}, {"curriculum": curriculum})
+    done = run_script("pipeline.train.train", *arguments)
     assert done.returncode == 0, done.stderr
     return output
 

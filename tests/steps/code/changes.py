@@ -71,7 +71,7 @@ def reverse_imports(source: str) -> str:
 def add_unused(source: str) -> str:
     """An unused function, class, constant and import, at the end and at the start."""
     head, guard, tail = source.partition('\nif __name__ == "__main__":')
-    more = "\n\ndef not_used(text):\n    return unused.loads(text)\n\nclass NotUsed:\n    pass\n\nNOT_USED = 17\n"
+    more = "\n\nNOT_USED = 17\n\ndef not_used():\n    return unused.loads('')\n\nclass NotUsed:\n    pass\n"
     lines = [*head.split("\n")]
     place = max(node.end_lineno or 0 for node in ast.parse(source).body if _is_import(node) or _is_text(node))
     lines.insert(place, "import json as unused")

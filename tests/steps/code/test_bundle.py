@@ -80,7 +80,6 @@ def test_hints_that_do_not_count_are_removed(package: Package) -> None:
         "def main(a, b",
         "= LIMIT, *c, d, **e)  \\",
         "\\",
-        "\\",
         ":",
         "def inner(f) : return f",
         'return Box(inner), small, "x -> y: z"',
@@ -189,8 +188,8 @@ def test_tar_depends_on_the_code_alone(package: Package) -> None:
     [
         ("def main(:", "script.py, line 2: "),
         (
-            "from pipeline.demo.missing import f",
-            "no module pipeline.demo.missing (.*script.py, line 2 imports it",
+            "from pipeline.demo.missing import main",
+            "no module pipeline.demo.missing \\(.*script.py, line 2 imports it",
         ),
         ("from pipeline.demo.other import *", "script.py, line 2: `import \\*` cannot be followed"),
         ("from .... import f", "line 2: the relative import leaves pipeline/"),
@@ -203,8 +202,8 @@ def test_tar_depends_on_the_code_alone(package: Package) -> None:
 )
 def test_errors_say_where(package: Package, text: str, message: str) -> None:
     """What cannot be followed is refused, with file and line or function."""
-    root = package.write({"demo.script": "# first line\n" + text + "\ndef f(): return main\n" + GUARD})
-    with pytest.raises(CodeError, match=message.replace("(.", "\\(.")):
+    root = package.write({"demo.script": "# first line\n" + text + "\n" + GUARD})
+    with pytest.raises(CodeError, match=message):
         CodeBase(root).fingerprint(SCRIPT)
 
 

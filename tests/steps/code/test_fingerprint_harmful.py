@@ -113,6 +113,14 @@ DIFFERENT = {
         "ALL = []\ndef rule(f): ALL.append(f)\n@rule\ndef a(): return 1\ndef main(): return ALL",
         "ALL = []\ndef rule(f): ALL.append(f)\n@rule\ndef a(): return 2\ndef main(): return ALL",
     ),
+    "a function registered by a decorator with a common name": (
+        "ALL = []\ndef cache(f): ALL.append(f)\n@cache\ndef a(): return 1\ndef main(): return ALL",
+        "ALL = []\ndef cache(f): ALL.append(f)\n@cache\ndef a(): return 2\ndef main(): return ALL",
+    ),
+    "an import that an inner function replaces": (
+        "def main():\n  import json as x\n  def f():\n    nonlocal x\n    x = 1\n  return f(), x",
+        "def main():\n  import json as x\n  def f():\n    x = 1\n  return f(), x",
+    ),
     "a registered class": (
         "class A:\n  all = []\n  def __init_subclass__(cls): A.all.append(cls)\n"
         "class B(A): x = 1\ndef main(): return A.all",

@@ -7,6 +7,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.steps.code.test_scripts import ROOT, SCRIPTS
 from translations_assets.steps.code.errors import CodeError
@@ -116,9 +117,7 @@ def test_resolved_versions_are_the_installed_ones() -> None:
 
 
 def test_requirements_cover_the_installed_metadata() -> None:
-    """The lock's `via` graph holds every requirement that the installed distributions declare without extra."""
-    from packaging.requirements import Requirement
-
+    """The lock's `via` graph holds what the installed distributions say that they require."""
     lock = Lock.read(ROOT / "requirements" / "main.lock")
     for module in ("sacrebleu", "requests", "matplotlib", "opustrainer"):
         versions = resolve(lock, [module])

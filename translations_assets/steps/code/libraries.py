@@ -104,8 +104,10 @@ class Lock:
         """The version of a distribution for this Python and platform, None when it is not needed there."""
         versions = {pin.version for pin in self._pins[distribution] if pin.applies()}
         if len(versions) > 1:
+            found = ", ".join(sorted(versions))
             raise CodeError(
-                f"{self.name} has several versions of {distribution} for this platform: {sorted(versions)}."
+                f"{self.name} has several versions of {distribution} for this platform: {found}. "
+                "Make the lock again."
             )
         return next(iter(versions), None)
 

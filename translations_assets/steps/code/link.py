@@ -36,13 +36,7 @@ _EXTERNAL_LOOKERS: dict[str, Depth] = {"sys.modules": "names", "sys._getframe": 
 _EXTERNAL_LOOKERS |= {"typing.get_type_hints": "text"}
 _ATTRIBUTE_LOOKERS: dict[str, Depth] = {"__doc__": "docs", "__dict__": "names", "__globals__": "names"}
 _ATTRIBUTE_LOOKERS |= {"__annotations__": "text", "__code__": "text"}
-_IMPORTERS = {
-    "importlib.import_module",
-    "importlib.__import__",
-    "runpy.run_module",
-    "runpy.run_path",
-    "pkgutil",
-}
+_IMPORTERS = {"importlib.import_module", "importlib.__import__", "pkgutil", "runpy"}
 
 
 @dataclass(frozen=True)

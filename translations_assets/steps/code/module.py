@@ -24,7 +24,7 @@ from translations_assets.steps.code.syntax import (
     is_idle,
     is_main_guard,
 )
-from translations_assets.steps.code.values import Values, has_effects, may_register
+from translations_assets.steps.code.values import Values
 
 PACKAGE = "pipeline"
 Definition = Literal["symbol", "always", "guard"]
@@ -90,11 +90,11 @@ class Module:
         self.definitions: dict[str, list[Unit]] = {}
         self.units: list[Unit] = []
         self.future_annotations = False
+        self.has_effects = False
         statements = [node for node in self.tree.body if not is_idle(node)]
         for imported in (imported for node in statements for imported in self._imported(node)):
             self.imports.setdefault(imported.name, []).append(imported)
         self._take_apart([node for node in statements if not isinstance(node, (ast.Import, ast.ImportFrom))])
-        self.has_effects = any(unit.kind == "always" and has_effects(unit.node) for unit in self.units)
 
     @cached_property
     def mentioned(self) -> set[str]:
@@ -118,7 +118,7 @@ class Module:
         kept = len(parts) - node.level + self.is_package
         if kept < 1:
             raise CodeError(
-                f"{self.path}, line {node.lineno}: the relative import leaves the package {PACKAGE}/."
+                f"{self.path}, line {node.lineno}: the relative import leaves {PACKAGE}/. Correct it."
             )
         return ".".join([*parts[:kept], *([node.module] if node.module else [])])
 
@@ -155,6 +155,7 @@ class Module:
         values = Values(external, set(targets) - set(external), bound)
         for node, group in zip(statements, names, strict=True):
             kind = _kind(node, values)
+            self.has_effects |= kind == "always" and values.has_effects(node)
             if kind:
                 unit = Unit(self, node, group, kind)
                 self.units.append(unit)
@@ -166,7 +167,7 @@ def _kind(node: ast.stmt, values: Values) -> Definition | None:
     """What a statement is; None for one that only type checkers need."""
     if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
         values.define(node.name)
-        return "always" if may_register(node) else "symbol"
+        return "always" if values.may_register(node) else "symbol"
     if is_main_guard(node):
         return "guard"
     if (is_for_type_checkers(node) and not getattr(node, "orelse", [])) or _is_declaration(node):

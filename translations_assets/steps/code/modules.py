@@ -78,12 +78,8 @@ class Modules:
         """A module of the package that must exist; the error names who imports it."""
         module = self.get(name)
         if module is None:
-            where = (
-                f"{importer.path} imports it in line {line}"
-                if importer
-                else f"it was looked for in {self.root}"
-            )
-            raise CodeError(f"There is no module {name}; {where}. Correct the name, or add the file.")
+            where = f"{importer.path}, line {line} imports it" if importer else f"looked for in {self.root}"
+            raise CodeError(f"There is no module {name} ({where}). Correct the name, or add the file.")
         return module
 
     def _read(self, name: str) -> Module | None:

@@ -146,7 +146,8 @@ class Normaliser:
         scope.globals.update(node.names)
 
     def _nonlocal(self, node: ast.Nonlocal, scope: Scope) -> None:
-        scope.nonlocals.update(node.names)
+        for name in node.names:
+            scope.declare_nonlocal(name)
 
     def _constant(self, node: ast.Constant, scope: Scope) -> None:
         if isinstance(node.value, str) and node.value.startswith(self._prefix):

@@ -41,6 +41,7 @@ class Scope:
         self.imports: dict[str, list[Target]] = {}
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
+        self.bound_inside: set[str] = set()  # by functions inside that declare the name nonlocal
         self._numbers: dict[str, int] = {}
 
     def bind(self, name: str) -> None:
@@ -51,6 +52,14 @@ class Scope:
         """Note an import statement that binds a name."""
         self.bind(name)
         self.imports.setdefault(name, []).append(target)
+
+    def declare_nonlocal(self, name: str) -> None:
+        """Note that a name bound here belongs to a function around this one."""
+        self.nonlocals.add(name)
+        around = self.parent
+        while around:
+            around.bound_inside.add(name)
+            around = around.parent
 
     def nearest_function(self) -> Scope:
         """The scope that `:=` binds in."""
@@ -74,8 +83,10 @@ class Scope:
     def imported(self, name: str) -> Target | None:
         """The import that a function's local name stands for, None when it may stand for something else."""
         targets = self.imports.get(name, [])
-        only_imports = self.kind is Kind.FUNCTION and len(targets) == self.stores.get(name)
-        return targets[0] if only_imports and name not in self.parameters and len(set(targets)) == 1 else None
+        others = (
+            name in self.parameters or name in self.bound_inside or len(targets) < self.stores.get(name, 0)
+        )
+        return targets[0] if self.kind is Kind.FUNCTION and not others and len(set(targets)) == 1 else None
 
     def token(self, name: str) -> str:
         """What a name of this scope is called in normal form: locals are numbered in order of appearance."""

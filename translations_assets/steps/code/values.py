@@ -20,18 +20,7 @@ from translations_assets.steps.code.syntax import (
 
 _MODULE_NAME = "__name__"
 _TYPES = {
-    "bool",
-    "bytes",
-    "dict",
-    "float",
-    "frozenset",
-    "int",
-    "list",
-    "object",
-    "set",
-    "str",
-    "tuple",
-    "type",
+    *("bool", "bytes", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple", "type"),
 }
 _PURE_CALLS = {
     *(_TYPES - {"object", "type"}),
@@ -41,19 +30,8 @@ _PURE_CALLS = {
     *("re.compile", "regex.compile", "typing.NewType", "typing.ParamSpec", "typing.TypeVar"),
 }
 _PURE_METHODS = {
-    *(
-        "encode",
-        "format",
-        "items",
-        "join",
-        "keys",
-        "lower",
-        "removeprefix",
-        "removesuffix",
-        "replace",
-        "split",
-    ),
-    *("splitlines", "strip", "union", "upper", "values"),
+    *("encode", "format", "items", "join", "keys", "lower", "removeprefix", "removesuffix", "replace"),
+    *("split", "splitlines", "strip", "union", "upper", "values"),
 }
 _CHANGING_CALLS = {"dict", "enumerate", "list", "set", "sorted", "zip"}
 _CHANGING = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
@@ -65,15 +43,13 @@ _OPERATIONS = (
     *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
 )
 _PURE_DECORATORS = {
-    *("abstractmethod", "cache", "cached_property", "classmethod", "contextmanager", "dataclass", "final"),
-    *("lru_cache", "overload", "override", "property", "runtime_checkable", "staticmethod", "total_ordering"),
-    *("unique", "wraps"),
+    *("classmethod", "property", "staticmethod"),
+    *("abc.abstractmethod", "contextlib.contextmanager", "dataclasses.dataclass", "enum.unique"),
+    *("functools.cache", "functools.cached_property", "functools.lru_cache", "functools.total_ordering"),
+    *("functools.wraps", "typing.final", "typing.overload", "typing.runtime_checkable"),
 }
-
-
 _TYPE_MODULES = {"collections", "concurrent", "contextlib", "numpy", "types", "typing"}
 _CHANGING_MODULES = {"os", "sys"}
-_HARMLESS = (ast.Import, ast.ImportFrom, ast.Pass)
 
 
 class Values:
@@ -118,6 +94,25 @@ class Values:
         for name in names:
             self.define(name, fixed=not _can_change(value) and self._is_still(value, set()))
         return True
+
+    def may_register(self, statement: ast.stmt) -> bool:
+        """Whether a decorator or a metaclass may note a function or class when it is defined."""
+        decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+        functions = [node.func if isinstance(node, ast.Call) else node for node in decorators]
+        known = all(self._path(function) in _PURE_DECORATORS for function in functions)
+        return bool(getattr(statement, "keywords", [])) or not known
+
+    def has_effects(self, statement: ast.stmt) -> bool:
+        """Whether a top-level statement may do more than give names to values."""
+        if is_idle(statement) or isinstance(statement, (ast.Import, ast.ImportFrom)):
+            return False
+        if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+            return self.may_register(statement)
+        if isinstance(statement, (ast.If, ast.Try)):
+            return any(map(self.has_effects, _inner_statements(statement)))
+        if isinstance(statement, ast.Assign):
+            return not all(map(_is_name, statement.targets))
+        return not (isinstance(statement, ast.AnnAssign) and _is_name(statement.target))
 
     def _is_pure(self, node: ast.expr) -> bool:
         """Whether a value consists of fixed values and mentions of known names."""
@@ -172,33 +167,13 @@ def _can_change(node: ast.expr) -> bool:
     return isinstance(node, _CHANGING)
 
 
-def may_register(statement: ast.stmt) -> bool:
-    """Whether a decorator or a metaclass may note a function or class when it is defined."""
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return bool(getattr(statement, "keywords", [])) or not all(map(_is_pure_decorator, decorators))
-
-
-def _is_pure_decorator(node: ast.expr) -> bool:
-    names = dotted(node.func if isinstance(node, ast.Call) else node)
-    return names[-1:] != () and names[-1] in _PURE_DECORATORS
-
-
-def has_effects(statement: ast.stmt) -> bool:
-    """Whether a top-level statement may do more than give names to values."""
-    if is_idle(statement) or isinstance(statement, _HARMLESS):
-        return False
-    if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
-        return may_register(statement)
-    if isinstance(statement, (ast.If, ast.Try)):
-        body = [] if is_for_type_checkers(statement) else statement.body
-        handlers = statement.handlers if isinstance(statement, ast.Try) else []
-        last = statement.finalbody if isinstance(statement, ast.Try) else []
-        inner = [*body, *statement.orelse, *last, *(inner for handler in handlers for inner in handler.body)]
-        return any(map(has_effects, inner))
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    parts = [part for target in targets for part in getattr(target, "elts", [target])]
-    return not (isinstance(statement, (ast.Assign, ast.AnnAssign)) and all(map(_is_name, parts)))
-
-
 def _is_name(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name)
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Tuple) and all(map(_is_name, node.elts)))
+
+
+def _inner_statements(statement: ast.If | ast.Try) -> list[ast.stmt]:
+    body = [] if is_for_type_checkers(statement) else statement.body
+    if isinstance(statement, ast.If):
+        return [*body, *statement.orelse]
+    handlers = [inner for handler in statement.handlers for inner in handler.body]
+    return [*body, *statement.orelse, *statement.finalbody, *handlers]

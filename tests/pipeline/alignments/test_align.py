@@ -1,0 +1,177 @@
+"""The alignment script: from two texts to tokens, links and priors."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.alignments import blocks
+from pipeline.alignments.align import main
+from pipeline.alignments.blocks import Corpus, align_corpus, sample_pairs
+from pipeline.alignments.symmetrize import parse_links
+from pipeline.common.errors import InputError
+from pipeline.common.lines import read_lines, write_lines
+from tests.pipeline.alignments.small_corpus import sentence_pairs, write_corpus
+
+ODD = [
+    ("🤣 the red cat sees a dog", "🤣 la ruĝa kato vidas hundon"),
+    ("", "la kato"),
+    ("the\u00a0cat\u3000sees ▁ a dog", "la kato vidas hundon"),
+    ("", ""),
+    ("the cat " * 130_000, "la kato"),
+    ("a ||| b\tc 1-1", "a ||| b\tc 1-1"),
+]
+NAMES = {"corpus.aln.zst", "corpus.tok-icu.en.zst", "corpus.tok-icu.eo.zst", "stats.json"}
+
+
+def arguments(corpus: tuple[Path, Path], output: Path, *more: str) -> list[str]:
+    files = ["--corpus-src", str(corpus[0]), "--corpus-trg", str(corpus[1]), "--output", str(output)]
+    return ["--src", "en", "--trg", "eo", *files, *more]
+
+
+def results(output: Path) -> tuple[list[str], list[str], list[str], dict[str, Any]]:
+    names = ["corpus.tok-icu.en.zst", "corpus.tok-icu.eo.zst", "corpus.aln.zst"]
+    source, target, links = ([*read_lines(output / name)] for name in names)
+    return source, target, links, json.loads((output / "stats.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """400 ordinary pairs and six odd ones."""
+    return write_corpus(tmp_path_factory.mktemp("corpus"), [*sentence_pairs(400), *ODD])
+
+
+@pytest.fixture(scope="module")
+def aligned(corpus: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The corpus aligned, by the command that a person would type."""
+    output = tmp_path_factory.mktemp("aligned") / "output"
+    command = [sys.executable, "-m", "pipeline.alignments.align", *arguments(corpus, output)]
+    subprocess.run(command, check=True, capture_output=True)
+    return output
+
+
+def test_words_are_linked_to_their_translations(aligned: Path) -> None:
+    source, target, links, _ = results(aligned)
+    right = 0
+    for english, esperanto, line in zip(source[:400], target, links, strict=False):
+        # "the ▁ red ▁ cat ▁ sees ▁ a ▁ dog", "la ▁ ruĝa ▁ kato ▁ vidas ▁ hundon": the article has no word
+        assert (len(english.split()), len(esperanto.split())) == (11, 9)
+        right += {(0, 0), (2, 2), (4, 4), (6, 6), (10, 8)} <= set(parse_links(line))
+    assert right >= 380
+
+
+def test_links_stay_inside_the_sentence_and_never_touch_spaces(aligned: Path) -> None:
+    source, target, links, _ = results(aligned)
+    for english, esperanto, line in zip(source, target, links, strict=True):
+        for first, second in parse_links(line):
+            assert english.split()[first] != "▁" != esperanto.split()[second]
+
+
+def test_an_emoji_shifts_nothing(aligned: Path) -> None:
+    source, _, links, _ = results(aligned)
+    assert source[400] == "🤣 ▁ the ▁ red ▁ cat ▁ sees ▁ a ▁ dog"
+    assert {(0, 0), (2, 2), (4, 4), (6, 6)} <= set(parse_links(links[400]))
+
+
+def test_text_comes_back_from_the_tokens(corpus: tuple[Path, Path], aligned: Path) -> None:
+    source, target, _, _ = results(aligned)
+    for path, tokens in zip(corpus, (source, target), strict=True):
+        for text, line in zip(read_lines(path), tokens, strict=True):
+            spaces = text.replace("\u00a0", " ").replace("\u3000", " ").replace("▁", " ").replace("\t", " ")
+            assert "".join(line.split()).replace("▁", " ") == spaces
+
+
+def test_empty_and_endless_lines_get_no_links_and_are_counted(aligned: Path) -> None:
+    _, _, links, stats = results(aligned)
+    assert [bool(line) for line in links[400:]] == [True, False, True, False, False, True]
+    assert stats["lines"] == {"in": 406, "kept": 406, "dropped": {}}
+    assert stats["empty_alignments"] == {"total": 3, "one_side_empty": 2, "too_long": 1, "no_links": 0}
+    assert 0.8 < stats["linked_target_words"] <= 1
+    assert 0.8 < stats["links_per_source_word"] < 1.5
+
+
+def test_priors_hold_words_as_they_are(aligned: Path) -> None:
+    lines = (aligned / "corpus.priors").read_text(encoding="utf-8").splitlines()
+    words = {tuple(line.split("\t")[1:3]) for line in lines if line.startswith("LEX")}
+    assert ("cat", "kato") in words
+    assert {line.split("\t")[0] for line in lines} == {"LEX", "FERF", "FERR", "HMMF", "HMMR"}
+
+
+def test_the_same_bytes_in_another_folder_with_another_number_of_threads(
+    corpus: tuple[Path, Path], aligned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRANSLATIONS_THREADS", "1")
+    main(arguments(corpus, tmp_path / "again"))
+    assert {file.name for file in aligned.iterdir()} == NAMES | {"corpus.priors"}
+    for file in aligned.iterdir():
+        assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes(), file.name
+
+
+def test_given_priors_are_used_and_not_written_again(aligned: Path, tmp_path: Path) -> None:
+    """One pair alone tells nothing about its words; with the priors of a corpus it is aligned as there."""
+    pair = write_corpus(tmp_path, [("the dog sees a red cat", "ruĝan katon vidas la hundo")])
+    priors = tmp_path / "given.priors"
+    known = [("dog", "hundo"), ("sees", "vidas"), ("red", "ruĝan"), ("cat", "katon"), ("the", "la")]
+    learned = (aligned / "corpus.priors").read_text(encoding="utf-8")
+    priors.write_text(learned + "".join(f"LEX\t{a}\t{b}\t500\n" for a, b in known), encoding="utf-8")
+    main(arguments(pair, tmp_path / "output", "--priors", str(priors)))
+    _, _, links, _ = results(tmp_path / "output")
+    assert {(0, 6), (2, 8), (4, 4), (8, 0), (10, 2)} <= set(parse_links(links[0]))
+    assert {file.name for file in (tmp_path / "output").iterdir()} == NAMES
+
+
+def test_a_corpus_longer_than_a_block_is_aligned_in_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = write_corpus(tmp_path, sentence_pairs(130))
+    written = []
+    for threads in ("1", "4"):
+        monkeypatch.setenv("TRANSLATIONS_THREADS", threads)
+        work = tmp_path / threads
+        work.mkdir()
+        align_corpus(Corpus(source, target, 130), work / "links", work, None, block_lines=40)
+        assert {path.name for path in work.iterdir()} == {"eflomal", "corpus.priors", "links"}
+        written.append([*read_lines(work / "links")])
+    assert written[0] == written[1]
+    assert len(written[0]) == 130
+    assert sum("0-0" in line.split() for line in written[0]) > 100
+
+
+def test_the_sample_is_uniform_ordered_and_whole_when_it_fits(tmp_path: Path) -> None:
+    numbers = [str(number) for number in range(1000)]
+    source, target = write_corpus(tmp_path, [(number, number) for number in numbers])
+    sample = [int(pair[0]) for pair in sample_pairs(Corpus(source, target, 1000), 300)]
+    assert len(sample) == 300
+    assert sample == sorted(set(sample))
+    assert all(60 < sum(part <= number < part + 250 for number in sample) < 90 for part in (0, 250, 500, 750))
+    assert [pair[0] for pair in sample_pairs(Corpus(source, target, 1000), 1000)] == numbers
+
+
+def test_sides_of_unequal_length_leave_nothing_behind(tmp_path: Path) -> None:
+    write_lines(tmp_path / "two.zst", ["a", "b"])
+    write_lines(tmp_path / "one.zst", ["a"])
+    with pytest.raises(InputError, match=r"one\.zst ends after 1 lines"):
+        main(arguments((tmp_path / "two.zst", tmp_path / "one.zst"), tmp_path / "output"))
+    assert not any((tmp_path / "output").iterdir())
+
+
+def test_a_wrong_priors_file_leaves_nothing_behind(corpus: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not a priors file"):
+        main(arguments(corpus, tmp_path / "output", "--priors", __file__))
+    assert not any((tmp_path / "output").iterdir())
+
+
+def test_an_empty_corpus_gives_empty_files(tmp_path: Path) -> None:
+    main(arguments(write_corpus(tmp_path, []), tmp_path / "output"))
+    source, target, links, stats = results(tmp_path / "output")
+    assert source == target == links == []
+    assert stats["lines"]["in"] == 0
+
+
+def test_words_are_counted_as_eflomal_counts_them() -> None:
+    assert blocks.can_align("a b", " ".join("x" * 500))
+    assert not blocks.can_align("a b", " ".join("x" * 501))
+    assert not blocks.can_align("", "x")

@@ -1,0 +1,131 @@
+"""eflomal, seeded; priors by hand."""
+
+from pathlib import Path
+
+import eflomal
+import pytest
+
+from pipeline.alignments.eflomal_runs import (
+    Block,
+    align_directions,
+    check_priors,
+    compute_priors,
+    iterations,
+    seeded_program,
+)
+from pipeline.alignments.symmetrize import parse_links
+from pipeline.common.errors import InputError
+
+
+def block(
+    folder: Path, source: list[str], target: list[str], priors: Path | None = None, number: int = 1
+) -> Block:
+    folder.mkdir()
+    made = Block(folder, seeded_program(folder.parent), number, priors)
+    made.source.write_text("".join(f"{line}\n" for line in source), encoding="utf-8")
+    made.target.write_text("".join(f"{line}\n" for line in target), encoding="utf-8")
+    return made
+
+
+def ambiguous() -> tuple[list[str], list[str]]:
+    """Sentences in which each word might be linked to each, so that only the seed decides."""
+    words = ["a b c d e f", "c a f b e d", "f e d c b a"] * 20
+    return words, words[::-1]
+
+
+def test_the_same_seed_gives_the_same_links_on_one_thread_and_on_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    links = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("TRANSLATIONS_THREADS", threads)
+        made = block(tmp_path / threads, *ambiguous())
+        align_directions(made)
+        links.append((made.forward.read_bytes(), made.reverse.read_bytes()))
+    assert links[0] == links[1]
+
+
+def test_another_block_has_another_seed(tmp_path: Path) -> None:
+    """Shows that the test above can fail: with other seeds the links of the same text differ."""
+    first = block(tmp_path / "first", *ambiguous(), number=1)
+    second = block(tmp_path / "second", *ambiguous(), number=2)
+    align_directions(first)
+    align_directions(second)
+    assert first.forward.read_bytes() != second.forward.read_bytes()
+
+
+def test_lines_without_words_get_no_links_and_keep_the_count(tmp_path: Path) -> None:
+    made = block(tmp_path / "block", ["", "the cat", ""], ["", "la kato", ""])
+    align_directions(made)
+    lines = made.forward.read_text().split("\n")
+    assert [bool(line) for line in lines] == [False, True, False, False]
+
+
+def test_a_block_without_any_word(tmp_path: Path) -> None:
+    made = block(tmp_path / "block", ["", ""], ["", ""])
+    align_directions(made)
+    assert made.forward.read_text() == made.reverse.read_text() == "\n\n"
+
+
+def test_each_target_word_has_one_forward_link_and_each_source_word_one_reverse_link(tmp_path: Path) -> None:
+    made = block(tmp_path / "block", *ambiguous())
+    align_directions(made)
+    for forward, reverse in zip(
+        made.forward.read_text().splitlines(), made.reverse.read_text().splitlines(), strict=True
+    ):
+        targets = [link[1] for link in parse_links(forward)]
+        sources = [link[0] for link in parse_links(reverse)]
+        assert len(targets) == len(set(targets))
+        assert len(sources) == len(set(sources))
+
+
+def test_priors_by_hand(tmp_path: Path) -> None:
+    """Forward links: words, source fertility, forward jumps. Reverse links: the rest. All lower-cased."""
+    made = block(tmp_path / "block", ["A b", "", "c"], ["x", "", "y"])
+    made.forward.write_text("0-0\n\n0-0\n")
+    made.reverse.write_text("0-0 1-0\n\n0-0\n")
+    compute_priors(made, tmp_path / "priors")
+    assert (tmp_path / "priors").read_text().splitlines() == [
+        "LEX\ta\tx\t1",
+        "LEX\tc\ty\t1",
+        "FERF\ta\t1\t1",
+        "FERF\tc\t1\t1",
+        "FERR\tx\t2\t1",
+        "FERR\ty\t1\t1",
+        # from the last link to the end of the sentence: 2 - 0 and 1 - 0; from the start: 0 - (-1)
+        "HMMF\t1\t3",
+        "HMMF\t2\t1",
+        # the second source word is linked to the same target word as the first: a jump of 0
+        "HMMR\t0\t1",
+        "HMMR\t1\t4",
+    ]
+
+
+def test_priors_decide_where_the_text_does_not(tmp_path: Path) -> None:
+    priors = tmp_path / "priors"
+    priors.write_text("LEX\tred\truĝa\t1000\nLEX\tcat\tkato\t1000\n", encoding="utf-8")
+    made = block(tmp_path / "block", ["red Cat"], ["kato ruĝa"], priors)
+    align_directions(made)
+    assert set(made.forward.read_text().split()) == {"1-0", "0-1"}
+
+
+@pytest.mark.parametrize("line", ["LEX\ta\tb", "LEX\ta\tb\tmany", "WORD\ta\tb\t1", "nonsense"])
+def test_a_file_that_holds_no_priors_is_refused(tmp_path: Path, line: str) -> None:
+    priors = tmp_path / "corpus.priors"
+    priors.write_text(f"LEX\tx\ty\t1\n{line}\n")
+    with pytest.raises(InputError, match="not a priors file"):
+        check_priors(priors)
+
+
+def test_another_build_of_eflomal_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "eflomal").write_bytes(b"no seed here")
+    monkeypatch.setattr(eflomal, "__file__", str(tmp_path / "__init__.py"))
+    with pytest.raises(InputError, match="locked version"):
+        seeded_program(tmp_path)
+
+
+def test_more_text_is_sampled_less_often() -> None:
+    assert iterations(1) == (1250, 1250, 5000)
+    assert iterations(10_000) == (12, 12, 50)
+    assert iterations(10_000_000) == (2, 1, 2)

@@ -1,0 +1,164 @@
+"""Tests of pipeline.train.vocab."""
+
+import json
+import os
+import unicodedata
+from pathlib import Path
+
+import pytest
+from sentencepiece import SentencePieceProcessor
+
+from pipeline.common.errors import InputError
+from pipeline.train.normalization import rule_table
+from pipeline.train.vocab import SYMBOLS, learn, main
+from tests.pipeline.train import tiny
+
+
+def run(folder: Path, name: str, *more: str, size: int = 340, sample: int = 1000) -> Path:
+    src, trg = tiny.corpus().train
+    output = folder / name
+    arguments = ["--src", "en", "--trg", "xx", "--corpus-src", str(src), "--corpus-trg", str(trg)]
+    arguments += [
+        "--vocab-size",
+        str(size),
+        "--sample-size",
+        str(sample),
+        "--seed",
+        "1",
+        "--output",
+        str(output),
+    ]
+    main([*arguments, *(more or ("--norm-rule", "nmt_nfkc"))])
+    return output
+
+
+def load(path: Path) -> SentencePieceProcessor:
+    return SentencePieceProcessor(model_file=str(path))
+
+
+def test_a_joint_vocabulary_is_written_for_each_side(tmp_path: Path) -> None:
+    output = run(tmp_path, "v")
+    assert (output / "vocab.en.spm").read_bytes() == (output / "vocab.xx.spm").read_bytes()
+    vocab = load(output / "vocab.en.spm")
+    assert vocab.get_piece_size() == 340
+    assert vocab.decode(vocab.encode("the cat sees LA TAC.")) == "the cat sees LA TAC."
+    assert len(vocab.encode("LA")) <= 2  # learned from both sides
+
+
+def test_split_vocabularies_are_learned_from_one_side_each(tmp_path: Path) -> None:
+    output = run(tmp_path, "v", "--split", "--norm-rule", "nmt_nfkc", size=320)
+    source, target = load(output / "vocab.en.spm"), load(output / "vocab.xx.spm")
+    assert source.get_piece_size() == target.get_piece_size() == 320
+    assert len(source.encode("the")) < len(target.encode("the"))
+    assert len(target.encode("LA")) < len(source.encode("LA"))
+
+
+def test_symbols_and_numbers_of_special_pieces(tmp_path: Path) -> None:
+    vocab = load(run(tmp_path, "v") / "vocab.en.spm")
+    assert (vocab.eos_id(), vocab.unk_id(), vocab.bos_id()) == (0, 1, -1)
+    assert [vocab.id_to_piece(number) for number in range(2, 18)] == SYMBOLS
+    assert SYMBOLS[:3] == ["__source__", "__target__", "__done__"]
+    assert SYMBOLS[-1] == "__misc9__"
+    assert [piece for piece in vocab.encode("__source__", out_type=str) if piece in SYMBOLS] == ["__source__"]
+
+
+def test_unknown_characters_become_bytes(tmp_path: Path) -> None:
+    vocab = load(run(tmp_path, "v") / "vocab.en.spm")
+    assert vocab.decode(vocab.encode("🤣")) == "🤣"
+    assert vocab.unk_id() not in vocab.encode("🤣")
+
+
+def test_digits_are_split() -> None:
+    lines = [f"{number} {number}" for number in range(1000, 1400)]
+    model = SentencePieceProcessor(model_proto=learn(lines, 285, "nmt_nfkc"))
+    assert [piece for piece in model.encode("1234", out_type=str) if piece != "▁"] == ["1", "2", "3", "4"]
+
+
+def test_bytes_do_not_depend_on_folder_or_threads(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    first, second = (
+        run(tmp_path, "a", "--norm-rule", "nfc"),
+        run(tmp_path / "deep", "b", "--norm-rule", "nfc"),
+    )
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        third = run(tmp_path, "c", "--norm-rule", "nfc")
+    finally:
+        os.sched_setaffinity(0, cores)
+    files = [output / "vocab.en.spm" for output in (first, second, third)]
+    assert len({file.read_bytes() for file in files}) == 1
+    assert str(tmp_path).encode() not in files[0].read_bytes()
+
+
+def test_a_sample_is_counted(tmp_path: Path) -> None:
+    stats = json.loads((run(tmp_path, "v", sample=700) / "stats.json").read_text())
+    assert stats["lines"] == {"in": 1200, "kept": 700, "dropped": {"not sampled": 500}}
+    stats = json.loads((run(tmp_path, "w", sample=5000) / "stats.json").read_text())
+    assert stats["lines"] == {"in": 1200, "kept": 1200, "dropped": {}}
+
+
+def test_a_size_too_large_names_the_largest_possible(tmp_path: Path) -> None:
+    lines = [source for source, _ in tiny.pairs(50, seed=1)]
+    with pytest.raises(
+        InputError, match=r"too large for the text .* largest size possible is (\d+)"
+    ) as caught:
+        learn(lines, 32000, "nmt_nfkc")
+    largest = int(str(caught.value).split("possible is ")[1].split(".")[0])
+    assert SentencePieceProcessor(model_proto=learn(lines, largest, "nmt_nfkc")).get_piece_size() == largest
+    with pytest.raises(InputError, match="too large"):
+        learn(lines, largest + 1, "nmt_nfkc")
+
+
+def test_a_size_too_small_names_the_smallest_possible() -> None:
+    lines = [source for source, _ in tiny.pairs(50, seed=1)]
+    with pytest.raises(InputError, match=r"smallest size possible is \d+"):
+        learn(lines, 100, "nmt_nfkc")
+
+
+def test_no_text_is_refused() -> None:
+    with pytest.raises(InputError, match="no text"):
+        learn(["", ""], 300, "nmt_nfkc")
+
+
+def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        run(tmp_path, "v", size=32000)
+    assert list((tmp_path / "v").iterdir()) == []
+
+
+TEXTS = [
+    "e\u0301",
+    "\u00e9",
+    "u\u0308\u0304",
+    "\u00fc\u0304",
+    "\u01d6",
+    "\u1112\u1161\u11ab",
+    "하\u11ab",
+    "한",
+    "\u212b",
+]
+
+
+@pytest.mark.parametrize("rule", ["nfc", "nfd"])
+def test_rules_normalise_as_unicode_says(rule: str) -> None:
+    lines = [*TEXTS, *(source for source, _ in tiny.pairs(100, seed=1))]
+    vocab = SentencePieceProcessor(model_proto=learn(lines, 320, rule))
+    for text in TEXTS:
+        normal = unicodedata.normalize("NFC" if rule == "nfc" else "NFD", text)
+        assert vocab.decode(vocab.encode(text)) == normal
+
+
+def test_compatibility_characters_change_under_nfkc_only() -> None:
+    lines = ["ﬁ", *(source for source, _ in tiny.pairs(100, seed=1))]
+    decoded = []
+    for rule in ("nfkc", "nmt_nfkc", "nfc"):
+        vocab = SentencePieceProcessor(model_proto=learn(lines, 310, rule))
+        decoded.append(vocab.decode(vocab.encode("ﬁ")))
+    assert decoded == ["fi", "fi", "ﬁ"]
+
+
+def test_tables_hold_code_points() -> None:
+    table = rule_table("nfd").splitlines()
+    assert "E9\t65 301" in table
+    assert len(table) > 13000
