@@ -108,3 +108,7 @@ def _write(path: Path, text: str) -> None:
     temporary = path.with_name(f"{path.name}.new")
     temporary.write_text(text, encoding="utf-8")
     temporary.replace(path)
+
+
+if __name__ == "__main__":
+    prepare(home())

@@ -27,9 +27,9 @@ from pathlib import Path
 from pipeline.alignments.blocks import Corpus, align_corpus, can_align
 from pipeline.alignments.icu_tokens import SPACE, tokenize
 from pipeline.alignments.symmetrize import Link, format_links, parse_links
-from pipeline.clean.staging import staged
 from pipeline.common.lines import LineWriter, zip_lines
 from pipeline.common.script import run, write_json
+from pipeline.common.staging import staged
 
 logger = logging.getLogger(__name__)
 

@@ -18,10 +18,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pipeline.cefilter.scores import read_scores
-from pipeline.clean.staging import staged
 from pipeline.common.errors import InputError
 from pipeline.common.lines import LineWriter, zip_lines
 from pipeline.common.script import run, write_json
+from pipeline.common.staging import staged
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.cefilter.scores import read_scores
-from pipeline.clean.staging import staged
 from pipeline.common.marian import score
 from pipeline.common.script import run, write_json
+from pipeline.common.staging import staged
 
 log = logging.getLogger(__name__)
 

@@ -11,12 +11,12 @@ from pipeline.clean.blocks import Row, map_blocks
 from pipeline.clean.language import log_coverage
 from pipeline.clean.repair import repair
 from pipeline.clean.rules import MAX_RAW, Language, Line, is_short_for_language, reason_to_drop
-from pipeline.clean.staging import staged
 from pipeline.clean.tally import Tally
 from pipeline.common.errors import InputError
 from pipeline.common.lines import LineWriter
 from pipeline.common.resources import threads
 from pipeline.common.script import write_json
+from pipeline.common.staging import staged
 
 logger = logging.getLogger(__name__)
 

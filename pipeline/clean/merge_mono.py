@@ -29,9 +29,9 @@ from pipeline.clean.arguments import add_files, add_output, check_counts, positi
 from pipeline.clean.held_out import held_out_lines
 from pipeline.clean.merged import Merged, write_rows
 from pipeline.clean.merging import Dataset, Policy, Row, Verdict, judge
-from pipeline.clean.staging import staged
 from pipeline.common.lines import read_lines
 from pipeline.common.script import run
+from pipeline.common.staging import staged
 
 logger = logging.getLogger(__name__)
 

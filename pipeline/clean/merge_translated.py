@@ -28,9 +28,9 @@ from pipeline.clean.held_out import held_out_lines
 from pipeline.clean.merged import Merged, write_rows
 from pipeline.clean.merging import Dataset, Policy, Row, Verdict, judge
 from pipeline.clean.shuffling import shuffled
-from pipeline.clean.staging import staged
 from pipeline.common.errors import InputError
 from pipeline.common.script import run
+from pipeline.common.staging import staged
 
 logger = logging.getLogger(__name__)
 

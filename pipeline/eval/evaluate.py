@@ -16,12 +16,12 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.clean.staging import staged
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, zip_lines
 from pipeline.common.marian import decode
 from pipeline.common.marian_options import parse_marian_args, read_options
 from pipeline.common.script import run, write_json
+from pipeline.common.staging import staged
 from pipeline.eval.metrics import corpus_scores
 
 logger = logging.getLogger(__name__)

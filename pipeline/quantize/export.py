@@ -23,9 +23,9 @@ import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pipeline.clean.staging import staged
 from pipeline.common.errors import InputError
 from pipeline.common.script import run, write_json
+from pipeline.common.staging import staged
 from pipeline.quantize.marian_binary import (
     CONFIG,
     FLOAT32,

@@ -107,12 +107,12 @@ class Stage:
             return
         print(line, file=sys.stderr, flush=True)
         self._tail = [*self._tail, line][-TAIL_LINES:]
-        if stop.seconds is None:
-            curve.read(line)
-        elif parse_validation(line):
+        if stop.seconds is not None and parse_validation(line):
             # Marian cuts a validation short when it is stopped: its scores are wrong, and so would be the
             # best model and the patience that the save after it records.
             self._spoilt = True
+            return
+        curve.read(line)
 
     def _keep_save(self) -> None:
         """Keep Marian's latest save if it is complete, new, and made before the stage's text ended."""

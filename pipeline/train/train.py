@@ -24,7 +24,6 @@ from pathlib import Path
 
 from sentencepiece import SentencePieceProcessor
 
-from pipeline.clean.staging import staged
 from pipeline.common import resources
 from pipeline.common.errors import InputError
 from pipeline.common.marian import (
@@ -36,6 +35,7 @@ from pipeline.common.marian import (
 )
 from pipeline.common.marian_options import Options, parse_marian_args, read_options, write_options
 from pipeline.common.script import run, write_json
+from pipeline.common.staging import staged
 from pipeline.train import settings
 from pipeline.train.checkpoints import MODEL, Checkpoints, Place, read_progress
 from pipeline.train.curriculum import CONDITIONS, Curriculum, read_curriculum

@@ -19,11 +19,11 @@ from tempfile import TemporaryDirectory
 
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
-from pipeline.clean.staging import staged
 from pipeline.common.errors import InputError
 from pipeline.common.lines import zip_lines
 from pipeline.common.sampling import Reservoir
 from pipeline.common.script import run, write_json
+from pipeline.common.staging import staged
 from pipeline.train.normalization import BUILT_IN, RULES, rule_table
 
 SYMBOLS = [

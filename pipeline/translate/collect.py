@@ -11,10 +11,10 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.clean.staging import staged
 from pipeline.common.errors import InputError
 from pipeline.common.lines import LineWriter, count_lines, read_lines
 from pipeline.common.script import run, write_json
+from pipeline.common.staging import staged
 
 log = logging.getLogger(__name__)
 

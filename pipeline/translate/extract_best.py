@@ -14,10 +14,10 @@ from pathlib import Path
 
 from sacrebleu.metrics.chrf import CHRF
 
-from pipeline.clean.staging import staged
 from pipeline.common.errors import InputError
 from pipeline.common.lines import LineWriter, read_lines
 from pipeline.common.script import run, write_json
+from pipeline.common.staging import staged
 
 SAMPLES = 10
 SAMPLE_CHARACTERS = 200

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from pipeline.clean.staging import staged
 from pipeline.common.errors import InputError
 from pipeline.common.lines import LineWriter, count_lines, zip_lines
 from pipeline.common.script import run, write_json
+from pipeline.common.staging import staged
 
 
 def main(argv: Sequence[str] | None = None) -> None:

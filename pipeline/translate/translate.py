@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from pipeline.clean.staging import staged
 from pipeline.common.lines import count_lines, read_lines
 from pipeline.common.marian import decode
 from pipeline.common.marian_options import parse_marian_args, read_options
 from pipeline.common.script import run, write_json
+from pipeline.common.staging import staged
 
 SAMPLES = 10
 SAMPLE_CHARACTERS = 200

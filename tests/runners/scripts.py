@@ -91,12 +91,12 @@ def _mentions(pid: int, mark: bytes) -> bool:
     return mark in environment and alive(pid) and pid != os.getpid()
 
 
-def run(runner: LocalRunner, store: LocalStore, work: Job) -> Outcome:
+def run(runner: LocalRunner, store: Store, work: Job) -> Outcome:
     """Run one attempt to its end."""
     return runner.run(work, store, threading.Event(), lambda event: None)
 
 
-def output(store: LocalStore, outcome: Outcome, name: str = "copy.txt") -> str:
+def output(store: Store, outcome: Outcome, name: str = "copy.txt") -> str:
     """The text of an output of a step that is done."""
     assert outcome.manifest is not None, outcome.message + "\n" + outcome.log_tail
     return store.read_blob(outcome.manifest.outputs[name]).decode()

@@ -43,9 +43,9 @@ def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.Material
     repeat = tuple(filter(None, context.run.tags.get(REPEAT_TAG, "").split(",")))
     progress = Progress(context, stage.name)
     try:
-        session = PROJECT.session(context.run_id, context.partition_key, repeat)
+        session = PROJECT.session(context.run.run_id, context.partition_key, repeat)
         steps = session.graph.stages[stage.name]
-        results = PROJECT.engine.run(session, steps, cancel_event(context.run_id), progress)
+        results = PROJECT.engine.run(session, steps, cancel_event(context.run.run_id), progress)
         session.publish(stage.name)
     except Cancelled as error:
         raise dg.DagsterExecutionInterruptedError(str(error)) from error

@@ -27,11 +27,18 @@ run(main)
         ("pass", 0, ""),
         ("raise InputError('The file a.txt is empty.')", 1, "error: The file a.txt is empty.\n"),
         ("raise TemporaryError('No answer.')", 75, "error (worth another attempt): No answer.\n"),
+        ("open('missing.txt')", 1, "error: No such file or directory: missing.txt\n"),
     ],
 )
 def test_exit_codes(body: str, code: int, says: str) -> None:
     ended = _run(body)
     assert (ended.returncode, ended.stderr, ended.stdout) == (code, says, "")
+
+
+def test_a_full_disk_is_worth_another_attempt() -> None:
+    ended = _run("import errno; raise OSError(errno.ENOSPC, 'No space left on device', 'out/text.zst')")
+    assert ended.returncode == 75
+    assert ended.stderr.startswith("error: No space left on device: out/text.zst\nMake room")
 
 
 def test_a_fault_in_the_script_shows_where() -> None:

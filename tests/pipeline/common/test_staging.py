@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.clean.staging import staged
 from pipeline.common.errors import InputError
+from pipeline.common.staging import staged
 
 
 def test_files_appear_when_the_block_ends(tmp_path: Path) -> None:
