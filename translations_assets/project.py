@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import subprocess
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from translations_assets import settings
-from translations_assets.config.errors import ConfigError
+from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.load import load_config, parse_config
 from translations_assets.config.partitions import SUFFIXES, find_config, find_configs, partition_key
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.stages import STAGES
 from translations_assets.steps.engine import Engine
+from translations_assets.steps.errors import TranslationsError
 from translations_assets.steps.graph import Graph
 from translations_assets.steps.key import KeyMaker
 from translations_assets.steps.protocols import Runner, Store
@@ -54,9 +55,22 @@ class Project:
         """The engine over the store and the runner."""
         return Engine(self.store, self.runner, {"revision": revision(self.root)})
 
-    def partitions(self) -> list[str]:
-        """Partition keys: the training configs in the config folders, and those kept in the store."""
-        return sorted({*find_configs(settings.config_folders()), *self.store.configs()})
+    @property
+    def space(self) -> str:
+        """The space of the refs. Raises TranslationsError for a name that cannot be one."""
+        try:
+            return settings.space()
+        except ValueError as error:
+            raise TranslationsError(str(error)) from error
+
+    def partitions(self) -> tuple[list[str], list[Problem]]:
+        """Partition keys, and what is wrong with files and folders that are left out.
+
+        The keys are those of the training configs in the config folders and of those kept in the store; the
+        files are not read.
+        """
+        files, problems = _usable_files(settings.config_folders())
+        return sorted({*files, *self.store.configs()}), problems
 
     def read_config(self, partition: str) -> tuple[str, TrainingConfig]:
         """The partition key and training config of a key, or of a path to a YAML file, as they are now."""
@@ -76,7 +90,7 @@ class Project:
         """
         key, _ = self.read_config(partition)
         known = find_configs(settings.config_folders()).get(key)
-        path = Path(partition)
+        path = Path(partition).expanduser()
         if partition.endswith(SUFFIXES) and (known is None or known.resolve() != path.resolve()):
             if known is not None:
                 raise ConfigError.of(f"{key} is also {known}; give the file another name", partition)
@@ -97,9 +111,27 @@ class Project:
                 key, config = self.read_config(partition)
                 graph = build_graph(config, STAGES)
                 self._sessions[run, partition] = Session(
-                    run, key, settings.space(), graph, self.store, self.keys, repeat
+                    run, key, self.space, graph, self.store, self.keys, repeat
                 )
             return self._sessions[run, partition]
+
+
+def _usable_files(folders: Sequence[Path]) -> tuple[set[str], list[Problem]]:
+    """Keys of the config files that can be partitions, and what is wrong with the other files and folders."""
+    keys: set[str] = set()
+    problems: list[Problem] = []
+    for folder in folders:
+        try:
+            keys.update(find_configs([folder]))
+        except ConfigError as error:
+            problems += error.problems
+            keys.update(_stems(folder) - {Path(problem.file).stem for problem in error.problems})
+    return keys, problems
+
+
+def _stems(folder: Path) -> set[str]:
+    files = (path for suffix in SUFFIXES for path in folder.glob(f"[!.]*{suffix}"))
+    return {path.stem for path in files if path.is_file()}
 
 
 def revision(root: Path) -> str:

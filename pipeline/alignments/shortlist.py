@@ -23,11 +23,11 @@ from sentencepiece import SentencePieceProcessor
 from pipeline.alignments.blocks import Corpus, Pair, align_corpus, sample_pairs
 from pipeline.alignments.lexicon import Entry, Lexicon
 from pipeline.alignments.symmetrize import parse_links
-from pipeline.alignments.vocabulary import load_vocabulary
 from pipeline.common.errors import InputError
 from pipeline.common.lines import LineWriter, count_lines, write_lines, zip_lines
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
+from pipeline.common.vocabulary import load_vocabulary
 
 logger = logging.getLogger(__name__)
 

@@ -49,6 +49,11 @@ SCORING: Options = {
 
 _GPU_FAILED = re.compile("CUDA|[Cc]urand|cublas|NCCL")
 
+# Ended by somebody (SIGTERM, SIGKILL), or crashed (SIGSEGV): decoding an SSRU model on several CPU threads with
+# batches of one line does so now and then, also as an abort of the allocator. Marian's own errors abort, too.
+KILLED = (-15, -11, -9, 137, 139, 143)
+_CRASHED = re.compile(r"free\(\): |double free|malloc\(\): |corrupted ")
+
 
 @dataclass(frozen=True)
 class Model:
@@ -186,7 +191,7 @@ def marian_error(command: str, status: int, output: str) -> Exception:
     """What to raise when Marian ended with a status other than 0, from the end of its log."""
     said = [line for line in output.splitlines() if "Error" in line] or output.splitlines()[-10:]
     message = f"marian {command} failed (status {status}): " + "\n".join(said)
-    if status in (-15, -9, 137, 143) or _GPU_FAILED.search(message):
+    if status in KILLED or _GPU_FAILED.search(message) or _CRASHED.search(output):
         return TemporaryError(message)
     return InputError(message)
 

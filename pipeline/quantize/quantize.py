@@ -17,7 +17,6 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.alignments.vocabulary import load_vocabulary
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.marian import (
@@ -35,6 +34,7 @@ from pipeline.common.processes import die_with_parent
 from pipeline.common.resources import marian_command
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
+from pipeline.common.vocabulary import load_vocabulary
 from pipeline.quantize.lexical_shortlist import (
     BEST,
     Shortlist,

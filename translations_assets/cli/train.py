@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from translations_assets import settings
 from translations_assets.cli.common import Partition, Start, Target, plan_of, repeated_stages, target_stages
 from translations_assets.cli.console import Console
 from translations_assets.cli.plan import print_stages
@@ -50,7 +49,7 @@ def _warn_of_unused_keys(project: Project, partition: str) -> None:
 
 def _is_published(project: Project, partition: str, stages: list[str]) -> bool:
     """Whether each stage has a ref, which is what a run leaves for runs that do not make the stage."""
-    return set(stages) <= set(project.store.has_refs(settings.space(), partition))
+    return set(stages) <= set(project.store.has_refs(project.space, partition))
 
 
 def _run(partition: str, stages: list[str], repeat: list[str], console: Console) -> None:

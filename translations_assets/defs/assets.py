@@ -5,9 +5,11 @@ publishes data version and metadata.
 """
 
 import hashlib
+import logging
 
 import dagster as dg
 
+from translations_assets.config.errors import ConfigError
 from translations_assets.defs.executor import cancel_event
 from translations_assets.defs.metadata import stage_metadata
 from translations_assets.defs.partitions import TRAINING_CONFIGS
@@ -19,6 +21,8 @@ from translations_assets.steps.engine import StepResult
 from translations_assets.steps.errors import Cancelled, TranslationsError
 from translations_assets.steps.key import json_digest
 from translations_assets.steps.stage import Stage
+
+_logger = logging.getLogger(__name__)
 
 
 def make_asset(stage: Stage, code_version: str) -> dg.AssetsDefinition:
@@ -41,22 +45,22 @@ def make_asset(stage: Stage, code_version: str) -> dg.AssetsDefinition:
 
 def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.MaterializeResult[None]:
     repeat = tuple(filter(None, context.run.tags.get(REPEAT_TAG, "").split(",")))
-    progress = Progress(context, stage.name)
     try:
         session = PROJECT.session(context.run.run_id, context.partition_key, repeat)
         steps = session.graph.stages[stage.name]
-        results = PROJECT.engine.run(session, steps, cancel_event(context.run.run_id), progress)
+        with Progress(context, stage.name) as progress:
+            results = PROJECT.engine.run(session, steps, cancel_event(context.run.run_id), progress)
         session.publish(stage.name)
     except Cancelled as error:
         raise dg.DagsterExecutionInterruptedError(str(error)) from error
-    except TranslationsError as error:
-        raise dg.Failure(str(error), allow_retries=False) from error
+    except (ConfigError, TranslationsError) as error:
+        raise dg.Failure(str(error), allow_retries=False) from None  # told to people: no second traceback
     for warning in session.warnings:
         context.log.warning(warning)
     if not results:
         context.log.info(f"{stage.name} has no steps for this training config.")
     return dg.MaterializeResult(
-        metadata=stage_metadata(results, PROJECT.store, session.warnings),
+        metadata=stage_metadata(context.partition_key, results, PROJECT.store, session.warnings),
         data_version=dg.DataVersion(_data_version(results)),
     )
 
@@ -73,10 +77,15 @@ def _data_version(results: list[StepResult]) -> str:
 
 
 def code_versions() -> dict[str, str]:
-    """Stage → digest of the code of the scripts that it runs, over all training configs."""
+    """Stage → digest of the code of the scripts that it runs, over all training configs that can be read."""
     scripts: dict[str, set[str]] = {name: set() for name in STAGES}
     for partition in TRAINING_CONFIGS.get_partition_keys():
-        for name, steps in PROJECT.read_graph(partition).stages.items():
+        try:
+            stages = PROJECT.read_graph(partition).stages
+        except (ConfigError, TranslationsError) as error:
+            _logger.warning("The partition %s cannot run: %s", partition, error)
+            continue
+        for name, steps in stages.items():
             scripts[name].update(step.script for step in steps)
     return {name: _code_version(names) for name, names in scripts.items()}
 

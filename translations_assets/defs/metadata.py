@@ -15,11 +15,14 @@ from translations_assets.steps.protocols import Store
 MAX_IMAGES = 4
 MAX_SAMPLES = 10
 MAX_CURVE_ROWS = 200
+CURVES = {"train": "training curve", "valid": "validation curve"}  # kind of a point → how people call it
 
 Metadata = dict[str, dg.MetadataValue[Any]]
 
 
-def stage_metadata(results: Sequence[StepResult], store: Store, warnings: Sequence[str]) -> Metadata:
+def stage_metadata(
+    partition: str, results: Sequence[StepResult], store: Store, warnings: Sequence[str]
+) -> Metadata:
     """Everything worth knowing of a stage's results: counts, sizes, scores, curves, samples, cost, logs."""
     metadata: Metadata = {
         "steps run": dg.MetadataValue.int(sum(not result.cached for result in results)),
@@ -34,9 +37,10 @@ def stage_metadata(results: Sequence[StepResult], store: Store, warnings: Sequen
     statistics = list(_documents(results, store, "stats.json"))
     metadata.update(_lines(statistics))
     metadata.update(_samples(statistics))
-    metadata.update(_scores(list(_documents(results, store, "metrics.json"))))
+    for label, metrics in _documents(results, store, "metrics.json"):
+        metadata.update(_scores(label, metrics) if "dataset" in metrics else _training(label, metrics))
     metadata.update(_images(results, store))
-    metadata["steps"] = _steps(results)
+    metadata["steps"] = _steps(partition, results)
     return metadata
 
 
@@ -89,16 +93,35 @@ def _samples(statistics: list[tuple[str, dict[str, Any]]]) -> Metadata:
     return {"samples": dg.MetadataValue.md("\n".join(f"    {line}" for line in lines))}
 
 
-def _scores(metrics: list[tuple[str, dict[str, Any]]]) -> Metadata:
-    metadata: Metadata = {}
-    for label, value in metrics:
-        if "bleu" in value:
-            metadata[f"BLEU {label}"] = dg.MetadataValue.float(value["bleu"]["score"])
-            metadata[f"chrF {label}"] = dg.MetadataValue.float(value["chrf"]["score"])
-        if "validation" in value:
-            rows = value["validation"][-MAX_CURVE_ROWS:]
-            metadata[f"validation {label}"] = _table(rows)
+def _scores(label: str, metrics: Mapping[str, Any]) -> Metadata:
+    """What `pipeline.eval.evaluate` found on a test set."""
+    return {
+        f"BLEU {label}": dg.MetadataValue.float(metrics["bleu"]["score"]),
+        f"chrF {label}": dg.MetadataValue.float(metrics["chrf"]["score"]),
+        f"translations {label}": _table(metrics["samples"]),
+    }
+
+
+def _training(label: str, metrics: Mapping[str, Any]) -> Metadata:
+    """What `pipeline.train.train` noted: the best scores, and what it counted and scored at which update."""
+    metadata: Metadata = {f"updates {label}": dg.MetadataValue.int(metrics["updates"])}
+    for metric, best in metrics["best"].items():
+        metadata[f"best {metric} {label}"] = dg.MetadataValue.float(best["score"])
+    for kind, name in CURVES.items():
+        points = [point for point in metrics["curve"] if point["kind"] == kind]
+        if points:
+            metadata[f"{name} {label}"] = _table([_without_kind(point) for point in _thinned(points)])
     return metadata
+
+
+def _without_kind(point: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in point.items() if name != "kind"}
+
+
+def _thinned(points: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """At most `MAX_CURVE_ROWS` points at even distances, the last one always."""
+    stride = -(-len(points) // MAX_CURVE_ROWS)
+    return (point for number, point in enumerate(points, 1 - len(points)) if number % stride == 0)
 
 
 def _images(results: Sequence[StepResult], store: Store) -> Metadata:
@@ -116,7 +139,7 @@ def _images(results: Sequence[StepResult], store: Store) -> Metadata:
     }
 
 
-def _steps(results: Sequence[StepResult]) -> dg.MetadataValue[Any]:
+def _steps(partition: str, results: Sequence[StepResult]) -> dg.MetadataValue[Any]:
     return _table(
         [
             {
@@ -126,7 +149,7 @@ def _steps(results: Sequence[StepResult]) -> dg.MetadataValue[Any]:
                 "attempt": result.manifest.attempt,
                 "host": result.manifest.host,
                 "key": result.manifest.key,
-                "log": f"translations logs {result.manifest.provenance.get('partition')} {result.step.label}",
+                "log": f"translations logs {partition} {result.step.label}",
             }
             for result in results
         ]

@@ -20,8 +20,18 @@ class Progress:
         self._context = context
         self._stage = stage
         self._numbers: dict[str, float] = {}
-        self._last = 0.0
+        self._pending = False
+        self._last = -OBSERVATION_SECONDS
         self._lock = threading.Lock()
+
+    def __enter__(self) -> "Progress":
+        """Use it as a context: leaving it reports the numbers that came last."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Report numbers that no observation has yet."""
+        if self._pending:
+            self._report(dict(self._numbers))
 
     def __call__(self, event: StepEvent) -> None:
         """Take note of an event of a step."""
@@ -54,10 +64,14 @@ class Progress:
                     if isinstance(value, (int, float))
                 }
             )
-            if time.monotonic() - self._last < OBSERVATION_SECONDS:
+            self._pending = time.monotonic() - self._last < OBSERVATION_SECONDS
+            if self._pending:
                 return
             self._last = time.monotonic()
             metadata = dict(self._numbers)
+        self._report(metadata)
+
+    def _report(self, metadata: dict[str, float]) -> None:
         self._context.log_event(
             dg.AssetObservation(
                 asset_key=dg.AssetKey(self._stage), partition=self._context.partition_key, metadata=metadata

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import dagster as dg
 
+from translations_assets.config.errors import ConfigError
 from translations_assets.defs.partitions import TRAINING_CONFIGS
 from translations_assets.defs.shared import PROJECT
 from translations_assets.project import Project
@@ -68,7 +69,7 @@ def recipes_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     for partition in TRAINING_CONFIGS.get_partition_keys():
         try:
             reported += observe_recipes(context.instance, PROJECT, [partition])
-        except TranslationsError as error:
+        except (ConfigError, TranslationsError) as error:
             problems.append(f"{partition}: {error}")
     return dg.SkipReason("\n".join([f"{reported} recipes changed", *problems]))
 

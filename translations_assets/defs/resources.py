@@ -3,8 +3,10 @@
 import dagster as dg
 from dagster import InitResourceContext
 
+from translations_assets.config.errors import ConfigError
 from translations_assets.defs.recipes import observe_recipes
 from translations_assets.defs.shared import PARTITION_TAG, PROJECT
+from translations_assets.steps.errors import TranslationsError
 
 
 class RunStart(dg.ConfigurableResource[None]):
@@ -17,8 +19,13 @@ class RunStart(dg.ConfigurableResource[None]):
     def setup_for_execution(self, context: InitResourceContext) -> None:
         """Called by Dagster once per run."""
         partition = context.dagster_run.tags.get(PARTITION_TAG) if context.dagster_run else None
-        if partition and context.instance:
+        if not partition or not context.instance:
+            return
+        try:
             observe_recipes(context.instance, PROJECT, [partition])
+        except (ConfigError, TranslationsError) as error:  # the assets tell it once more, and fail
+            if context.log:
+                context.log.warning(f"The recipes of {partition} cannot be observed: {error}")
 
 
 @dg.definitions

@@ -230,17 +230,15 @@ def test_a_training_that_diverges_says_so(tmp_path: Path) -> None:
 
 
 @contextmanager
-def running(folder: Path, options: Mapping[str, object]) -> Iterator["subprocess.Popen[str]"]:
-    """A training in folder/out with checkpoints in folder/sets; ended with everything it started."""
+def running(
+    folder: Path, options: Mapping[str, object], env: Mapping[str, object] | None = None
+) -> Iterator["subprocess.Popen[str]"]:
+    """A training in folder/out with checkpoints in folder/sets; killed at the end."""
+    given = map(str, arguments(folder, {**QUICK, "after": "100000u"}, options))
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "pipeline.train.train",
-                *map(str, arguments(folder, {**QUICK, "after": "100000u"}, options)),
-            ],
-            env=tiny.environment({"TRANSLATIONS_CHECKPOINTS": folder / "sets"}),
+            [sys.executable, "-m", "pipeline.train.train", *given],
+            env=tiny.environment({"TRANSLATIONS_CHECKPOINTS": folder / "sets", **(env or {})}),
             stderr=log,
             text=True,
         )
@@ -325,6 +323,26 @@ def newest_set_before(stopped: Path, log: str) -> str:
     """The set that was the newest when the training began: none of those it wrote itself."""
     own = [line.split()[-1] for line in log.splitlines() if "checkpoints: Checkpoint 0" in line]
     return max(path.name for path in stopped.glob("sets/0*") if path.name not in own)
+
+
+@pytest.mark.parametrize(("mode", "update"), [("polite", 20), ("validating", 10), ("deaf", 10)])
+def test_a_stop_is_exit_75_in_time_whatever_marian_does(tmp_path: Path, mode: str, update: int) -> None:
+    fake = f"{sys.executable} -m tests.pipeline.train.fake_marian"
+    with running(tmp_path, {}, {"TRANSLATIONS_MARIAN": fake, "FAKE_MARIAN": mode}) as process:
+        wait_for_sets(tmp_path, 1)
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=8) == 75, (tmp_path / "log").read_text()
+        wait_until_gone(children)
+    assert newest_update(tmp_path) == update  # what follows a validation cut short is not kept
+    assert names(tmp_path / "out") == []
+
+
+def test_an_error_of_marian_is_told(tmp_path: Path) -> None:
+    fake = f"{sys.executable} -m tests.pipeline.train.fake_marian"
+    done = train(tmp_path, QUICK, env={"TRANSLATIONS_MARIAN": fake, "FAKE_MARIAN": "failing"})
+    assert done.returncode == 1
+    assert "error: marian train failed (status 1): Error: out of ideas" in done.stderr
 
 
 def test_nothing_outlives_a_script_that_is_killed(tmp_path: Path) -> None:

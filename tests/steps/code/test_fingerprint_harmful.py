@@ -121,6 +121,31 @@ DIFFERENT = {
         "def main():\n  import json as x\n  def f():\n    nonlocal x\n    x = 1\n  return f(), x",
         "def main():\n  import json as x\n  def f():\n    x = 1\n  return f(), x",
     ),
+    "an import that an inner function replaces, used after": (
+        "def main():\n  import re as x\n  def f():\n    nonlocal x\n    x = 1\n  return f(), x",
+        "def main():\n  import re as x\n  def f():\n    nonlocal x\n    x = 1\n  import re\n  return f(), re",
+    ),
+    "what a statement at the top level calls": (
+        "def f(): return 1\nX = f()\ndef main(): return 1",
+        "def f(): return 2\nX = f()\ndef main(): return 1",
+    ),
+    "a module's name that a method reads past its class": (
+        "size = 1\nclass A:\n  size = 5\n  def f(self): return size\ndef main(): return A",
+        "size = 2\nclass A:\n  size = 5\n  def f(self): return size\ndef main(): return A",
+    ),
+    "a name rebound before or after it is read": (
+        "A = []\nX = 1\nA.append(X)\nX = 2\ndef main(): return A",
+        "A = []\nX = 1\nX = 2\nA.append(X)\ndef main(): return A",
+    ),
+    "the order of methods under a metaclass": (
+        "import abc\nclass A(metaclass=abc.M):\n  def f(s): pass\n  def g(s): pass\ndef main(): return A",
+        "import abc\nclass A(metaclass=abc.M):\n  def g(s): pass\n  def f(s): pass\ndef main(): return A",
+    ),
+    "type hints of fields as text": (
+        "from typing import NamedTuple\nclass A(NamedTuple):\n  a: int\ndef main(): return A",
+        "from __future__ import annotations\nfrom typing import NamedTuple\nclass A(NamedTuple):\n  a: int\n"
+        "def main(): return A",
+    ),
     "a registered class": (
         "class A:\n  all = []\n  def __init_subclass__(cls): A.all.append(cls)\n"
         "class B(A): x = 1\ndef main(): return A.all",
@@ -236,6 +261,16 @@ def test_equal_names_in_a_circle(package: Package) -> None:
     first, second = module.format("b", 1), module.format("a", 2)
     digests = {package.script(script.format(name), a=first, b=second) for name in "ab"}
     assert len(digests) == 2
+
+
+def test_order_of_equal_names_in_a_circle(package: Package) -> None:
+    """Where they only differ in who calls whom, too."""
+    module = "from pipeline.demo.script import main\ndef f(n={}): return n and main()\n"
+    text = "from pipeline.demo.a import f as a\nfrom pipeline.demo.b import f as b\ndef main(): return {}"
+    functions = {"a": module.format(1), "b": module.format(2)}
+    assert package.script(text.format("a() - b()"), **functions) != package.script(
+        text.format("b() - a()"), **functions
+    )
 
 
 def test_which_of_two_functions_of_one_name(package: Package) -> None:

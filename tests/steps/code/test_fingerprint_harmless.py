@@ -214,6 +214,10 @@ RENAMED = {
         "x = 1\ndef inner(k): return x + k\nreturn inner",
         "y = 1\ndef within(k): return y + k\nreturn within",
     ),
+    "a name that a method reads past its class": (
+        "x = 1\nclass A:\n  x = 2\n  def f(self): return x\nreturn A",
+        "y = 1\nclass A:\n  x = 2\n  def f(self): return y\nreturn A",
+    ),
     "nonlocal": (
         "x = 1\ndef inner():\n  nonlocal x\n  x += 1\nreturn inner",
         "y = 1\ndef inner():\n  nonlocal y\n  y += 1\nreturn inner",

@@ -1,0 +1,457 @@
+"""The stages: which steps a training config comes to, and that their scripts take what they are given."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from translations_assets.config.load import parse_config
+from translations_assets.config.stage_names import STAGE_NAMES
+from translations_assets.stages import STAGES
+from translations_assets.steps.command import INPUT_FOLDER, command
+from translations_assets.steps.graph import Graph
+from translations_assets.steps.stage import build_graph
+from translations_assets.steps.step import Output, RepoFile, Step, placed
+
+ROOT = Path(__file__).resolve().parents[2]
+
+FULL = """\
+experiment:
+  name: full
+  src: en
+  trg: ru
+  teacher-ensemble: 2
+  student-model: tiny
+datasets:
+  train:
+    - opus_ParaCrawl/v9
+    - mtdata_ELRC-swedish_myndigheten-1-eng-rus
+    - url_https://example.com/corpus.[LANG].zst
+  devtest:
+    - flores_dev
+    - flores_aug-typos_dev
+    - sacrebleu_wmt19
+  test:
+    - flores_devtest
+    - flores_aug-upper_devtest
+    - ntrex_test
+  mono-src:
+    - news-crawl_news.2021
+    - url_https://example.com/mono.en.zst
+  mono-trg:
+    - news-crawl_news.2020
+    - opus_NewsCommentary/v16
+marian-args:
+  decoding-teacher: {mini-batch-words: 1000}
+taskcluster: {split-chunks: 3}
+"""
+SMALL = """\
+experiment:
+  name: small
+  src: zh
+  trg: en
+  spm-vocab-split: true
+datasets:
+  train: [opus_ParaCrawl/v9]
+  devtest: [flores_dev]
+  test: []
+taskcluster: {split-chunks: 1}
+"""
+DEMO = """\
+experiment:
+  name: demo
+  src: en
+  trg: eo
+  teacher-mode: one-stage
+  student-model: base
+datasets:
+  train: [demo_train]
+  devtest: [demo_dev]
+  test: [demo_test]
+  mono-src: [demo_mono]
+  mono-trg: [demo_mono]
+"""
+TEXTS = {"full": FULL, "small": SMALL, "demo": DEMO}
+
+
+@cache
+def graph(text: str) -> Graph:
+    return build_graph(parse_config(text, "config.yml"), STAGES)
+
+
+@pytest.fixture(params=TEXTS)
+def any_graph(request: pytest.FixtureRequest) -> Graph:
+    """The graph of each config."""
+    return graph(TEXTS[request.param])
+
+
+def labels(steps: Sequence[Step]) -> list[str]:
+    return [step.label for step in steps]
+
+
+def files(step: Step, name: str) -> list[str]:
+    """What an input is: `label:file` of what a step makes, else the path in the repository."""
+    return [
+        handle.path if isinstance(handle, RepoFile) else f"{handle.step.label}:{handle.name}"
+        for _, handle in placed(step.inputs[name])
+    ]
+
+
+def repo_files(steps: Sequence[Step]) -> Iterator[RepoFile]:
+    for step in steps:
+        for handles in step.inputs.values():
+            yield from (handle for _, handle in placed(handles) if isinstance(handle, RepoFile))
+
+
+# What holds for every config
+
+
+def test_every_stage_name_is_a_stage_and_the_reverse() -> None:
+    assert set(STAGES) == set(STAGE_NAMES)
+
+
+def test_every_stage_says_what_it_makes() -> None:
+    assert [name for name, stage in STAGES.items() if not stage.description] == []
+
+
+def test_outputs_of_a_step_are_unique(any_graph: Graph) -> None:
+    for step in any_graph.steps:
+        assert len(set(step.outputs)) == len(step.outputs), step.label
+        assert step.outputs
+
+
+def test_steps_stand_in_running_order(any_graph: Graph) -> None:
+    order = {step: number for number, step in enumerate(any_graph.steps)}
+    for step in any_graph.steps:
+        assert all(order[up] < order[step] for up in step.upstream()), step.label
+
+
+def test_inputs_come_from_the_stage_itself_or_those_that_it_names(any_graph: Graph) -> None:
+    """Else Dagster would not know of the dependency. A handle may be handed on by the stage that is named."""
+    for step in any_graph.steps:
+        known = {step.stage, *any_graph.stage_closure(any_graph.upstream[step.stage])}
+        assert {up.stage for up in step.upstream()} <= known, step.label
+
+
+def test_building_does_not_change_from_one_time_to_the_next() -> None:
+    again = build_graph(parse_config(FULL, "config.yml"), STAGES)
+    assert [(step.label, command(step)) for step in again.steps] == [
+        (step.label, command(step)) for step in graph(FULL).steps
+    ]
+
+
+def test_every_file_of_the_repository_that_a_stage_names_is_there() -> None:
+    named = {file.path for text in TEXTS.values() for file in repo_files(graph(text).steps)}
+    assert [path for path in sorted(named) if not (ROOT / path).is_file()] == []
+    chosen = {path.rpartition("/")[2] for path in named}
+    assert chosen >= {"student.tiny.yml", "student.base.yml", "student.base-memory.yml"}
+    assert chosen >= {"teacher.original.yml", "teacher.one-stage.yml", "teacher.two-stage.yml"}
+
+
+class Parsed(Exception):
+    """The arguments were taken; what the script would do with them is not of interest."""
+
+
+@pytest.fixture
+def only_parse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stop scripts once their arguments are parsed; shortened options do not pass for whole ones."""
+    parse = argparse.ArgumentParser.parse_args
+
+    def parse_then_stop(self: argparse.ArgumentParser, args: Sequence[str]) -> NoReturn:
+        self.allow_abbrev = False
+        parse(self, args)
+        raise Parsed
+
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", parse_then_stop)
+
+
+SCRIPTS = sorted({step.script for text in TEXTS.values() for step in graph(text).steps})
+
+
+def place_inputs(step: Step, work: Path) -> None:
+    """Put an empty file wherever a worker would place an input."""
+    for name, handles in step.inputs.items():
+        for path, _ in placed(handles):
+            target = work / INPUT_FOLDER / name / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.touch()
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.usefixtures("only_parse")
+def test_a_script_takes_the_command_line_of_every_step(
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main = importlib.import_module(script).main
+    monkeypatch.chdir(tmp_path)
+    for step in (step for text in TEXTS.values() for step in graph(text).steps):
+        if step.script == script:
+            place_inputs(step, tmp_path)
+            with pytest.raises(Parsed):
+                main(list(command(step)))
+
+
+@pytest.mark.usefixtures("only_parse")
+def test_an_option_that_a_script_does_not_know_would_be_found(capsys: pytest.CaptureFixture[str]) -> None:
+    main = importlib.import_module("pipeline.translate.split").main
+    with pytest.raises(SystemExit):
+        main(["--text", "a", "--part", "2", "--output", "out"])
+    assert "--part" in capsys.readouterr().err
+
+
+def test_every_provider_of_the_table_is_a_script() -> None:
+    fetched = {script.removeprefix("pipeline.data.") for script in SCRIPTS if "_" in script}
+    assert {"parallel_mtdata", "parallel_ntrex", "mono_news_crawl", "mono_opus"} <= fetched
+
+
+# Datasets
+
+
+def test_a_provider_is_given_its_own_codes() -> None:
+    def codes(label: str) -> tuple[object, object]:
+        args = graph(FULL).step(label).args
+        return args["src_code"], args["trg_code"]
+
+    assert codes("dataset-train-opus_ParaCrawl_v9-en-ru") == ("en", "ru")
+    assert codes("dataset-train-mtdata_ELRC-swedish_myndigheten-1-eng-rus-en-ru") == ("eng", "rus")
+    assert codes("dataset-devtest-flores_dev-en-ru") == ("eng_Latn", "rus_Cyrl")
+    assert codes("dataset-test-ntrex_test-en-ru") == ("eng", "rus")
+
+
+def test_an_augmented_dataset_is_fetched_and_then_modified() -> None:
+    steps = [step for step in graph(FULL).stages["dataset_test"] if "upper" in step.label]
+    fetched, augmented = steps
+    assert labels(steps) == [
+        "dataset-test-flores_aug-upper_devtest-en-ru-unmodified",
+        "dataset-test-flores_aug-upper_devtest-en-ru",
+    ]
+    assert (fetched.script, augmented.script) == ("pipeline.data.parallel_flores", "pipeline.data.augment")
+    assert fetched.args["dataset"] == "devtest"
+    assert augmented.args["modifier"] == "upper"
+    assert files(augmented, "corpus_src") == [f"{fetched.label}:corpus.en.zst"]
+    held_out = files(graph(FULL).step("merge-corpus-en-ru"), "held_out_src")
+    assert f"{augmented.label}:corpus.en.zst" in held_out
+    assert f"{fetched.label}:corpus.en.zst" not in held_out
+
+
+def test_the_corpus_holds_no_line_of_a_dev_or_test_set_and_the_dev_set_none_of_a_test_set() -> None:
+    corpus, devset = graph(FULL).step("merge-corpus-en-ru"), graph(FULL).step("merge-devset-en-ru")
+    assert len(files(corpus, "corpus_src")) == 3
+    assert len(files(corpus, "held_out_src")) == 6
+    assert len(files(devset, "corpus_trg")) == 3
+    assert all(name.startswith("dataset-test-") for name in files(devset, "held_out_trg"))
+
+
+def test_datasets_stand_in_the_order_of_their_names() -> None:
+    step = graph(FULL).step("merge-corpus-en-ru")
+    names = step.args["datasets"]
+    assert isinstance(names, list)
+    assert names[0] == "opus_ParaCrawl/v9"
+    assert files(step, "corpus_src")[0] == "clean-corpus-opus_ParaCrawl_v9-en-ru:corpus.en.zst"
+    assert len(names) == len(files(step, "corpus_src")) == len(files(step, "corpus_trg"))
+
+
+def test_a_script_without_spaces_is_said_to_have_none() -> None:
+    args = graph(SMALL).step("clean-corpus-opus_ParaCrawl_v9-zh-en").args
+    assert (args["unspaced_src"], args["unspaced_trg"]) == (True, False)
+
+
+# Vocabulary and export
+
+
+def test_export_of_a_joint_vocabulary() -> None:
+    assert graph(FULL).step("export-en-ru").outputs == (
+        "model.enru.intgemm8.bin.gz",
+        "lex.50.50.enru.s2t.bin.gz",
+        "vocab.enru.spm.gz",
+        "metadata.json",
+    )
+    assert "--split" not in command(graph(FULL).step("train-vocab-en-ru"))
+
+
+def test_export_of_split_vocabularies() -> None:
+    exported = graph(SMALL).step("export-zh-en")
+    assert exported.outputs == (
+        "model.zhen.intgemm8.bin.gz",
+        "lex.50.50.zhen.s2t.bin.gz",
+        "srcvocab.zhen.spm.gz",
+        "trgvocab.zhen.spm.gz",
+        "metadata.json",
+    )
+    assert "--split" in command(exported)
+    assert "--split" in command(graph(SMALL).step("train-vocab-zh-en"))
+
+
+# Models
+
+
+def test_the_backwards_model_is_turned_round() -> None:
+    step = graph(FULL).step("train-backwards-en-ru")
+    assert (step.args["src"], step.args["trg"]) == ("ru", "en")
+    assert files(step, "source_vocab") == ["train-vocab-en-ru:vocab.ru.spm"]
+    assert files(step, "target_vocab") == ["train-vocab-en-ru:vocab.en.spm"]
+    assert files(step, "original_src") == ["merge-corpus-en-ru:corpus.ru.zst"]
+    assert files(step, "original_trg") == ["merge-corpus-en-ru:corpus.en.zst"]
+    assert files(step, "dev_src") == ["merge-devset-en-ru:corpus.ru.zst"]
+    assert files(step, "dev_trg") == ["merge-devset-en-ru:corpus.en.zst"]
+
+
+def test_teachers_and_students_are_not_turned_round() -> None:
+    for label in ("train-teacher-en-ru-1", "train-student-en-ru", "finetune-student-en-ru"):
+        step = graph(FULL).step(label)
+        assert (step.args["src"], step.args["trg"]) == ("en", "ru")
+        assert files(step, "source_vocab") == ["train-vocab-en-ru:vocab.en.spm"]
+        assert files(step, "original_src")[0].endswith(":corpus.tok-icu.en.zst")
+        assert files(step, "dev_trg") == ["merge-devset-en-ru:corpus.ru.zst"]
+
+
+def test_training_can_be_resumed_and_not_repeated(any_graph: Graph) -> None:
+    trained = [step for step in any_graph.steps if step.script == "pipeline.train.train"]
+    assert len(trained) >= 4
+    assert all(step.resumable and not step.repeatable for step in trained)
+    assert [step.label for step in any_graph.steps if step.resumable and step not in trained] == []
+
+
+def test_the_score_model_reads_the_target_side() -> None:
+    step = graph(FULL).step("score-en-ru")
+    assert "train-backwards-en-ru:model.npz" in files(step, "model")
+    assert files(step, "model_source") == ["merge-translated-en-ru:corpus.ru.zst"]
+    assert files(step, "model_target") == ["merge-translated-en-ru:corpus.en.zst"]
+
+
+def test_back_translations_are_the_source_side_of_the_target_text() -> None:
+    step = graph(FULL).step("alignments-backtranslated-en-ru")
+    assert files(step, "corpus_src") == ["collect-mono-trg-en-ru:mono.en.zst"]
+    assert files(step, "corpus_trg") == ["merge-mono-trg-ru:mono.ru.zst"]
+    assert files(step, "priors") == ["alignments-original-en-ru:corpus.priors"]
+
+
+def test_an_ensemble_has_a_teacher_for_each_seed() -> None:
+    teachers = graph(FULL).stages["train_teacher"]
+    assert [(step.label, step.args["seed"]) for step in teachers] == [
+        ("train-teacher-en-ru-1", 1),
+        ("train-teacher-en-ru-2", 2),
+    ]
+    assert files(teachers[0], "curriculum") == ["pipeline/train/configs/curriculum/teacher.two-stage.yml"]
+
+
+def test_an_ensemble_translates_and_is_evaluated_together() -> None:
+    models = files(graph(FULL).step("translate-corpus-en-ru-1/3"), "models")
+    assert [name for name in models if name.endswith(":model.npz")] == [
+        "train-teacher-en-ru-1:model.npz",
+        "train-teacher-en-ru-2:model.npz",
+    ]
+    assert len(graph(FULL).stages["evaluate_teacher_ensemble"]) == 3
+    assert len(graph(FULL).stages["evaluate_teacher"]) == 6
+
+
+def test_a_single_teacher_is_no_ensemble() -> None:
+    one = graph(FULL.replace("teacher-ensemble: 2", "teacher-ensemble: 1"))
+    assert labels(one.stages["train_teacher"]) == ["train-teacher-en-ru-1"]
+    assert one.stages["evaluate_teacher_ensemble"] == ()
+    assert len(one.stages["evaluate_teacher"]) == 3
+
+
+def test_finetuning_goes_on_from_the_student() -> None:
+    step = graph(FULL).step("finetune-student-en-ru")
+    assert "train-student-en-ru:model.npz" in files(step, "pretrained")
+    assert "pretrained" not in graph(FULL).step("train-student-en-ru").inputs
+    assert files(step, "training_config") == ["pipeline/train/configs/training/student.finetune.yml"]
+
+
+def test_what_the_export_is_made_of() -> None:
+    quantized = graph(FULL).step("quantize-en-ru")
+    assert "finetune-student-en-ru:model.npz" in files(quantized, "model")
+    assert "quantize-en-ru:model.intgemm8.bin" in files(graph(FULL).step("export-en-ru"), "model")
+
+
+# Without monolingual text
+
+
+def test_without_mono_text_there_is_no_back_translation() -> None:
+    stages = graph(SMALL).stages
+    for name in ("merge_mono_src", "merge_mono_trg", "translate_mono_src", "translate_mono_trg"):
+        assert stages[name] == ()
+    assert stages["alignments_backtranslated"] == ()
+
+
+def test_without_mono_text_the_teacher_reads_the_corpus_alone() -> None:
+    step = graph(SMALL).step("train-teacher-zh-en-1")
+    assert files(step, "curriculum") == ["pipeline/train/configs/curriculum/teacher.original.yml"]
+    assert not any(name.startswith("backtranslated") for name in step.inputs)
+
+
+def test_without_mono_text_only_the_corpus_is_distilled() -> None:
+    step = graph(SMALL).step("merge-translated-zh-en")
+    assert files(step, "corpus_trg") == ["collect-corpus-zh-en:corpus.en.zst"]
+    assert "mono_src" not in step.inputs
+
+
+def test_without_test_sets_nothing_is_evaluated() -> None:
+    evaluations = [name for name in STAGES if name.startswith("evaluate_")]
+    assert [graph(SMALL).stages[name] for name in evaluations] == [()] * len(evaluations)
+
+
+# Translating in chunks
+
+
+def test_chunks_are_split_translated_searched_and_collected_in_order() -> None:
+    steps = graph(FULL).stages["translate_corpus"]
+    assert labels(steps) == [
+        "split-corpus-en-ru",
+        *(f"translate-corpus-en-ru-{number}/3" for number in (1, 2, 3)),
+        *(f"extract-best-en-ru-{number}/3" for number in (1, 2, 3)),
+        "collect-corpus-en-ru",
+    ]
+    assert files(steps[-1], "parts") == [f"extract-best-en-ru-{number}/3:best.zst" for number in (1, 2, 3)]
+    assert files(steps[5], "references") == ["split-corpus-en-ru:part.2.ref.zst"]
+    assert "--nbest" in command(steps[1])
+
+
+def test_mono_text_is_translated_without_references() -> None:
+    steps = graph(FULL).stages["translate_mono_src"]
+    assert labels(steps)[-1] == "collect-mono-src-en-ru"
+    assert len(steps) == 5
+    assert "--nbest" not in command(steps[1])
+    assert steps[-1].outputs == ("mono.ru.zst", "stats.json")
+
+
+def test_options_of_marian_reach_the_steps_as_json_whose_order_says_nothing() -> None:
+    step = graph(FULL).step("translate-corpus-en-ru-1/3")
+    options = json.loads(str(step.args["marian_args"]))
+    assert options == {"mini-batch-words": 1000, "maxi-batch": "10000"}
+    turned = FULL.replace("{mini-batch-words: 1000}", "{maxi-batch: '10000', mini-batch-words: 1000}")
+    assert graph(turned).step(step.label).args == step.args
+
+
+def test_a_change_of_one_option_changes_only_the_steps_it_is_for() -> None:
+    changed = graph(FULL.replace("mini-batch-words: 1000", "mini-batch-words: 2000"))
+    different = {
+        step.stage for step in graph(FULL).steps if command(changed.step(step.label)) != command(step)
+    }
+    assert different == {
+        "translate_corpus",
+        "translate_mono_src",
+        "evaluate_teacher",
+        "evaluate_teacher_ensemble",
+    }
+
+
+def test_evaluation_of_the_backwards_model_is_turned_round() -> None:
+    step = graph(FULL).step("evaluate-backwards-flores_devtest-en-ru")
+    assert (step.args["src"], step.args["trg"]) == ("ru", "en")
+    assert files(step, "corpus_src") == ["dataset-test-flores_devtest-en-ru:corpus.ru.zst"]
+
+
+def test_every_declared_output_that_is_read_belongs_to_its_step(any_graph: Graph) -> None:
+    for step in any_graph.steps:
+        for _, _, output in step.input_outputs():
+            assert isinstance(output, Output)
+            assert output.name in output.step.outputs
