@@ -49,8 +49,8 @@ SCORING: Options = {
 
 _GPU_FAILED = re.compile("CUDA|[Cc]urand|cublas|NCCL")
 
-# Ended by somebody (SIGTERM, SIGKILL), or crashed (SIGSEGV): decoding an SSRU model on several CPU threads with
-# batches of one line does so now and then, also as an abort of the allocator. Marian's own errors abort, too.
+# Ended by somebody (SIGTERM, SIGKILL), or crashed (SIGSEGV): decoding an SSRU model on several CPU threads
+# with batches of one line does so now and then, also as an abort of the allocator (as do its own errors).
 KILLED = (-15, -11, -9, 137, 139, 143)
 _CRASHED = re.compile(r"free\(\): |double free|malloc\(\): |corrupted ")
 

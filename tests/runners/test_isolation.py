@@ -86,6 +86,6 @@ def test_gpus_are_counted_anew_by_cuda(tmp_path: Path, store: LocalStore) -> Non
     pathlib.Path("out/copy.txt").write_text(" | ".join(os.environ[name] for name in ({names})))
     """
     all_of_them = run(runner, store, job(store, script, worker="large-gpu"))
-    assert output(store, all_of_them) == "3,5 | 0 1 | 12000 | 1"
+    assert output(store, all_of_them) == "3,5 | 0 1 | 12000 | 2"
     one = run(runner, store, job(store, script, worker="gpu", generation=2))
     assert output(store, one) in ("3 | 0 | 12000 | 1", "5 | 0 | 18000 | 1")

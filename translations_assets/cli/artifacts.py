@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from translations_assets.cli.common import Json, Partition, look, outputs_of, plan_of, print_json
+from translations_assets.cli.common import Json, Partition, find_step, look, outputs_of, plan_of, print_json
 from translations_assets.project import Project
 from translations_assets.steps.errors import TranslationsError
 
@@ -47,7 +50,7 @@ def command(
 
 def _of_step(project: Project, partition: str, label: str) -> dict[str, dict[str, Blob]]:
     session = look(project, partition)
-    step = session.graph.step(label)
+    step = find_step(session.graph, partition, label)
     outputs_of(session, [step])
     result = session.result(step)
     assert result is not None  # else `need` has raised
@@ -64,9 +67,22 @@ def _of_all(project: Project, partition: str) -> dict[str, dict[str, Blob]]:
 
 
 def _download(project: Project, files: dict[str, Blob], folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     taken = [name for name in files if (folder / name).exists()]
     if taken:
         raise TranslationsError(f"{folder} already holds {', '.join(taken)}. Give another folder.")
-    for name, blob in files.items():
-        (folder / name).write_bytes(project.store.read_blob(blob))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as work:
+            for name, blob in files.items():
+                _copy(project, blob, Path(work), folder / name)
+    except OSError as error:
+        raise TranslationsError(f"{folder} cannot be written: {error}. Give another folder.") from error
+
+
+def _copy(project: Project, blob: Blob, work: Path, target: Path) -> None:
+    """A file of the person's own: what the store places may be its own file under a second name."""
+    placed, copy = work / blob.digest, work / "copy"
+    if not placed.exists():
+        project.store.place_blob(blob, placed)
+    shutil.copyfile(placed, copy)
+    os.replace(copy, target)

@@ -9,6 +9,7 @@ import typer
 
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.project import Project
+from translations_assets.steps.errors import GraphError
 from translations_assets.steps.plan import Plan, make_plan
 
 if TYPE_CHECKING:
@@ -44,6 +45,14 @@ def plan_of(project: Project, graph: Graph, target: str | None, start: str | Non
     """The plan of a target's stages."""
     steps = [step for stage in target_stages(graph, target) for step in graph.stages[stage]]
     return make_plan(steps, project.keys, project.store, repeated_stages(graph, start))
+
+
+def find_step(graph: Graph, partition: str, label: str) -> Step:
+    """The step with a label; GraphError that says how to list the labels when there is none."""
+    try:
+        return graph.step(label)
+    except GraphError as error:
+        raise GraphError(f"{error} To list the labels: translations graph {partition}") from None
 
 
 def look(project: Project, partition: str) -> Session:

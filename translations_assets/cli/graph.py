@@ -53,9 +53,9 @@ def command(
 def _selected(
     project: Project, graph: Graph, show: Show, target: str | None, keys: dict[str, str | None]
 ) -> list[Step]:
+    stages = _named(graph, target)
     if show in (Show.tasks, Show.full):
         return list(graph.steps)
-    stages = _named(graph, target)
     targets = [step for stage in stages for step in graph.stages[stage]]
     if show is Show.target:
         return targets

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from translations_assets.cli.common import Label, Partition, plan_of
+from translations_assets.cli.common import Label, Partition, find_step, plan_of
 from translations_assets.project import Project
 from translations_assets.steps.errors import TranslationsError
 
@@ -27,7 +27,7 @@ def command(
     """Print the log of a step's newest attempt."""
     project = Project()
     graph = project.read_graph(partition)
-    step = graph.step(label)
+    step = find_step(graph, partition, label)
     planned = next(found for found in plan_of(project, graph, step.stage, None).steps if found.step is step)
     if planned.key is None:
         raise TranslationsError(f"{label} has not begun: {planned.reasons[0]}.")

@@ -30,13 +30,14 @@ def command(
     plan = plan_of(project, graph, target, start)
     print_stages(plan)
     typer.echo(plan.summary())
-    key = project.adopt(partition)
+    key = project.read_config(partition)[0]
     stages = target_stages(graph, target)
     if plan.count("cached") == len(plan.steps) and _is_published(project, key, stages):
         typer.echo("Everything is made already: nothing to run.")
         return
     if not yes and not typer.confirm("Start?", default=True):
         raise typer.Exit(1)
+    project.adopt(partition)
     _run(key, stages, repeated_stages(graph, start), Console(len(plan.steps)))
 
 

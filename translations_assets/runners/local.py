@@ -82,12 +82,16 @@ class LocalRunner:
         return Slots(self._state / "slots", self._cpus, list(self._gpus))
 
     def _need(self, worker: WorkerClass) -> tuple[int, int]:
-        """(CPU slots, GPU slots) of a worker class; without GPUs what wants one gets all CPU slots."""
+        """(CPU slots, GPU slots) of a worker class; without GPUs what wants one gets all CPU slots.
+
+        A GPU comes with its share of the CPUs, for the programs that feed it.
+        """
         if worker == "cpu":
             return 1, 0
         if worker == "large-cpu" or not self._gpus:
             return self._cpus, 0
-        return 1, len(self._gpus) if worker == "large-gpu" else 1
+        gpus = len(self._gpus) if worker == "large-gpu" else 1
+        return max(1, self._cpus * gpus // len(self._gpus)), gpus
 
     def _attempt(
         self,
