@@ -75,11 +75,12 @@ class Project:
     def read_config(self, partition: str) -> tuple[str, TrainingConfig]:
         """The partition key and training config of a key, or of a path to a YAML file, as they are now."""
         folders = settings.config_folders()
-        if not partition.endswith(SUFFIXES) and partition not in find_configs(folders):
+        path = _usable_files(folders)[0].get(partition)
+        if path is None and not partition.endswith(SUFFIXES):
             text = self.store.configs().get(partition)
             if text is not None:
                 return partition, parse_config(text, f"{partition} in the store")
-        path = find_config(partition, folders)
+        path = path or find_config(partition, folders)
         config = load_config(path)
         return partition_key(path, config), config
 
@@ -89,7 +90,7 @@ class Project:
         Raises StoreError when the store has another config of that name: one that was trained never changes.
         """
         key, _ = self.read_config(partition)
-        known = find_configs(settings.config_folders()).get(key)
+        known = _usable_files(settings.config_folders())[0].get(key)
         path = Path(partition).expanduser()
         if partition.endswith(SUFFIXES) and (known is None or known.resolve() != path.resolve()):
             if known is not None:
@@ -116,22 +117,15 @@ class Project:
             return self._sessions[run, partition]
 
 
-def _usable_files(folders: Sequence[Path]) -> tuple[set[str], list[Problem]]:
-    """Keys of the config files that can be partitions, and what is wrong with the other files and folders."""
-    keys: set[str] = set()
-    problems: list[Problem] = []
-    for folder in folders:
-        try:
-            keys.update(find_configs([folder]))
-        except ConfigError as error:
-            problems += error.problems
-            keys.update(_stems(folder) - {Path(problem.file).stem for problem in error.problems})
-    return keys, problems
-
-
-def _stems(folder: Path) -> set[str]:
-    files = (path for suffix in SUFFIXES for path in folder.glob(f"[!.]*{suffix}"))
-    return {path.stem for path in files if path.is_file()}
+def _usable_files(folders: Sequence[Path]) -> tuple[dict[str, Path], list[Problem]]:
+    """Partition key → config file, and what is wrong with the files and folders that are left out."""
+    try:
+        return find_configs(folders), []
+    except ConfigError as error:
+        problems = error.problems
+    files = [path for folder in folders for suffix in SUFFIXES for path in folder.glob(f"[!.]*{suffix}")]
+    unusable = {Path(problem.file).stem for problem in problems}
+    return {path.stem: path for path in files if path.is_file() and path.stem not in unusable}, problems
 
 
 def revision(root: Path) -> str:

@@ -40,13 +40,13 @@ class Text:
 Download = Callable[[str, str, Path], Text]
 
 
-def import_mono(argv: Sequence[str] | None, doc: str, download: Download) -> None:
-    """Run a monolingual importer.
+def import_mono(parser: argparse.ArgumentParser, argv: Sequence[str] | None, download: Download) -> None:
+    """Run a monolingual importer, whose help text the parser has.
 
     `download(dataset, code, scratch)` fetches what it needs into the scratch folder and returns a Text.
     Written into the output folder: mono.{lang}.zst, in the order of the dataset, and stats.json.
     """
-    args = _arguments(argv, doc)
+    args = _arguments(parser, argv)
     output = new_folder(args.output)
     log.info("Importing %s (%s), at most %s lines", args.dataset, args.code, f"{args.max_sentences:,}")
     with scratch_folder(output, args.dataset) as scratch:
@@ -55,8 +55,7 @@ def import_mono(argv: Sequence[str] | None, doc: str, download: Download) -> Non
         publish([file], _write(text, file, args.max_sentences, args.dataset), output)
 
 
-def _arguments(argv: Sequence[str] | None, doc: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
     add = parser.add_argument
     add("--dataset", required=True, help="name of the dataset, without the provider in front")
     add("--lang", required=True, help="language, as it stands in file names")

@@ -4,6 +4,7 @@
         --lang eo --code eo --max-sentences 10000 --output mono
 """
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +16,10 @@ from pipeline.data.mono import Text, import_mono
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write mono.{lang}.zst and stats.json, which counts the noise by kind."""
-    import_mono(argv, __doc__, generate)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    import_mono(parser, argv, generate)
 
 
 def generate(dataset: str, code: str, _: Path) -> Text:

@@ -4,6 +4,7 @@
         --lang ru --code ru --max-sentences 100000 --output mono
 """
 
+import argparse
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +20,10 @@ FOLDER = "http://data.statmt.org/news-crawl"
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write mono.{lang}.zst and stats.json."""
-    import_mono(argv, __doc__, download)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    import_mono(parser, argv, download)
 
 
 def download(dataset: str, code: str, scratch: Path) -> Text:

@@ -4,6 +4,7 @@
         --lang ru --code ru --max-sentences 100000 --output mono
 """
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +17,10 @@ from pipeline.data.text_urls import fetch_text
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write mono.{lang}.zst and stats.json."""
-    import_mono(argv, __doc__, download)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    import_mono(parser, argv, download)
 
 
 def download(dataset: str, code: str, scratch: Path) -> Text:

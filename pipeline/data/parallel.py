@@ -51,13 +51,13 @@ class Corpus:
 Download = Callable[[Request, Path], Corpus]
 
 
-def import_parallel(argv: Sequence[str] | None, doc: str, download: Download) -> None:
-    """Run a parallel importer.
+def import_parallel(parser: argparse.ArgumentParser, argv: Sequence[str] | None, download: Download) -> None:
+    """Run a parallel importer, whose help text the parser has.
 
     `download(request, scratch)` fetches what it needs into the scratch folder and returns a Corpus. Written
     into the output folder: corpus.{src}.zst, corpus.{trg}.zst, stats.json.
     """
-    args = _arguments(argv, doc)
+    args = _arguments(parser, argv)
     output = new_folder(args.output)
     request = Request(args.dataset, args.src_code, args.trg_code)
     log.info("Importing %s into %s", request, output)
@@ -73,8 +73,7 @@ def file_pairs(src: Path, trg: Path) -> Iterator[Pair]:
     return cast(Iterator[Pair], zip_lines(src, trg))
 
 
-def _arguments(argv: Sequence[str] | None, doc: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
     add = parser.add_argument
     add("--dataset", required=True, help="name of the dataset, without the provider in front")
     add("--src", required=True, help="source language, as it stands in file names")

@@ -7,6 +7,7 @@ to anybody. They serve to try the whole pipeline in minutes; dev and test share 
         --src en --trg eo --src-code en --trg-code eo --output demo
 """
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +19,10 @@ from pipeline.data.parallel import Corpus, Request, import_parallel
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write corpus.{src}.zst, corpus.{trg}.zst and stats.json, which counts the noise by kind."""
-    import_parallel(argv, __doc__, generate)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    import_parallel(parser, argv, generate)
 
 
 def generate(request: Request, _: Path) -> Corpus:

@@ -4,6 +4,7 @@
         --src en --trg ru --src-code eng_Latn --trg-code rus_Cyrl --output flores
 """
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,7 +20,10 @@ SETS = ("dev", "devtest")
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write corpus.{src}.zst, corpus.{trg}.zst and stats.json."""
-    import_parallel(argv, __doc__, download)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    import_parallel(parser, argv, download)
 
 
 def download(request: Request, scratch: Path) -> Corpus:

@@ -6,6 +6,7 @@ Its only set is `test`.
         --src en --trg ru --src-code eng --trg-code rus --output ntrex
 """
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,7 +20,10 @@ FOLDER = "https://github.com/MicrosoftTranslator/NTREX/raw/468c6b6/NTREX-128"
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write corpus.{src}.zst, corpus.{trg}.zst and stats.json."""
-    import_parallel(argv, __doc__, download)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    import_parallel(parser, argv, download)
 
 
 def download(request: Request, scratch: Path) -> Corpus:

@@ -4,6 +4,7 @@
         --src en --trg ru --src-code en --trg-code ru --output elrc
 """
 
+import argparse
 import logging
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +20,10 @@ log = logging.getLogger(__name__)
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write corpus.{src}.zst, corpus.{trg}.zst and stats.json."""
-    import_parallel(argv, __doc__, download)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    import_parallel(parser, argv, download)
 
 
 def download(request: Request, scratch: Path) -> Corpus:

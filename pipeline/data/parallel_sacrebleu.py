@@ -6,6 +6,7 @@ Files come through the mirror, like all downloads, and are checked against sacre
         --src en --trg ru --src-code en --trg-code ru --output wmt20
 """
 
+import argparse
 import copy
 import hashlib
 from collections.abc import Sequence
@@ -24,7 +25,10 @@ from pipeline.data.parallel import Corpus, Request, file_pairs, import_parallel
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write corpus.{src}.zst, corpus.{trg}.zst and stats.json."""
-    import_parallel(argv, __doc__, download)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    import_parallel(parser, argv, download)
 
 
 def download(request: Request, scratch: Path) -> Corpus:

@@ -6,6 +6,7 @@ The URL begins with https://, http://, gs:// or file://; the files are .zst, .gz
         --src en --trg ru --src-code en --trg-code ru --output news
 """
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +17,10 @@ from pipeline.data.text_urls import fetch_text, language_url
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write corpus.{src}.zst, corpus.{trg}.zst and stats.json."""
-    import_parallel(argv, __doc__, download)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    import_parallel(parser, argv, download)
 
 
 def download(request: Request, scratch: Path) -> Corpus:

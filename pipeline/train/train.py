@@ -38,7 +38,7 @@ from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.train import settings
 from pipeline.train.checkpoints import MODEL, Checkpoints, Place, read_progress
-from pipeline.train.curriculum import CONDITIONS, Curriculum, read_curriculum
+from pipeline.train.curriculum import Curriculum, read_curriculum
 from pipeline.train.curve import Curve
 from pipeline.train.feed import Feed
 from pipeline.train.pairs import Lengths, ParallelText, write_dev_pairs, write_training_pairs
@@ -133,7 +133,7 @@ def prepare(args: argparse.Namespace, work: Path) -> Training:
     """Read the configs and check that everything fits together, before hours are spent."""
     curriculum = read_curriculum(
         args.curriculum,
-        conditions={condition: getattr(args, condition) for condition in CONDITIONS},
+        conditions={"bicameral": args.bicameral, "phonemic": args.phonemic},
         names={
             "src": args.src,
             "trg": args.trg,

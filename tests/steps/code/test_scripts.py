@@ -244,6 +244,8 @@ def test_every_interpreter_computes_the_same(
         shutil.copytree(Path(str(package.__file__)).parent, tmp_path / package.__name__)
     command = [python, "-c", PROGRAM, str(snapshot), *SCRIPTS]
     environment = {"PYTHONPATH": str(tmp_path), "PATH": os.environ["PATH"]}
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+    )
     expected = [" ".join([s, f.digest, *sorted(f.imports)]) for s, f in fingerprints.items()]
     assert result.stdout.splitlines() == expected, result.stderr
