@@ -128,6 +128,16 @@ def demo_graph(**words: str) -> Graph:
     return graph_of(demo_stages(words or {"a": "one", "b": "two"}))
 
 
+def one_stage(labels: dict[str, str]) -> dict[str, Stage]:
+    """A stage with a step for each label, given its word; no step reads another's output."""
+
+    def texts(config: Any) -> None:
+        for label, word in labels.items():
+            step("pipeline.demo.write", label=label, args={"word": word}, outputs=["text.txt"])
+
+    return {"texts": Stage("texts", "demo", texts, ())}
+
+
 def text_of(job: Job) -> bytes:
     """What the made-up script writes: a function of nothing but its command line and its inputs."""
     asked = repr([job.script, job.command, sorted((path, blob.digest) for path, blob in job.inputs.items())])

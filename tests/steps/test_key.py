@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.steps.conftest import SETTINGS, demo_graph
+from translations_assets.settings import repository_root
 from translations_assets.steps.errors import GraphError
 from translations_assets.steps.key import KeyMaker, KeyParts
 from translations_assets.steps.manifest import Blob
@@ -191,3 +192,14 @@ def test_a_recipe_changes_with_libraries(repository: Path) -> None:
     before = recipe(repository, label="write-a")
     edit(repository, "requirements/main.lock", "numpy==2.2.6", "numpy==2.2.7")
     assert recipe(repository, label="write-a") != before
+
+
+def test_programs_count_among_the_libraries() -> None:
+    """Marian is run and never imported; its version decides what a model becomes all the same."""
+    keys = KeyMaker(repository_root())
+    for script in ("pipeline.train.train", "pipeline.translate.translate", "pipeline.quantize.quantize"):
+        assert keys.libraries(script)["pymarian"]
+    assert "opustrainer" in keys.libraries("pipeline.train.train")
+    assert "eflomal" in keys.libraries("pipeline.alignments.align")
+    assert "pymarian" not in keys.libraries("pipeline.translate.split")
+    assert "pymarian" not in keys.libraries("pipeline.alignments.align")

@@ -25,6 +25,8 @@ from translations_assets.steps.errors import GraphError
 from translations_assets.steps.manifest import Blob
 from translations_assets.steps.step import Output, RepoFile, Step, placed
 
+# What a script runs as a program instead of importing it: the function that names it → the name to import.
+PROGRAMS = {"pipeline.common.resources:marian_command": "pymarian"}
 FORMAT = 1  # changes with the meaning of a key: every step runs again
 _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -84,8 +86,12 @@ class KeyMaker:
         """Distribution → version of everything that a script's reached code imports."""
         with self._lock:
             if script not in self._libraries:
-                self._libraries[script] = resolve(self._requirements, self.fingerprint(script).imports)
+                self._libraries[script] = self._resolve(self.fingerprint(script))
             return self._libraries[script]
+
+    def _resolve(self, fingerprint: Fingerprint) -> Mapping[str, str]:
+        programs = {name for symbol, name in PROGRAMS.items() if symbol in fingerprint.parts}
+        return resolve(self._requirements, fingerprint.imports | programs)
 
     def parts(self, step: Step, inputs: Mapping[Output, Blob]) -> KeyParts:
         """The parts of a step's key, given the contents of its inputs.

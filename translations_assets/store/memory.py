@@ -121,7 +121,8 @@ class MemoryStore:
 
     def attempts(self, key: str, generation: int) -> list[int]:
         """Numbers of the attempts that have a log, ascending."""
-        return sorted(attempt for name, number, attempt in self._logs if (name, number) == (key, generation))
+        logs = list(self._logs)  # a copy: other threads add logs meanwhile
+        return sorted(attempt for name, number, attempt in logs if (name, number) == (key, generation))
 
     def add_checkpoint(self, key: str, generation: int, name: str, folder: Path) -> None:
         """Store a set and drop all but the newest two; a set that is there already is left as it is."""
@@ -157,7 +158,7 @@ class MemoryStore:
 
     def has_refs(self, space: str, partition: str) -> list[str]:
         """The stages of a partition that have a ref."""
-        return sorted(stage for *owner, stage in self._refs if owner == [space, partition])
+        return sorted(stage for *owner, stage in list(self._refs) if owner == [space, partition])
 
     def write_run(self, run: str, value: Mapping[str, Any]) -> None:
         """Store what a run uses (replaces the run's own earlier state)."""

@@ -1,0 +1,87 @@
+"""Training configs that the tests of the stages read, and their graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from translations_assets.config.load import parse_config
+from translations_assets.stages import STAGES
+from translations_assets.steps.graph import Graph
+from translations_assets.steps.stage import build_graph
+from translations_assets.steps.step import RepoFile, Step, placed
+
+FULL = """\
+experiment:
+  name: full
+  src: en
+  trg: ru
+  teacher-ensemble: 2
+  student-model: tiny
+datasets:
+  train:
+    - opus_ParaCrawl/v9
+    - mtdata_ELRC-swedish_myndigheten-1-eng-rus
+    - url_https://example.com/corpus.[LANG].zst
+  devtest:
+    - flores_dev
+    - flores_aug-typos_dev
+    - sacrebleu_wmt19
+  test:
+    - flores_devtest
+    - flores_aug-upper_devtest
+    - ntrex_test
+  mono-src:
+    - news-crawl_news.2021
+    - url_https://example.com/mono.en.zst
+  mono-trg:
+    - news-crawl_news.2020
+    - opus_NewsCommentary/v16
+marian-args:
+  decoding-teacher: {mini-batch-words: 1000}
+taskcluster: {split-chunks: 3}
+"""
+SMALL = """\
+experiment:
+  name: small
+  src: zh
+  trg: en
+  spm-vocab-split: true
+datasets:
+  train: [opus_ParaCrawl/v9]
+  devtest: [flores_dev]
+  test: []
+taskcluster: {split-chunks: 1}
+"""
+DEMO = """\
+experiment:
+  name: demo
+  src: en
+  trg: eo
+  teacher-mode: one-stage
+  student-model: base
+datasets:
+  train: [demo_train]
+  devtest: [demo_dev]
+  test: [demo_test]
+  mono-src: [demo_mono]
+  mono-trg: [demo_mono]
+"""
+TEXTS = {"full": FULL, "small": SMALL, "demo": DEMO}
+
+
+@cache
+def graph(text: str) -> Graph:
+    return build_graph(parse_config(text, "config.yml"), STAGES)
+
+
+def labels(steps: Sequence[Step]) -> list[str]:
+    return [step.label for step in steps]
+
+
+def files(step: Step, name: str) -> list[str]:
+    """What an input is: `label:file` of what a step makes, else the path in the repository."""
+    return [
+        handle.path if isinstance(handle, RepoFile) else f"{handle.step.label}:{handle.name}"
+        for _, handle in placed(step.inputs[name])
+    ]
