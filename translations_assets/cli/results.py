@@ -78,15 +78,14 @@ def print_table(scores: Scores) -> None:
     from rich.table import Table
 
     datasets = list(dict.fromkeys(dataset for tests in scores.values() for dataset in tests))
-    table = Table("model", *(f"{dataset}\n{name}" for dataset in datasets for name in ("BLEU", "chrF")))
-    for column in table.columns[1:]:
-        column.justify = "right"
+    table = Table("model", title="BLEU / chrF")
+    for dataset in datasets:
+        table.add_column(dataset, justify="right", overflow="fold")
     for model, tests in scores.items():
-        cells = []
-        for dataset in datasets:
-            score = tests.get(dataset)
-            cells += [f"{score['bleu']:.1f}", f"{score['chrf']:.1f}"] if score else ["", ""]
-        table.add_row(model, *cells)
+        found = [tests.get(dataset) for dataset in datasets]
+        table.add_row(
+            model, *(f"{score['bleu']:.1f} / {score['chrf']:.1f}" if score else "" for score in found)
+        )
     Console().print(table)
 
 

@@ -15,6 +15,7 @@ from translations_assets.steps.protocols import Store
 MAX_IMAGES = 4
 MAX_SAMPLES = 10
 MAX_CURVE_ROWS = 200
+KEY_DIGITS = 12  # enough to tell keys apart, and the table stays narrow
 CURVES = {"train": "training curve", "valid": "validation curve"}  # kind of a point → how people call it
 
 Metadata = dict[str, dg.MetadataValue[Any]]
@@ -148,8 +149,8 @@ def _steps(partition: str, results: Sequence[StepResult]) -> dg.MetadataValue[An
                 "seconds": round(result.manifest.usage.seconds, 2),
                 "attempt": result.manifest.attempt,
                 "host": result.manifest.host,
-                "key": result.manifest.key,
                 "log": f"translations logs {partition} {result.step.label}",
+                "key": result.manifest.key[:KEY_DIGITS],
             }
             for result in results
         ]

@@ -1,0 +1,160 @@
+"""Materializing assets by Dagster's own command, with the stages of the tiny pair that take seconds."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+from dagster import AssetKey, DagsterInstance
+
+from tests.end_to_end.tiny import BIN, PARTITION, Place, make_place
+from translations_assets.config.load import parse_config
+from translations_assets.dagster_home import prepare
+from translations_assets.stages import STAGES
+from translations_assets.steps.stage import build_graph
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("dagster")]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """The tiny pair with the vocabulary and all that it needs."""
+    place = make_place(tmp_path_factory.mktemp("dagster"))
+    prepare(place.root / "dagster")
+    done = materialize(place, "+key:train_vocab")
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def materialize(place: Place, selection: str, partition: str = PARTITION) -> CompletedProcess[str]:
+    return place.run("dagster", "asset", "materialize", "--select", selection, "--partition", partition)
+
+
+def metadata(place: Place, asset: str) -> dict[str, Any]:
+    """The metadata of an asset's newest materialization."""
+    with DagsterInstance.from_config(str(place.root / "dagster")) as instance:
+        event = instance.get_latest_materialization_event(AssetKey(asset))
+    assert event is not None
+    assert event.asset_materialization is not None
+    return {name: value.value for name, value in event.asset_materialization.metadata.items()}
+
+
+@contextmanager
+def edited(place: Place, old: str, new: str) -> Iterator[None]:
+    """The config with a text replaced."""
+    path = place.root / "configs" / f"{PARTITION}.yml"
+    before = path.read_text()
+    assert old in before
+    path.write_text(before.replace(old, new))
+    try:
+        yield
+    finally:
+        path.write_text(before)
+
+
+def test_what_was_made_is_told(made: Place) -> None:
+    found = metadata(made, "merge_corpus")
+    assert (found["steps run"], found["steps cached"]) == (1, 0)
+    assert (found["lines in"], found["lines kept"], found["lines dropped"]) == (400, 400, 0)
+    assert found["peak memory (MB)"] > 1
+    assert "La granda hundo" in found["samples"]
+
+
+def test_an_asset_alone_reuses_what_is_there(made: Place) -> None:
+    done = materialize(made, "train_vocab")
+    assert done.returncode == 0, done.stderr
+    assert ": started" not in done.stderr
+    found = metadata(made, "train_vocab")
+    assert (found["steps run"], found["steps cached"]) == (0, 1)
+    assert "warnings" not in found
+
+
+def test_upstream_that_was_never_made_is_an_error_with_the_command(made: Place) -> None:
+    done = materialize(made, "merge_devset,clean_mono")
+    assert done.returncode == 1
+    assert f"Make it first: translations train {PARTITION} --target dataset_mono_src" in done.stderr
+    assert "The above exception was caused by" not in done.stderr
+    assert 'Finished execution of step "merge_devset"' in done.stderr  # nothing is wrong with this one
+
+
+def test_upstream_that_is_out_of_date_is_used_with_a_warning(made: Place) -> None:
+    for lang in ("en", "eo"):
+        data = made.root / "data" / f"train.{lang}.gz"
+        data.with_name(f"more.{lang}.gz").write_bytes(data.read_bytes())
+    with edited(made, "data/train.[LANG].gz", "data/more.[LANG].gz"):
+        done = materialize(made, "train_vocab")
+    assert done.returncode == 0, done.stderr
+    warning = "merge_corpus is out of date (merge-corpus-en-eo)"
+    assert "WARNING - __ASSET_JOB" in done.stderr
+    assert warning in done.stderr
+    assert warning in metadata(made, "train_vocab")["warnings"]
+    assert f"translations train {PARTITION} --target merge_corpus" in done.stderr
+
+
+def test_a_failing_step_stops_what_needs_it_and_nothing_else(made: Place) -> None:
+    with edited(made, "spm-vocab-size: 336", "spm-vocab-size: 64000"):
+        done = materialize(made, "train_vocab,train_backwards,analyze_corpus")
+    assert done.returncode == 1
+    assert "The step train-vocab-en-eo failed" in done.stderr
+    assert "spm-vocab-size" in done.stderr or "--vocab-size" in done.stderr  # the script's own message
+    assert f"translations logs {PARTITION} train-vocab-en-eo" in done.stderr
+    assert "train_backwards - STEP_SKIPPED" in done.stderr
+    assert 'Finished execution of step "analyze_corpus"' in done.stderr
+
+
+def test_images_are_shown(made: Place) -> None:
+    done = materialize(made, "analyze_corpus")
+    assert done.returncode == 0, done.stderr
+    images = [value for name, value in metadata(made, "analyze_corpus").items() if name.endswith(".png")]
+    assert len(images) == 4
+    assert all("](data:image/png;base64,iVBOR" in image for image in images)
+
+
+def test_key_plus_selects_all_that_is_downstream(made: Place) -> None:
+    done = made.run("dagster", "asset", "list", "--select", "key:train_student+")
+    assert done.returncode == 0, done.stderr
+    text = (made.root / "configs" / f"{PARTITION}.yml").read_text()
+    graph = build_graph(parse_config(text, "tiny"), STAGES)
+    assert set(done.stdout.split()) == set(graph.downstream_stages(["train_student"]))
+
+
+def test_a_broken_config_stops_no_other(made: Place) -> None:
+    broken, misnamed = made.root / "configs" / "en-eo.broken.yml", made.root / "configs" / "no name.yml"
+    broken.write_text("experiment: {src: en\n")
+    misnamed.write_text("experiment: {}\n")
+    try:
+        other, itself = materialize(made, "train_vocab"), materialize(made, "train_vocab", "en-eo.broken")
+    finally:
+        broken.unlink()
+        misnamed.unlink()
+    assert other.returncode == 0, other.stderr
+    assert "The partition en-eo.broken cannot run" in other.stderr
+    assert "no name.yml" in other.stderr
+    assert itself.returncode == 1
+    assert f"Failure: {broken}:1: not valid YAML" in itself.stderr
+
+
+def test_a_folder_without_configs_loads(tmp_path: Path) -> None:
+    place = make_place(tmp_path / "place")
+    (place.root / "configs" / f"{PARTITION}.yml").unlink()
+    done = place.run("dagster", "asset", "list")
+    assert done.returncode == 0, done.stderr
+    assert set(STAGES) <= set(done.stdout.split())
+
+
+def test_dg_accepts_the_definitions(made: Place) -> None:
+    project = Path(__file__).parents[2]  # `dg` reads its pyproject
+    done = subprocess.run(
+        [str(BIN / "dg"), "check", "defs"],
+        env=made.environment,
+        cwd=project,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "loaded successfully" in done.stdout + done.stderr
