@@ -39,8 +39,8 @@ types: install-dev ## check the types
 ui: install ## open Dagster's UI on http://127.0.0.1:3000
 	@$(BIN)/dagster dev -w workspace.yaml
 
-bench: install-dev ## print the figures of the benchmarks
-	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+bench: demo install-dev ## print the figures of the benchmarks (finishes the demo first)
+	@for name in cached thousand_steps step_overhead; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 golden: install-dev ## renew the golden files of the tests
 	@$(BIN)/python -m tests.golden.renew
@@ -61,13 +61,13 @@ $(VENV)/.main: requirements/main.lock pyproject.toml | $(UV)
 	@test -x $(BIN)/python || $(UV) venv -q --python 3.11 $(VENV) || $(UV) venv -q --python 3.10 $(VENV) \
 	    || { echo "error: no Python 3.11 or 3.10 was found, and none could be fetched. Install one."; exit 1; }
 	@echo "Installing the locked dependencies (Marian alone has 600 MB) …"
-	@$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements/main.lock
+	@$(UV) pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/main.lock
 	@$(UV) pip install -q --python $(BIN)/python --no-deps -e .
 	@$(BIN)/python -m translations_assets.dagster_home
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.main
-	@$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements/dev.lock
+	@$(UV) pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/dev.lock
 	@touch $@
 
 $(TOOLS)/bin/uv:

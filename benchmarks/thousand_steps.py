@@ -1,4 +1,4 @@
-"""`translations plan` of a graph of 1,000 steps, all cached: 100 datasets, 100 chunks, 2 teachers.
+"""`translations plan` of a graph of 1,000 steps, all cached: 100 datasets, 100 chunks, 2 teachers, 20 tests.
 
 Fills a store with a manifest for every step, then times the whole command, beside the start of Python with
 the command's own imports.
@@ -11,20 +11,21 @@ import tempfile
 import time
 from pathlib import Path
 
-from translations_assets.config.load import load_config
-
 from benchmarks.timing import BIN, report, seconds
+from translations_assets.config.load import load_config
 from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
 from translations_assets.steps.key import KeyMaker
 from translations_assets.steps.manifest import Manifest
 from translations_assets.steps.protocols import Store
 from translations_assets.steps.stage import build_graph
+from translations_assets.steps.step import Step
 from translations_assets.store.open import open_store
 
 RUNS = 5
 DATASETS = 100
 CHUNKS = 100
+TESTS = 20
 
 CONFIG = """\
 experiment:
@@ -36,7 +37,8 @@ datasets:
   train:
 {train}
   devtest: [demo_dev]
-  test: [demo_test]
+  test:
+{test}
   mono-src: [demo_mono]
   mono-trg: [demo_mono]
 taskcluster:
@@ -45,10 +47,11 @@ taskcluster:
 
 
 def write_config(folder: Path) -> Path:
-    """A training config with a hundred datasets."""
+    """A training config with a hundred training datasets."""
     train = "\n".join(f"    - url_https://example.org/data-{n}.[LANG].zst" for n in range(DATASETS))
+    test = "\n".join(f"    - url_https://example.org/test-{n}.[LANG].zst" for n in range(TESTS))
     path = folder / "en-eo.large.yml"
-    path.write_text(CONFIG.format(train=train, chunks=CHUNKS))
+    path.write_text(CONFIG.format(train=train, test=test, chunks=CHUNKS))
     return path
 
 
@@ -56,7 +59,7 @@ def fill(store: Store, config: Path) -> int:
     """Commit a manifest for every step of the config's graph; returns their number."""
     keys = KeyMaker(repository_root())
     graph = build_graph(load_config(config), STAGES)
-    made = {}
+    made: dict[Step, Manifest] = {}
     for step in graph.steps:
         inputs = {output: made[output.step].outputs[output.name] for _, _, output in step.input_outputs()}
         outputs = {name: store.add_bytes(f"{step.label} {name}".encode()) for name in step.outputs}
