@@ -84,7 +84,9 @@ def look(partitions: Sequence[str]) -> dict[str, object]:
             skip = recipes_sensor(context)
         resolver = CachingStaleStatusResolver(instance, graph, LoadingContextForTest(instance))
         stale = {
-            stage: [key for key in partitions if resolver.get_status(dg.AssetKey(stage), key) != StaleStatus.FRESH]
+            stage: [
+                key for key in partitions if resolver.get_status(dg.AssetKey(stage), key) != StaleStatus.FRESH
+            ]
             for stage in STAGES
         }
     assert isinstance(skip, dg.SkipReason)

@@ -99,15 +99,9 @@ def test_a_failing_step_stops_what_needs_it_and_nothing_else(made: Place) -> Non
         done = materialize(made, "train_vocab,train_backwards,analyze_corpus")
     assert done.returncode == 1
     assert "The step train-vocab-en-eo failed" in done.stderr
-    assert "spm-vocab-size" in done.stderr or "--vocab-size" in done.stderr  # the script's own message
+    assert "Change spm-vocab-size" in done.stderr  # the script's own message
     assert f"translations logs {PARTITION} train-vocab-en-eo" in done.stderr
-    assert "train_backwards - STEP_SKIPPED" in done.stderr
-    assert 'Finished execution of step "analyze_corpus"' in done.stderr
-
-
-def test_images_are_shown(made: Place) -> None:
-    done = materialize(made, "analyze_corpus")
-    assert done.returncode == 0, done.stderr
+    assert "Dependencies for step train_backwards failed: ['train_vocab']" in done.stderr
     images = [value for name, value in metadata(made, "analyze_corpus").items() if name.endswith(".png")]
     assert len(images) == 4
     assert all("](data:image/png;base64,iVBOR" in image for image in images)

@@ -54,7 +54,7 @@ def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.Material
     except Cancelled as error:
         raise dg.DagsterExecutionInterruptedError(str(error)) from error
     except (ConfigError, TranslationsError) as error:
-        raise dg.Failure(str(error), allow_retries=False) from None  # told to people: no second traceback
+        raise dg.Failure(str(error), allow_retries=False) from None
     for warning in session.warnings:
         context.log.warning(warning)
     if not results:

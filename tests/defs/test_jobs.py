@@ -1,0 +1,46 @@
+"""The jobs make what their names say, and can be launched for every training config."""
+
+import pytest
+from dagster import JobDefinition
+
+from translations_assets.definitions import defs
+from translations_assets.defs.jobs import FROM, SELECTIONS, UP_TO
+from translations_assets.defs.partitions import TRAINING_CONFIGS
+from translations_assets.stages import STAGES
+from translations_assets.steps.stage import stage_order
+
+UPSTREAM = {name: set(STAGES[name].upstream) for name in stage_order(STAGES)}
+
+
+def job(name: str) -> JobDefinition:
+    return defs.resolve_job_def(name)
+
+
+def made_by(name: str) -> set[str]:
+    """The stages that a job materializes."""
+    return {key.to_user_string() for key in job(name).asset_layer.executable_asset_keys}
+
+
+def needed_by(stage: str) -> set[str]:
+    return {stage}.union(*(needed_by(upstream) for upstream in UPSTREAM[stage]))
+
+
+def test_all_makes_every_stage() -> None:
+    assert made_by("all") == set(STAGES)
+
+
+@pytest.mark.parametrize("stage", UP_TO)
+def test_up_to_a_stage(stage: str) -> None:
+    assert made_by(f"up_to_{stage}") == needed_by(stage)
+
+
+@pytest.mark.parametrize("stage", FROM)
+def test_from_a_stage(stage: str) -> None:
+    assert made_by(f"from_{stage}") == {name for name in STAGES if stage in needed_by(name)}
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_a_job_is_described_partitioned_and_runs_in_threads(name: str) -> None:
+    assert job(name).description
+    assert job(name).partitions_def == TRAINING_CONFIGS
+    assert job(name).executor_def.name == "threaded"

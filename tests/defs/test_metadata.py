@@ -1,0 +1,179 @@
+"""What people read on a materialization."""
+
+import json
+from typing import Any
+
+import pytest
+from dagster import TableMetadataValue
+
+from translations_assets.defs.metadata import KEY_DIGITS, MAX_CURVE_ROWS, MAX_SAMPLES, stage_metadata
+from translations_assets.steps.engine import StepResult
+from translations_assets.steps.manifest import Blob, Manifest, Usage
+from translations_assets.steps.step import Step
+from translations_assets.store.memory import MemoryStore
+
+KEY = "0123456789abcdef" * 4
+PNG = b"\x89PNG\r\n\x1a\nrest"
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+def result(store: MemoryStore, label: str, cached: bool = False, **files: Any) -> StepResult:
+    """A finished step; a file's content is bytes, or a value that becomes JSON."""
+    contents = {name.replace("_", "."): value for name, value in files.items()}
+    outputs = {
+        name: store.add_bytes(value if isinstance(value, bytes) else json.dumps(value).encode())
+        for name, value in contents.items()
+    }
+    step = Step("pipeline.demo.count", label, "demo", {}, {}, tuple(outputs))
+    usage = Usage(seconds=1.5, cpu_seconds=1.25, peak_memory=20_000_000, disk=0)
+    manifest = Manifest(
+        key=KEY,
+        generation=1,
+        outputs=outputs,
+        label="the label in another partition",
+        reason="",
+        bundle=Blob("", 0),
+        provenance={"partition": "en-lt"},
+        attempt=2,
+        host="here",
+        started=0.0,
+        ended=1.5,
+        usage=usage,
+    )
+    return StepResult(step, manifest, cached)
+
+
+def shown(store: MemoryStore, *results: StepResult, warnings: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Name → value; a table as its rows."""
+    metadata = stage_metadata("en-eo", results, store, warnings)
+    return {
+        name: rows(value) if isinstance(value, TableMetadataValue) else value.value
+        for name, value in metadata.items()
+    }
+
+
+def rows(table: TableMetadataValue) -> list[dict[str, Any]]:
+    return [dict(record.data) for record in table.records]
+
+
+def test_steps_cost_and_size_are_summed(store: MemoryStore) -> None:
+    found = shown(store, result(store, "a", text=b"12345"), result(store, "b", cached=True, text=b"123"))
+    assert (found["steps run"], found["steps cached"]) == (1, 1)
+    assert found["size (bytes)"] == 8
+    assert (found["duration (s)"], found["CPU time (s)"], found["peak memory (MB)"]) == (3.0, 2.5, 20.0)
+
+
+def test_each_step_has_a_row_with_its_log_here(store: MemoryStore) -> None:
+    """The label and partition are this config's, although another one made the result."""
+    assert shown(store, result(store, "a", cached=True, text=b"1"))["steps"] == [
+        {
+            "step": "a",
+            "state": "cached",
+            "seconds": 1.5,
+            "attempt": 2,
+            "host": "here",
+            "log": "translations logs en-eo a",
+            "key": KEY[:KEY_DIGITS],
+        }
+    ]
+
+
+def test_lines_are_counted_over_all_steps(store: MemoryStore) -> None:
+    first = {"lines": {"in": 10, "kept": 7, "dropped": {"empty": 1, "too long": 2}}}
+    second = {"lines": {"in": 5, "kept": 4, "dropped": {"empty": 1}}}
+    found = shown(store, result(store, "a", stats_json=first), result(store, "b", stats_json=second))
+    assert (found["lines in"], found["lines kept"], found["lines dropped"]) == (15, 11, 4)
+    assert sorted((row["reason"], row["lines"]) for row in found["dropped, by reason"]) == [
+        ("empty", 2),
+        ("too long", 2),
+    ]
+
+
+def test_samples_are_limited_and_shown_as_they_are(store: MemoryStore) -> None:
+    samples = [["*a*", "b"], *(f"line {number}" for number in range(20))]
+    found = shown(store, result(store, "a", stats_json={"samples": samples}))
+    lines = found["samples"].splitlines()
+    assert len(lines) == MAX_SAMPLES
+    assert lines[0] == "    *a* ||| b"  # indented: Markdown leaves it alone
+
+
+def test_scores_of_an_evaluation(store: MemoryStore) -> None:
+    sample = {"source": "A dog.", "reference": "Hundo.", "translation": "Hundo!"}
+    metrics = {
+        "dataset": "flores_dev",
+        "lines": 1,
+        "bleu": {"score": 31.5, "signature": "s"},
+        "chrf": {"score": 58.25, "signature": "s"},
+        "samples": [sample],
+    }
+    found = shown(store, result(store, "evaluate-a", metrics_json=metrics))
+    assert (found["BLEU evaluate-a"], found["chrF evaluate-a"]) == (31.5, 58.25)
+    assert found["translations evaluate-a"] == [sample]
+
+
+def training(updates: int) -> dict[str, Any]:
+    curve: list[dict[str, Any]] = [
+        {
+            "kind": "train",
+            "update": number,
+            "cost": 9.0 / number,
+            "words_per_second": 100.0,
+            "learn_rate": None,
+        }
+        for number in range(1, updates + 1)
+    ]
+    curve.insert(1, {"kind": "valid", "update": 1, "chrf": 40.0, "bleu": 11.0})
+    best = {"chrf": {"score": 40.0, "update": 1}, "bleu": {"score": 11.0, "update": 1}}
+    return {
+        "updates": updates,
+        "best-model": "chrf",
+        "best": best,
+        "derived": {},
+        "pairs": {},
+        "curve": curve,
+    }
+
+
+def test_curves_of_a_training(store: MemoryStore) -> None:
+    found = shown(store, result(store, "train-a", metrics_json=training(3)))
+    assert found["updates train-a"] == 3
+    assert (found["best chrf train-a"], found["best bleu train-a"]) == (40.0, 11.0)
+    assert found["validation curve train-a"] == [{"update": 1, "chrf": 40.0, "bleu": 11.0}]
+    assert [row["update"] for row in found["training curve train-a"]] == [1, 2, 3]
+    assert [row["cost"] for row in found["training curve train-a"]] == [9.0, 4.5, 3.0]
+
+
+@pytest.mark.parametrize("updates", [MAX_CURVE_ROWS, MAX_CURVE_ROWS + 1, 10 * MAX_CURVE_ROWS + 7])
+def test_a_long_curve_is_thinned_evenly_and_keeps_its_end(store: MemoryStore, updates: int) -> None:
+    found = shown(store, result(store, "train-a", metrics_json=training(updates)))
+    shown_updates = [row["update"] for row in found["training curve train-a"]]
+    assert MAX_CURVE_ROWS / 2 <= len(shown_updates) <= MAX_CURVE_ROWS
+    assert shown_updates[-1] == updates
+    assert len({later - sooner for sooner, later in zip(shown_updates, shown_updates[1:], strict=False)}) == 1
+
+
+def test_a_training_without_validation(store: MemoryStore) -> None:
+    metrics = {"updates": 5, "best": {}, "curve": []}
+    found = shown(store, result(store, "train-a", metrics_json=metrics))
+    assert found["updates train-a"] == 5
+    assert not [name for name in found if "curve" in name]
+
+
+def test_images_stand_in_the_page(store: MemoryStore) -> None:
+    found = shown(store, result(store, "a", words_png=PNG))
+    assert found["a words.png"].startswith("![a words.png](data:image/png;base64,iVBORw0KGg")
+
+
+def test_warnings_are_kept(store: MemoryStore) -> None:
+    found = shown(store, result(store, "a", text=b"1"), warnings=("merge_corpus is out of date", "another"))
+    assert found["warnings"] == "* merge_corpus is out of date\n* another"
+
+
+def test_a_stage_without_steps_says_so(store: MemoryStore) -> None:
+    found = shown(store)
+    assert (found["steps run"], found["steps cached"]) == (0, 0)
+    assert "no steps" in found["note"]

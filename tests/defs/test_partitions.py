@@ -1,0 +1,121 @@
+"""Which training configs are partitions, whatever else lies in the folders."""
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.tiny import PARTITION, Place, make_place
+from translations_assets.config.errors import ConfigError
+from translations_assets.defs import assets, partitions
+from translations_assets.project import Project
+from translations_assets.steps.errors import StoreError
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    place = make_place(tmp_path / "place")
+    for name, value in place.environment.items():
+        if name.startswith("TRANSLATIONS_"):
+            monkeypatch.setenv(name, value)
+    return place
+
+
+@pytest.fixture
+def project(place: Place, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project over the place, which the definitions' functions use, too."""
+    project = Project()
+    monkeypatch.setattr(partitions, "PROJECT", project)
+    monkeypatch.setattr(assets, "PROJECT", project)
+    return project
+
+
+def text(place: Place) -> str:
+    return (place.root / "configs" / f"{PARTITION}.yml").read_text()
+
+
+def put(place: Place, name: str, content: str) -> Path:
+    path = place.root / "configs" / name
+    path.write_text(content)
+    return path
+
+
+def test_a_file_that_cannot_be_a_partition_stops_no_other(
+    place: Place, project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    put(place, "no name.yml", text(place))
+    with caplog.at_level(logging.WARNING):
+        assert partitions.partition_keys() == [PARTITION]
+    assert "no name.yml" in caplog.text
+    assert project.read_graph(PARTITION).steps
+
+
+def test_of_two_files_with_one_key_neither_is_used(place: Place, project: Project) -> None:
+    put(place, f"{PARTITION}.yaml", text(place))
+    put(place, "en-eo.more.yml", text(place))
+    assert partitions.partition_keys() == ["en-eo.more"]
+    with pytest.raises(ConfigError, match="also defined by"):
+        project.read_config(PARTITION)
+
+
+def test_a_missing_folder_stops_no_other(
+    place: Place, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = f"{place.root / 'nowhere'}:{place.root / 'configs'}"
+    monkeypatch.setenv("TRANSLATIONS_CONFIGS", folders)
+    keys, problems = project.partitions()
+    assert keys == [PARTITION]
+    assert "nowhere" in str(problems[0])
+
+
+def test_no_configs_are_no_partitions(place: Place, project: Project) -> None:
+    (place.root / "configs" / f"{PARTITION}.yml").unlink()
+    assert partitions.partition_keys() == []
+
+
+def test_code_versions_leave_out_a_config_that_cannot_be_read(
+    place: Place, project: Project, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = code_versions(project, monkeypatch)
+    put(place, "en-eo.broken.yml", "experiment: {\n")
+    with caplog.at_level(logging.WARNING):
+        assert code_versions(project, monkeypatch) == before
+    assert "The partition en-eo.broken cannot run" in caplog.text
+
+
+def code_versions(project: Project, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What the assets' code versions would be if the definitions were loaded now."""
+    keys = project.partitions()[0]
+    monkeypatch.setattr(assets, "TRAINING_CONFIGS", assets.dg.StaticPartitionsDefinition(keys))
+    return assets.code_versions()
+
+
+def test_a_config_from_outside_becomes_a_partition(place: Place, project: Project, tmp_path: Path) -> None:
+    path = tmp_path / "en-eo.mine.yml"
+    path.write_text(text(place))
+    assert project.adopt(str(path)) == "en-eo.mine"
+    assert partitions.partition_keys() == ["en-eo.mine", PARTITION]
+    path.unlink()
+    assert project.read_config("en-eo.mine")[0] == "en-eo.mine"
+
+
+def test_an_adopted_config_never_changes(place: Place, project: Project, tmp_path: Path) -> None:
+    path = tmp_path / "en-eo.mine.yml"
+    path.write_text(text(place))
+    project.adopt(str(path))
+    project.adopt(str(path))
+    path.write_text(text(place).replace("after: 20u", "after: 40u"))
+    with pytest.raises(StoreError, match="Choose another name"):
+        project.adopt(str(path))
+
+
+def test_a_config_from_outside_does_not_replace_one_of_the_folder(
+    place: Place, project: Project, tmp_path: Path
+) -> None:
+    path = tmp_path / f"{PARTITION}.yml"
+    path.write_text(text(place))
+    with pytest.raises(ConfigError, match="give the file another name"):
+        project.adopt(str(path))
+    own = place.root / "configs" / f"{PARTITION}.yml"
+    assert project.adopt(str(own)) == PARTITION
+    assert project.store.configs() == {}

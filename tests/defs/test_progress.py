@@ -1,0 +1,137 @@
+"""What people see of an asset while its steps run."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from translations_assets.defs import progress
+from translations_assets.defs.progress import OBSERVATION_SECONDS, Progress
+from translations_assets.steps.engine import StepEvent
+from translations_assets.steps.step import Step
+
+STEP = Step("pipeline.train.train", "train-student-en-eo", "train_student", {}, {}, ("model.npz",))
+
+
+@dataclass
+class Log:
+    """Collects lines by level."""
+
+    lines: list[tuple[str, str]] = field(default_factory=list)
+
+    def info(self, text: str) -> None:
+        self.lines.append(("info", text))
+
+    def warning(self, text: str) -> None:
+        self.lines.append(("warning", text))
+
+    def error(self, text: str) -> None:
+        self.lines.append(("error", text))
+
+
+@dataclass
+class Context:
+    """As much of Dagster's context as is used."""
+
+    partition_key: str = "en-eo"
+    log: Log = field(default_factory=Log)
+    events: list[dg.AssetObservation] = field(default_factory=list)
+
+    def log_event(self, event: dg.AssetObservation) -> None:
+        self.events.append(event)
+
+    def values(self) -> list[dict[str, Any]]:
+        return [{name: value.value for name, value in event.metadata.items()} for event in self.events]
+
+
+@pytest.fixture
+def context() -> Context:
+    return Context()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time now, in a list of one."""
+    now = [1000.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def listener(context: Context) -> Progress:
+    return Progress(context, "train_student")  # type: ignore[arg-type]
+
+
+def numbers(update: int, **others: Any) -> StepEvent:
+    return StepEvent("progress", STEP, {"kind": "train", "update": update, **others})
+
+
+def test_numbers_are_observed_at_most_every_five_seconds(context: Context, clock: list[float]) -> None:
+    with listener(context) as told:
+        for second in range(21):
+            clock[0] = 1000.0 + second
+            told(numbers(second))
+    assert [value[f"{STEP.label}: update"] for value in context.values()] == [0, 5, 10, 15, 20]
+    assert OBSERVATION_SECONDS == 5
+
+
+def test_the_last_numbers_are_not_lost(context: Context, clock: list[float]) -> None:
+    with listener(context) as told:
+        told(numbers(1))
+        told(numbers(2, cost=3.5))
+        assert len(context.events) == 1
+    assert context.values()[-1] == {f"{STEP.label}: update": 2, f"{STEP.label}: cost": 3.5}
+
+
+def test_the_last_numbers_are_not_lost_when_the_step_fails(context: Context, clock: list[float]) -> None:
+    with pytest.raises(RuntimeError, match="diverged"), listener(context) as told:
+        told(numbers(1))
+        told(numbers(2))
+        raise RuntimeError("diverged")
+    assert context.values()[-1] == {f"{STEP.label}: update": 2}
+
+
+def test_nothing_is_observed_twice(context: Context, clock: list[float]) -> None:
+    with listener(context) as told:
+        told(numbers(1))
+    assert len(context.events) == 1
+
+
+def test_an_observation_belongs_to_the_asset_and_partition(context: Context) -> None:
+    with listener(context) as told:
+        told(numbers(1, learn_rate=None, note="text"))
+    (event,) = context.events
+    assert (event.asset_key, event.partition) == (dg.AssetKey("train_student"), "en-eo")
+    assert set(event.metadata) == {f"{STEP.label}: update"}  # only numbers make curves
+
+
+@pytest.mark.parametrize(
+    ("event", "level", "text"),
+    [
+        (StepEvent("started", STEP), "info", "translations logs -f en-eo train-student-en-eo"),
+        (StepEvent("retry", STEP, {"message": "No network."}), "warning", "No network. Trying again."),
+        (StepEvent("failed", STEP, {"message": "The step failed"}), "error", "The step failed"),
+        (StepEvent("cancelled", STEP), "warning", "cancelled"),
+        (StepEvent("done", STEP), "info", "done"),
+    ],
+)
+def test_events_become_lines_of_the_log(context: Context, event: StepEvent, level: str, text: str) -> None:
+    listener(context)(event)
+    ((found_level, found_text),) = context.log.lines
+    assert found_level == level
+    assert text in found_text
+
+
+def test_cached_steps_are_silent(context: Context) -> None:
+    listener(context)(StepEvent("cached", STEP))
+    assert context.log.lines == []
+
+
+def test_other_listeners_of_the_process_hear_everything(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[StepEvent] = []
+    monkeypatch.setattr(progress, "LISTENERS", [heard.append])
+    event = StepEvent("done", STEP)
+    listener(context)(event)
+    assert heard == [event]
