@@ -124,7 +124,7 @@ def _local_path(url: str) -> Path:
 
 def _copy(path: Path, part: _Part) -> None:
     if not path.is_file():
-        raise NotFound(f"There is no file {path}.")
+        raise NotFound(f"There is no file {path}. Check the name.")
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
             part.write(chunk)

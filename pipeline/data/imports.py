@@ -40,7 +40,7 @@ def scratch_folder(output: Path, dataset: str) -> Iterator[Path]:
         try:
             yield Path(folder)
         except (InputError, TemporaryError) as error:
-            message = str(error).replace(f"{folder}/", "")
+            message = str(error).replace(f"{Path(folder)}/", "")  # as paths are told: "out", not "./out"
             raise type(error)(f"Dataset {dataset}: {message}") from error
 
 

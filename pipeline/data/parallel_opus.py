@@ -47,7 +47,7 @@ def _fetch_pair(request: Request, archive: Path) -> tuple[str, Source]:
         try:
             return reversed_pair, fetch(_zip_url(request.dataset, reversed_pair), archive)
         except (NotFound, Unreachable):
-            raise type(error)(f"OPUS has it neither as {pair} nor as {reversed_pair}. {error}") from error
+            raise type(error)(f"It was found neither as {pair} nor as {reversed_pair}. {error}") from error
 
 
 def _zip_url(dataset: str, pair: str) -> str:

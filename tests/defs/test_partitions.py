@@ -4,6 +4,7 @@ import logging
 from pathlib import Path
 
 import pytest
+from dagster import StaticPartitionsDefinition
 
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from translations_assets.config.errors import ConfigError
@@ -86,7 +87,7 @@ def test_code_versions_leave_out_a_config_that_cannot_be_read(
 def code_versions(project: Project, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """What the assets' code versions would be if the definitions were loaded now."""
     keys = project.partitions()[0]
-    monkeypatch.setattr(assets, "TRAINING_CONFIGS", assets.dg.StaticPartitionsDefinition(keys))
+    monkeypatch.setattr(assets, "TRAINING_CONFIGS", StaticPartitionsDefinition(keys))
     return assets.code_versions()
 
 

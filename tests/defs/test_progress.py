@@ -54,7 +54,7 @@ def context() -> Context:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time now, in a list of one."""
     now = [1000.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("translations_assets.defs.progress.time.monotonic", lambda: now[0])
     return now
 
 
@@ -84,10 +84,14 @@ def test_the_last_numbers_are_not_lost(context: Context, clock: list[float]) -> 
 
 
 def test_the_last_numbers_are_not_lost_when_the_step_fails(context: Context, clock: list[float]) -> None:
-    with pytest.raises(RuntimeError, match="diverged"), listener(context) as told:
-        told(numbers(1))
-        told(numbers(2))
-        raise RuntimeError("diverged")
+    def diverge() -> None:
+        with listener(context) as told:
+            told(numbers(1))
+            told(numbers(2))
+            raise RuntimeError("diverged")
+
+    with pytest.raises(RuntimeError, match="diverged"):
+        diverge()
     assert context.values()[-1] == {f"{STEP.label}: update": 2}
 
 

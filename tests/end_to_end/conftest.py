@@ -1,14 +1,12 @@
 """A tiny pair, trained once through every stage for all tests that look at what came out."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 
 
 @pytest.fixture(scope="session")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Place:
     """The tiny pair with every stage made by `translations train`."""
     place = make_place(tmp_path_factory.mktemp("tiny"))
     done = place.run("translations", "train", PARTITION, "--yes")

@@ -9,26 +9,25 @@ from translations_assets.defs.shared import PARTITION_TAG, PROJECT
 from translations_assets.steps.errors import TranslationsError
 
 
-class RunStart(dg.ConfigurableResource[None]):
-    """Observes the recipes of the run's partition before its first asset starts.
+# A function and no ConfigurableResource: with that, Dagster reads what Pydantic has deprecated, and warns.
+@dg.resource(description="Observes the recipes of the run's partition before its first asset starts.")
+def run_start(context: InitResourceContext) -> None:
+    """Called by Dagster once per run.
 
     Dagster notes an asset's upstream data versions when the asset starts; a recipe that is observed later
     would show what was just made as stale.
     """
-
-    def setup_for_execution(self, context: InitResourceContext) -> None:
-        """Called by Dagster once per run."""
-        partition = context.dagster_run.tags.get(PARTITION_TAG) if context.dagster_run else None
-        if not partition or not context.instance:
-            return
-        try:
-            observe_recipes(context.instance, PROJECT, [partition])
-        except (ConfigError, TranslationsError) as error:  # the assets tell it once more, and fail
-            if context.log:
-                context.log.warning(f"The recipes of {partition} cannot be observed: {error}")
+    partition = context.dagster_run.tags.get(PARTITION_TAG) if context.dagster_run else None
+    if not partition or not context.instance:
+        return
+    try:
+        observe_recipes(context.instance, PROJECT, [partition])
+    except (ConfigError, TranslationsError) as error:  # the assets tell it once more, and fail
+        if context.log:
+            context.log.warning(f"The recipes of {partition} cannot be observed: {error}")
 
 
 @dg.definitions
 def resources() -> dg.Definitions:
     """The resources of all definitions."""
-    return dg.Definitions(resources={"run_start": RunStart()})
+    return dg.Definitions(resources={"run_start": run_start})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -155,8 +156,6 @@ class Attempt:
             return self._outcome("temporary", f"ended before it was done: {ended.stopped}")
         if ended.code == 0:
             return None
-        if ended.code == EX_TEMPFAIL:
-            return self._outcome("temporary", "the script asks for another attempt (exit code 75)")
         number = -ended.code if ended.code < 0 else ended.code - 128
         if number in _SENT_FROM_OUTSIDE:
             peak = ended.usage.peak_memory / 2**30
@@ -166,9 +165,15 @@ class Attempt:
                 f"(the step's peak was {peak:.2f} GiB)",
             )
         name = f"signal {-ended.code}" if ended.code < 0 else f"exit code {ended.code}"
-        if _free_bytes(self._folder.path) < _HARDLY_FREE:
+        if self._is_disk_full():
             return self._outcome("temporary", f"no space left in {self._request.work} ({name}): free some")
+        if ended.code == EX_TEMPFAIL:
+            return self._outcome("temporary", f"the script asks for another attempt ({name})")
         return self._outcome("failed", f"{self._job.script} ended with {name}")
+
+    def _is_disk_full(self) -> bool:
+        """Whether the disk is full, or was, before the script tidied up behind itself."""
+        return _free_bytes(self._folder.path) < _HARDLY_FREE or os.strerror(errno.ENOSPC) in self._log.tail()
 
     def _changed(self, placed: Mapping[Path, os.stat_result]) -> Outcome | None:
         """The complaint about the first input that the script changed."""

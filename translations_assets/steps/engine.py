@@ -211,7 +211,7 @@ class _Execution:
             )
             if outcome.kind != "temporary" or number == step.attempts - 1:
                 return outcome
-            self._tell(StepEvent("retry", step, {"message": outcome.message}))
+            self._tell(StepEvent("retry", step, {"message": _why(outcome)}))
             if self.cancel.wait(RETRY_SECONDS * 2**number):
                 return Outcome("cancelled", message="cancelled before another attempt")
         raise AssertionError("a step has at least one attempt")
@@ -293,3 +293,9 @@ class _Execution:
             f"To have it made again: translations train {self.session.partition}"
             for output in lost
         ]
+
+
+def _why(outcome: Outcome) -> str:
+    """An outcome's message with the last error that the script told of, which scripts begin with "error"."""
+    told = [line for line in outcome.log_tail.splitlines() if line.startswith("error")]
+    return "; ".join([outcome.message, *told[-1:]])

@@ -155,6 +155,8 @@ class Files:
         problem = f"The store {self.root} could not {doing}: {error.strerror or error}."
         if self.root.exists() and not self.root.is_dir():
             return f"{problem} The store must be a folder, and this is a file: choose another path."
+        if error.errno == errno.ENOTDIR:
+            return f"{problem} A file stands where it needs a folder: choose another path."
         if error.errno in _FULL:
             return f"{problem} What is stored is whole. Free some space, then run again."
         if error.errno in _FORBIDDEN:

@@ -1,0 +1,66 @@
+"""The tiny pair with made-up results, and the command run in the test's process."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.defs.runner import MadeUpRunner
+from tests.end_to_end.tiny import PARTITION, Place, make_place
+from translations_assets.cli.main import main
+from translations_assets.project import Project
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Said]
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """The tiny pair, named by the environment; the current folder is the place's."""
+    place = make_place(tmp_path / "place")
+    for name, value in place.environment.items():
+        if name.startswith(("TRANSLATIONS_", "DAGSTER_")):
+            monkeypatch.setenv(name, value)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.chdir(place.root)
+    return place
+
+
+@pytest.fixture
+def command(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> Command:
+    """Runs `translations` with some words."""
+
+    def call(*words: str) -> Said:
+        monkeypatch.setattr("sys.argv", ["translations", *words])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        out, err = capfdbinary.readouterr()
+        return Said(code, out.decode(), err.decode())
+
+    return call
+
+
+def make(target: str) -> None:
+    """Make up results of a stage and all that it needs, and publish them."""
+    project = Project()
+    project.__dict__["runner"] = MadeUpRunner()
+    session = project.session("run-1", PARTITION)
+    for stage in session.graph.stage_closure([target]):
+        project.engine.run(session, session.graph.stages[stage], threading.Event(), lambda event: None)
+        session.publish(stage)

@@ -1,0 +1,80 @@
+"""What people get wrong: one clear message, exit code 1, no traceback."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.end_to_end.tiny import PARTITION, Place
+
+VERBS = ("graph", "plan", "train", "status", "logs", "artifacts", "results", "translate")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself(command: Command, verb: str) -> None:
+    said = command(verb, "--help")
+    assert said.code == 0
+    assert "A training config's name, or the path of a YAML file." in " ".join(said.out.split())
+
+
+def test_no_verb_lists_the_verbs(command: Command) -> None:
+    said = command()
+    assert all(verb in said.out + said.err for verb in VERBS)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["plan", "en-eo.tyni"], "there is no training config 'en-eo.tyni'"),
+        (["plan", "en-eo.tyni"], "Did you mean 'en-eo.tiny'?"),
+        (["plan", "gone.yml"], "gone.yml: there is no such file"),
+        (["plan", PARTITION, "--target", "train_studnt"], "'train_studnt' is not a stage"),
+        (["plan", PARTITION, "--start", "nothing"], "'nothing' is not a stage"),
+        (["graph", PARTITION, "--target", "nothing"], "'nothing' is not a stage"),
+        (["train", PARTITION, "--target", "nothing"], "'nothing' is not a stage"),
+        (["logs", PARTITION, "nothing"], f"To list the labels: translations graph {PARTITION}"),
+        (["artifacts", PARTITION, "train-vocab"], "Did you mean train-vocab-en-eo or"),
+        (["logs", PARTITION, "train-vocab-en-eo"], "has not begun: input from merge-corpus-en-eo"),
+        (["artifacts", PARTITION, "train-vocab-en-eo"], "--target train_vocab"),
+        (["artifacts", PARTITION, "--download", "here"], "Name the step whose files to download"),
+        (["results", PARTITION], f"No model of {PARTITION} is evaluated yet: translations train {PARTITION}"),
+        (["translate", PARTITION], f"translations train {PARTITION} --target quantize"),
+        (["translate", PARTITION, "--model", "backwards"], "--target train_backwards"),
+    ],
+)
+def test_one_message(command: Command, words: list[str], message: str) -> None:
+    said = command(*words)
+    assert said.code == 1
+    assert said.err.startswith("error: ")
+    assert message in said.err
+    assert "Traceback" not in said.err
+    assert said.out == ""
+
+
+@pytest.mark.parametrize("verb", ["graph", "plan", "train", "status", "artifacts", "results", "translate"])
+def test_a_broken_config_is_named_with_its_line(command: Command, place: Place, verb: str) -> None:
+    path = place.root / "configs" / "en-eo.broken.yml"
+    path.write_text("experiment:\n  nme: x\n")
+    said = command(verb, "en-eo.broken")
+    assert said.code == 1
+    assert f"{path}:2" in said.err
+    assert "nme" in said.err
+
+
+def test_a_space_that_cannot_be_one(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSLATIONS_SPACE", "Not A Space")
+    said = command("results", PARTITION)
+    assert said.code == 1
+    assert said.err.startswith("error: TRANSLATIONS_SPACE='Not A Space'")
+
+
+def test_a_store_that_cannot_be_written(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("not a folder")
+    monkeypatch.setenv("TRANSLATIONS_STORE", str(file))
+    said = command("plan", PARTITION)
+    assert said.code == 1
+    assert said.err.startswith("error: ")
+    assert str(file) in said.err

@@ -1,0 +1,178 @@
+"""`graph`, `plan`, `status`, `logs`, `artifacts`, `results`: what is there, for people and as JSON."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command, make
+from tests.end_to_end.tiny import PARTITION, Place, labels
+
+VOCAB = "train-vocab-en-eo"
+
+
+def test_the_graph_needs_no_store(command: Command, place: Place) -> None:
+    said = command("graph", PARTITION)
+    assert VOCAB in labels(said.out)
+    assert not (place.root / "state").exists()
+
+
+def test_tasks_are_labels_and_full_has_edges(command: Command) -> None:
+    tasks, full = command("graph", PARTITION), command("graph", PARTITION, "--show", "full")
+    assert len(labels(tasks.out)) == len(set(labels(tasks.out))) > 40
+    assert [line for line in labels(full.out) if not line.startswith(" ")] == labels(tasks.out)
+    assert f"{VOCAB}\n    <- merge-corpus-en-eo\n" in full.out
+
+
+def test_target_and_its_closure(command: Command) -> None:
+    ask = ("graph", PARTITION, "--target", "train_vocab", "--json", "--show")
+    assert list(json.loads(command(*ask, "target").out)) == [VOCAB]
+    closure = json.loads(command(*ask, "target-graph").out)
+    assert {step["attributes"]["stage"] for step in closure.values()} == {
+        "dataset_train",
+        "dataset_devtest",
+        "dataset_test",
+        "clean_corpus",
+        "merge_corpus",
+        "train_vocab",
+    }
+
+
+def test_optimized_leaves_out_what_is_cached(command: Command) -> None:
+    make("merge_corpus")
+    ask = ("graph", PARTITION, "--target", "train_vocab", "--json", "--show", "optimized")
+    (step,) = json.loads(command(*ask).out).values()
+    assert step["label"] == VOCAB
+    assert len(step["key"]) == 64
+
+
+def test_graph_as_json(command: Command) -> None:
+    graph = json.loads(command("graph", PARTITION, "--json").out)
+    step = graph[VOCAB]
+    assert (step["label"], step["key"]) == (VOCAB, None)
+    assert step["attributes"]["stage"] == "train_vocab"
+    assert set(step["dependencies"].values()) == {"merge-corpus-en-eo"}
+    assert step["task"]["script"] == "pipeline.train.vocab"
+    assert step["task"]["args"]["vocab_size"] == 336
+    assert all(set(other["dependencies"].values()) <= set(graph) for other in graph.values())
+
+
+def test_plan_as_json(command: Command) -> None:
+    make("merge_corpus")
+    plan = json.loads(command("plan", PARTITION, "--json").out)
+    steps = {step["label"]: step for step in plan["steps"]}
+    assert steps["merge-corpus-en-eo"]["status"] == "cached"
+    assert steps[VOCAB]["status"] == "run"
+    assert steps[VOCAB]["reasons"] == ["no result for its key in the store"]
+    assert steps["train-student-en-eo"]["status"] == "maybe"
+    assert steps["train-student-en-eo"]["key"] is None
+
+
+def test_plan_for_people(command: Command) -> None:
+    make("merge_corpus")
+    said = command("plan", PARTITION, "--target", "train_vocab")
+    assert [line.split() for line in labels(said.out)][-2:] == [
+        ["train_vocab", "1", "run"],
+        ["6", "steps:", "5", "cached,", "1", "to", "run"],
+    ]
+    steps = command("plan", PARTITION, "--target", "train_vocab", "--steps")
+    assert f"run    {VOCAB}  (no result for its key in the store)" in steps.out
+
+
+def test_start_repeats_although_cached(command: Command) -> None:
+    make("train_vocab")
+    said = command("plan", PARTITION, "--target", "train_vocab", "--start", "merge_corpus", "--steps")
+    assert "run    merge-corpus-en-eo  (told to repeat the stage merge_corpus)" in said.out
+    assert said.out.endswith("6 steps: 4 cached, 2 to run\n")
+
+
+def test_status(command: Command) -> None:
+    make("merge_corpus")
+    rows = {row["label"]: row for row in json.loads(command("status", PARTITION, "--json").out)["steps"]}
+    assert (rows["merge-corpus-en-eo"]["state"], rows["merge-corpus-en-eo"]["host"]) == ("finished", "here")
+    assert (rows[VOCAB]["state"], rows[VOCAB]["attempts"]) == ("waiting", 0)
+    people = command("status", PARTITION)
+    assert ["merge_corpus", "1", "finished"] in [line.split()[:3] for line in labels(people.out)]
+    assert "49 steps: 5 cached" in people.out
+
+
+def test_the_log_of_a_step(command: Command) -> None:
+    make("train_vocab")
+    said = command("logs", PARTITION, VOCAB)
+    assert (said.code, said.out) == (0, f"the log of {VOCAB}\n")
+    assert command("logs", "-f", PARTITION, VOCAB).out == said.out
+
+
+def test_artifacts_are_listed(command: Command) -> None:
+    make("train_vocab")
+    found = json.loads(command("artifacts", PARTITION, "--json").out)
+    assert len(found) == 6
+    assert set(found[VOCAB]) == {"vocab.en.spm", "vocab.eo.spm", "stats.json"}
+    people = command("artifacts", PARTITION, VOCAB)
+    assert f"64  {found[VOCAB]['vocab.en.spm']['digest'][:12]}  vocab.en.spm" in people.out
+
+
+def test_downloaded_files_are_the_persons_own(command: Command, tmp_path: Path) -> None:
+    """Not the store's, which a hard link would be: an edit of them would damage it."""
+    make("train_vocab")
+    said = command("artifacts", PARTITION, VOCAB, "--download", str(tmp_path / "out" / "vocab"))
+    assert said.code == 0, said.err
+    files = {path.name: path for path in (tmp_path / "out" / "vocab").iterdir()}
+    assert set(files) == {"vocab.en.spm", "vocab.eo.spm", "stats.json"}
+    for path in files.values():
+        assert path.stat().st_nlink == 1
+        assert os.access(path, os.W_OK)
+    assert json.loads(files["stats.json"].read_text())["lines"]["in"] == 3
+
+
+def test_a_download_replaces_no_file(command: Command, tmp_path: Path) -> None:
+    make("train_vocab")
+    (tmp_path / "vocab.eo.spm").write_text("mine")
+    said = command("artifacts", PARTITION, VOCAB, "--download", str(tmp_path))
+    assert said.code == 1
+    assert "already holds vocab.eo.spm. Give another folder." in said.err
+    assert (tmp_path / "vocab.eo.spm").read_text() == "mine"
+    assert not (tmp_path / "vocab.en.spm").exists()
+
+
+def test_a_download_to_where_no_folder_can_be(command: Command, tmp_path: Path) -> None:
+    make("train_vocab")
+    (tmp_path / "file").write_text("a file")
+    said = command("artifacts", PARTITION, VOCAB, "--download", str(tmp_path / "file" / "below"))
+    assert said.code == 1
+    assert "cannot be written" in said.err
+    assert "Traceback" not in said.err
+
+
+def test_results(command: Command) -> None:
+    make("evaluate_teacher")
+    make("evaluate_backwards")
+    assert json.loads(command("results", PARTITION, "--json").out) == {
+        "backwards": {"tiny": {"bleu": 1.0, "chrf": 2.0}},
+        "teacher-1": {"tiny": {"bleu": 1.0, "chrf": 2.0}},
+    }
+    people = command("results", PARTITION)
+    assert "teacher-1" in people.out
+    assert "A dog.\n    → Hundo!" in people.out
+
+
+def test_what_is_out_of_date_is_shown_with_a_note(command: Command, place: Place) -> None:
+    make("evaluate_backwards")
+    path = place.root / "configs" / f"{PARTITION}.yml"
+    path.write_text(
+        path.read_text().replace("training-backward: &model", "training-backward: &model\n    seed: 9")
+    )
+    said = command("results", PARTITION, "--json")
+    assert set(json.loads(said.out)) == {"backwards"}
+    assert "note: evaluate_backwards is out of date" in said.err
+
+
+@pytest.mark.parametrize("verb", ["plan", "graph", "status", "artifacts"])
+def test_a_path_is_as_good_as_a_name(command: Command, place: Place, tmp_path: Path, verb: str) -> None:
+    make("merge_corpus")
+    path = tmp_path / "en-eo.elsewhere.yml"
+    path.write_text((place.root / "configs" / f"{PARTITION}.yml").read_text())
+    by_name, by_path = command(verb, PARTITION), command(verb, str(path))
+    assert by_path.code == 0, by_path.err
+    assert by_path.out == by_name.out

@@ -1,0 +1,122 @@
+"""`translations train`: asks, runs, keeps what is finished, and can be interrupted."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from dagster import DagsterInstance
+
+from pipeline.common.lines import write_lines
+from tests.cli.conftest import Command, make
+from tests.end_to_end.tiny import BIN, PARTITION, Place
+from translations_assets.project import Project
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("dagster")]
+
+
+def statuses(place: Place) -> list[str]:
+    """How Dagster's runs ended, newest first."""
+    with DagsterInstance.from_config(str(place.root / "dagster")) as instance:
+        return [run.status.value for run in instance.get_runs()]
+
+
+def test_no_means_nothing_happens(place: Place, tmp_path: Path) -> None:
+    path = tmp_path / "en-eo.mine.yml"
+    path.write_text((place.root / "configs" / f"{PARTITION}.yml").read_text())
+    done = place.run("translations", "train", str(path), "--target", "merge_devset", text="n\n")
+    assert done.returncode == 1
+    assert "Start?" in done.stdout
+    assert Project().store.configs() == {}
+    assert not (place.root / "dagster").exists()
+
+
+def test_nothing_to_do(command: Command) -> None:
+    make("train_vocab")
+    said = command("train", PARTITION, "--target", "train_vocab")
+    assert said.code == 0, said.err
+    assert "nothing to run" in said.out
+
+
+def test_a_config_from_outside_is_trained_and_kept(place: Place, tmp_path: Path) -> None:
+    path = tmp_path / "en-eo.mine.yml"
+    path.write_text((place.root / "configs" / f"{PARTITION}.yml").read_text())
+    done = place.run("translations", "train", str(path), "--target", "merge_devset", text="\n")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "merge-devset-en-eo done" in done.stdout
+    assert statuses(place) == ["SUCCESS"]
+    path.unlink()
+    plan = place.run("translations", "plan", "en-eo.mine", "--target", "merge_devset")
+    assert plan.returncode == 0, plan.stderr
+    assert "to run" not in plan.stdout
+
+
+def test_a_failure_is_told_once_and_ends_with_one(place: Place) -> None:
+    path = place.root / "configs" / f"{PARTITION}.yml"
+    path.write_text(path.read_text().replace("spm-vocab-size: 336", "spm-vocab-size: 64000"))
+    done = place.run("translations", "train", PARTITION, "--target", "train_vocab", "--yes")
+    assert done.returncode == 1
+    assert done.stderr.count("The step train-vocab-en-eo failed") == 1
+    assert f"To look: translations status {PARTITION}" in done.stderr
+    assert "Traceback" not in done.stderr
+    status = place.run("translations", "status", PARTITION)
+    assert "train_vocab                 1 failed" in status.stdout
+
+
+def test_an_interrupt_ends_the_children_and_keeps_what_is_finished(place: Place) -> None:
+    for lang in ("en", "eo"):
+        lines = (f"The big dog number {number} sees the old cat." for number in range(300_000))
+        write_lines(place.root / "data" / f"train.{lang}.gz", lines)
+    command = [str(BIN / "translations"), "train", PARTITION, "--target", "clean_corpus", "--yes"]
+    with (place.root / "out").open("w") as out:
+        process = subprocess.Popen(command, env=place.environment, cwd=place.root, stdout=out, stderr=out)
+    try:
+        children = cleaning(process, place)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+    finally:
+        process.kill()
+        process.wait()
+    said = (place.root / "out").read_text()
+    assert f"What is finished is kept; to go on: translations train {PARTITION}" in said
+    assert statuses(place) == ["CANCELED"]
+    assert not psutil.wait_procs(children, timeout=5)[1]
+    plan = place.run("translations", "plan", PARTITION, "--target", "clean_corpus")
+    assert "2 steps: 1 cached, 1 to run" in plan.stdout
+
+
+def cleaning(process: subprocess.Popen[bytes], place: Place) -> list[psutil.Process]:
+    """All processes below, as soon as the slow step runs."""
+    end = time.monotonic() + 120
+    while time.monotonic() < end and process.poll() is None:
+        children = psutil.Process(process.pid).children(recursive=True)
+        downloaded = "dataset-train" in (place.root / "out").read_text()
+        if downloaded and any("launcher" in " ".join(command_of(child)) for child in children):
+            return children
+        time.sleep(0.2)
+    raise AssertionError(f"no step ran: {(place.root / 'out').read_text()}")
+
+
+def command_of(process: psutil.Process) -> list[str]:
+    try:
+        return list(process.cmdline())
+    except psutil.Error:  # it has just ended
+        return []
+
+
+def test_the_default_home_of_dagster_is_in_the_state(place: Place) -> None:
+    environment = {name: value for name, value in place.environment.items() if not name.startswith("DAGSTER")}
+    done = subprocess.run(
+        [str(BIN / "translations"), "train", PARTITION, "--target", "dataset_test", "--yes"],
+        env={**environment, "HOME": os.environ["HOME"]},
+        cwd=place.root,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (place.root / "state" / "dagster" / "dagster.yaml").exists()

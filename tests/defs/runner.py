@@ -1,0 +1,53 @@
+"""A runner that makes results up, for tests of what is done with them."""
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable
+
+from translations_assets.steps.job import Job, JobEvent, Outcome
+from translations_assets.steps.manifest import Manifest
+from translations_assets.steps.protocols import Store
+
+STATISTICS = {"lines": {"in": 3, "kept": 2, "dropped": {"empty": 1}}, "samples": ["a line"]}
+SCORES = {
+    "dataset": "tiny",
+    "bleu": {"score": 1.0, "signature": "made up"},
+    "chrf": {"score": 2.0, "signature": "made up"},
+    "samples": [{"source": "A dog.", "reference": "Hundo.", "translation": "Hundo!"}],
+}
+TRAINING = {"updates": 1, "best": {}, "curve": []}
+
+
+class MadeUpRunner:
+    """Finishes every job at once; what it writes depends on the job's key alone."""
+
+    def run(
+        self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
+    ) -> Outcome:
+        """See `steps.protocols.Runner`."""
+        on_event(JobEvent("started", job.label, {"pid": 1}))
+        store.append_log(job.key, job.generation, job.attempt, 0, f"the log of {job.label}\n".encode())
+        outputs = {name: store.add_bytes(_contents(job, name)) for name in job.outputs}
+        manifest = Manifest(
+            key=job.key,
+            generation=job.generation,
+            outputs=outputs,
+            label=job.label,
+            reason=job.reason,
+            bundle=job.bundle,
+            provenance=job.provenance,
+            attempt=job.attempt,
+            host="here",
+            started=1.0,
+            ended=2.0,
+        )
+        return Outcome("done", store.commit(manifest))
+
+
+def _contents(job: Job, name: str) -> bytes:
+    if name == "stats.json":
+        return json.dumps(STATISTICS).encode()
+    if name == "metrics.json":
+        return json.dumps(SCORES if job.script.endswith("evaluate") else TRAINING).encode()
+    return hashlib.sha256(f"{job.key} {name}".encode()).hexdigest().encode()
