@@ -336,6 +336,17 @@ def test_a_disk_that_is_full_during_the_commit_is_temporary(
     assert run(runner, store, work).kind == "done"
 
 
+@pytest.mark.parametrize("code", [1, 75])
+def test_a_disk_that_was_full_for_the_script_is_temporary_and_named(
+    runner: LocalRunner, store: LocalStore, code: int
+) -> None:
+    """Whatever room there is when the script has tidied up behind itself."""
+    script = written(f"print('error: No space left on device')\nsys.exit({code})")
+    outcome = run(runner, store, job(store, script))
+    assert outcome.kind == "temporary"
+    assert outcome.message == f"no space left in {store.root / 'work'} (exit code {code}): free some"
+
+
 def test_a_lost_bundle_is_named(runner: LocalRunner, store: LocalStore) -> None:
     lost = Blob("12" * 32, 10)
     outcome = run(runner, store, job(store, COPY, bundle=lost))

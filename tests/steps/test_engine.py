@@ -212,6 +212,17 @@ def test_a_temporary_failure_is_tried_again(bench: Bench, monkeypatch: pytest.Mo
     assert retry.detail == {"message": "the worker was killed"}
 
 
+def test_another_attempt_is_told_with_the_scripts_own_error(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "RETRY_SECONDS", 0.001)
+    log = "reading\nerror: no answer\nerror: the network is away\nConnect this machine."
+    bench.runner.ends["write-a"] = [Outcome("temporary", message="exit code 75", log_tail=log)]
+    bench.make("texts")
+    retry = next(event for event in bench.events if event.kind == "retry")
+    assert retry.detail == {"message": "exit code 75; error: the network is away"}
+
+
 def test_temporary_failures_end_with_the_last_attempt(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_module, "RETRY_SECONDS", 0.001)
     bench.runner.ends["write-a"] = [TEMPORARY] * 9

@@ -68,6 +68,18 @@ def test_a_damaged_file(mirror: Mirror, import_pairs: Import) -> None:
         import_pairs(main, "https://example.org/[LANG].zst", "en", "ru")
 
 
+def test_the_message_has_no_folder_of_ours(
+    mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when the output folder is named as the engine names it, relative to the current folder."""
+    mirror.put("https://example.org/en.txt", EN)
+    mirror.put("https://example.org/ru.txt", RU + RU)
+    monkeypatch.chdir(tmp_path)
+    options = ["--src", "en", "--trg", "ru", "--src-code", "en", "--trg-code", "ru", "--output", "out"]
+    with pytest.raises(InputError, match=r"^Dataset \S+: Unequal numbers of lines: en\.txt ends .*, ru\.txt"):
+        main(["--dataset", "https://example.org/[LANG].txt", *options])
+
+
 @pytest.mark.parametrize("scheme", ["https://storage.googleapis.com/", "gs://"])
 def test_real_data(scheme: str, real_mirror: Path, import_pairs: Import) -> None:
     url = f"{scheme}releng-translations-dev/data/en-ru/pytest-dataset.[LANG].zst"
