@@ -37,7 +37,7 @@ types: install-dev ## check the types
 	@$(BIN)/mypy
 
 ui: install ## open Dagster's UI on http://127.0.0.1:3000
-	@$(BIN)/dagster dev -w workspace.yaml
+	@env -u DAGSTER_MODULE_NAME $(BIN)/dagster dev -w workspace.yaml # it refuses both at once
 
 bench: demo install-dev ## print the figures of the benchmarks (finishes the demo first)
 	@for name in cached thousand_steps step_overhead; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
