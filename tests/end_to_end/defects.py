@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import json
 import re
 import subprocess
 import threading
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 from pipeline.common.lines import write_lines
 from tests.end_to_end.tiny import PARTITION, Place, sentences
@@ -18,7 +20,6 @@ from translations_assets.stages import STAGES
 from translations_assets.steps.stage import build_graph
 from translations_assets.store.local import LocalStore
 
-TRAIN = "{folder}/train.[LANG].gz"
 Done = CompletedProcess[str]
 
 
@@ -69,6 +70,14 @@ def told(done: Done) -> dict[str, list[str]]:
         label = block.split()[0]
         found[label] = re.findall(r"^ +error(?: \(worth another attempt\))?: (.*)$", block, re.MULTILINE)
     return found
+
+
+def read_json(place: Place, partition: str, label: str, name: str) -> Any:
+    """A JSON file that a step has made, copied out of the store by the command for it."""
+    folder = place.root / "copies" / label
+    done = place.run("translations", "artifacts", partition, label, "--download", str(folder))
+    assert done.returncode == 0, done.stderr
+    return json.loads((folder / name).read_text(encoding="utf-8"))
 
 
 def assert_readable(done: Done) -> None:

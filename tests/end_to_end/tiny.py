@@ -102,11 +102,13 @@ class Place:
             "DAGSTER_MODULE_NAME": "translations_assets.definitions",
         }
 
-    def run(self, *command: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *command: str, text: str | None = None, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         """Run a command of the environment here, at most five minutes, and give what it printed."""
         return subprocess.run(
             [str(BIN / command[0]), *command[1:]],
-            env=self.environment,
+            env=self.environment | environment,
             cwd=self.root,
             input=text,
             capture_output=True,

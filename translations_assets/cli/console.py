@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Mapping
@@ -10,6 +11,8 @@ from typing import Any
 import typer
 
 from translations_assets.steps.engine import StepEvent
+from translations_assets.steps.manifest import Manifest
+from translations_assets.steps.protocols import Store
 
 NUMBERS_SECONDS = 5.0
 
@@ -17,8 +20,9 @@ NUMBERS_SECONDS = 5.0
 class Console:
     """A listener of the engine that prints; called from several threads. `total` counts the run's steps."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, store: Store) -> None:
         self._total = total
+        self._store = store
         self._ended = 0
         self._started: dict[str, float] = {}
         self._numbers: dict[str, dict[str, Any]] = {}
@@ -44,9 +48,21 @@ class Console:
             return
         label = event.step.label
         seconds = time.monotonic() - self._started.get(label, time.monotonic())
-        self._print(f"{label} {event.kind} after {seconds:.1f} s")
+        self._print(f"{label} {event.kind} after {seconds:.1f} s{self._counts(event)}")
         if event.kind == "failed":
             typer.echo(f"\n{event.detail['message']}\n", err=True)
+
+    def _counts(self, event: StepEvent) -> str:
+        """What a step that drops lines has kept, and why it dropped the rest."""
+        manifest: Manifest | None = event.detail.get("manifest")
+        if manifest is None or "stats.json" not in manifest.outputs:
+            return ""
+        lines = json.loads(self._store.read_blob(manifest.outputs["stats.json"])).get("lines", {})
+        dropped = {reason: number for reason, number in lines.get("dropped", {}).items() if number}
+        if not dropped:
+            return ""
+        reasons = ", ".join(f"{reason} {number:,}" for reason, number in dropped.items())
+        return f": kept {lines['kept']:,} of {lines['in']:,} lines ({reasons})"
 
     def _progress(self, label: str, detail: Mapping[str, Any]) -> None:
         numbers = self._numbers.setdefault(label, {})

@@ -38,7 +38,7 @@ def command(
     if not yes and not typer.confirm("Start?", default=True):
         raise typer.Exit(1)
     project.adopt(partition)
-    _run(key, stages, repeated_stages(graph, start), Console(len(plan.steps)))
+    _run(key, stages, repeated_stages(graph, start), Console(len(plan.steps), project.store))
 
 
 def _warn_of_unused_keys(project: Project, partition: str) -> None:

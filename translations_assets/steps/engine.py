@@ -31,7 +31,8 @@ _log = logging.getLogger(__name__)
 class StepEvent:
     """Something that happened to a step, for whoever shows progress.
 
-    cached, done  detail: {}; started, progress  detail as in JobEvent; retry, failed  detail: {"message"}
+    cached, done  detail: {"manifest"}; started, progress  detail as in JobEvent; retry, failed  detail:
+    {"message"}; cancelled  detail: {}
     """
 
     kind: Literal["cached", "started", "progress", "done", "retry", "failed", "cancelled"]
@@ -262,7 +263,7 @@ class _Execution:
     def _note(self, step: Step, manifest: Manifest, *, cached: bool) -> None:
         self.session.set_result(step, manifest, made=not cached)
         self.results[step] = StepResult(step, manifest, cached)
-        self._tell(StepEvent("cached" if cached else "done", step))
+        self._tell(StepEvent("cached" if cached else "done", step, {"manifest": manifest}))
 
     def _failed(self, step: Step, message: str) -> None:
         self.failures.append(message)
