@@ -247,7 +247,7 @@ def disk(tmp_path: Path) -> Iterator[Place]:
     """A place whose state is on a small disk of its own."""
     place = make_place(tmp_path / "place")
     (place.root / "state").mkdir()
-    if problem := mount(place.root / "state", "size=4m"):
+    if problem := mount(place.root / "state", "size=64m"):
         pytest.skip(
             f"no disk can be mounted here ({problem}); a full and a read-only disk are also simulated: see "
             "test_a_full_disk_is_told_and_leaves_nothing_half_written in tests/store/test_local.py and "

@@ -6,7 +6,6 @@ import itertools
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +22,6 @@ experiment:
   src: en
   trg: eo
   spm-vocab-size: 336
-  spm-vocab-split: {split}
   student-model: tiny
   teacher-mode: one-stage
 datasets:
@@ -105,7 +103,7 @@ class Place:
     def run(
         self, *command: str, text: str | None = None, **environment: str
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command of the environment here, at most five minutes, and give what it printed."""
+        """Run a command of the environment here, at most ten minutes, and give what it printed."""
         return subprocess.run(
             [str(BIN / command[0]), *command[1:]],
             env=self.environment | environment,
@@ -113,21 +111,16 @@ class Place:
             input=text,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=600,
             check=False,
         )
 
 
-def make_place(root: Path, split: bool = False) -> Place:
+def make_place(root: Path) -> Place:
     """A place with the tiny data and its config."""
     (root / "configs").mkdir(parents=True)
     (root / "data").mkdir()
     write_data(root / "data")
-    config = CONFIG.format(folder=root / "data", split=str(split).lower())
+    config = CONFIG.format(folder=root / "data")
     (root / "configs" / f"{PARTITION}.yml").write_text(config, encoding="utf-8")
     return Place(root)
-
-
-def labels(output: str) -> Sequence[str]:
-    """The non-empty lines that a command printed."""
-    return [line for line in output.splitlines() if line.strip()]
