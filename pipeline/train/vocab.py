@@ -33,6 +33,7 @@ SYMBOLS = [
 # The number of threads changes the order of floating-point sums, and stands in the model: it is fixed.
 # Beyond the machine's cores it costs nothing.
 THREADS = 16
+SIZE_STEP = 8  # training configs give sizes in multiples of this
 
 _TOO_LARGE = re.compile(r"Vocabulary size too high .* value <= (\d+)")
 _TOO_SMALL = re.compile(r"smaller than required_chars\. \d+ vs (\d+)")
@@ -138,12 +139,17 @@ def stats(texts: list[list[str]], unused: int, models: list[bytes]) -> dict[str,
 def _explained(error: RuntimeError, size: int, lines: int) -> InputError:
     too_large, too_small = _TOO_LARGE.search(str(error)), _TOO_SMALL.search(str(error))
     if too_large:
-        hint = f"too large for the text ({lines:,} lines): the largest size possible is {too_large[1]}"
+        most = int(too_large[1])
+        hint = f"too large for the text ({lines:,} lines): the largest size possible is {most}"
+        advice = f"at most {most // SIZE_STEP * SIZE_STEP}"
     elif too_small:
-        hint = f"too small for the text's characters: the smallest size possible is {too_small[1]}"
+        least = int(too_small[1])
+        hint = f"too small for the text's characters: the smallest size possible is {least}"
+        advice = f"at least {-(-least // SIZE_STEP) * SIZE_STEP}"
     else:
         return InputError(f"SentencePiece failed: {error}")
-    return InputError(f"A vocabulary of {size:,} pieces is {hint}. Change spm-vocab-size")
+    hint = f"{hint}. Set spm-vocab-size to {advice}, a multiple of {SIZE_STEP}."
+    return InputError(f"A vocabulary of {size:,} pieces is {hint}")
 
 
 if __name__ == "__main__":

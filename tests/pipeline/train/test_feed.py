@@ -96,6 +96,15 @@ def test_the_number_of_workers_does_not_change_the_text(tmp_path: Path) -> None:
     assert fed(feed(tmp_path, "student", workers=1), 4) == fed(feed(tmp_path, "student", workers=3), 4)
 
 
+@pytest.mark.parametrize("size", ["batch-size", "chunk-size"])
+def test_sizes_that_change_the_text_stand_in_the_curriculum(tmp_path: Path, size: str) -> None:
+    """OpusTrainer modifies other lines when they differ: neither a machine nor a default may choose them."""
+    lines = (tiny.CONFIGS / "curriculum/student.yml").read_text().splitlines()
+    (tmp_path / "c.yml").write_text("\n".join(line for line in lines if not line.startswith(f"{size}:")))
+    with pytest.raises(InputError, match=f"KeyError '{size}'"):
+        read_curriculum(tmp_path / "c.yml", ALL, names())
+
+
 def test_going_on_from_a_state_gives_the_lines_that_would_have_followed(tmp_path: Path) -> None:
     whole = list(islice(feed(tmp_path, "student").batches(), 6))
     state = whole[2][1]

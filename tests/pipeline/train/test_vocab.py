@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import unicodedata
 from pathlib import Path
 
@@ -106,14 +107,18 @@ def test_a_size_too_large_names_the_largest_possible(tmp_path: Path) -> None:
         learn(lines, 32000, "nmt_nfkc")
     largest = int(str(caught.value).split("possible is ")[1].split(".")[0])
     assert SentencePieceProcessor(model_proto=learn(lines, largest, "nmt_nfkc")).get_piece_size() == largest
+    assert f"at most {largest - largest % 8}, a multiple of 8" in str(caught.value)
     with pytest.raises(InputError, match="too large"):
         learn(lines, largest + 1, "nmt_nfkc")
 
 
 def test_a_size_too_small_names_the_smallest_possible() -> None:
     lines = [source for source, _ in tiny.pairs(50, seed=1)]
-    with pytest.raises(InputError, match=r"smallest size possible is \d+"):
+    with pytest.raises(InputError, match=r"smallest size possible is \d+") as caught:
         learn(lines, 100, "nmt_nfkc")
+    least, advised = map(int, re.findall(r"possible is (\d+)\. .* at least (\d+), ", str(caught.value))[0])
+    assert least <= advised < least + 8
+    assert advised % 8 == 0
 
 
 def test_no_text_is_refused() -> None:
