@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -10,10 +11,12 @@ import pytest
 import yaml
 from dagster import DagsterInstance
 from dagster._core.run_coordinator import QueuedRunCoordinator
+from sqlalchemy.exc import OperationalError
 
 from translations_assets import dagster_home
 from translations_assets.dagster_home import home, prepare
 from translations_assets.settings import repository_root
+from translations_assets.steps.errors import TranslationsError
 
 SHIPPED = Path(dagster_home.__file__).with_name("dagster.yaml").read_text(encoding="utf-8")
 
@@ -167,3 +170,12 @@ def test_the_shipped_file_is_yaml_without_paths() -> None:
     settings = yaml.safe_load(SHIPPED)
     assert "storage" not in settings
     assert not [value for value in str(settings).split("'") if value.startswith("/")]
+
+
+def test_a_database_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OperationalError("CREATE TABLE", None, sqlite3.OperationalError("database or disk is full"))
+
+    monkeypatch.setattr("dagster.DagsterInstance.from_config", fail)
+    with pytest.raises(TranslationsError, match="disk is full.*Make room"):
+        prepare(tmp_path / "home")

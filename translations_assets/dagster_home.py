@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from translations_assets.settings import state_folder
+from translations_assets.steps.errors import TranslationsError
 
 _logger = logging.getLogger(__name__)
 
@@ -83,12 +84,24 @@ def _create_databases(folder: Path) -> list[str]:
     Returns their files relative to `folder`: none for a server's database (`storage: postgres`).
     """
     from dagster import DagsterInstance
+    from sqlalchemy.exc import OperationalError
 
-    with DagsterInstance.from_config(str(folder)) as instance:
-        instance.get_runs_count()
-        instance.all_asset_keys()
-        instance.all_instigator_state()
+    try:
+        with DagsterInstance.from_config(str(folder)) as instance:
+            instance.get_runs_count()
+            instance.all_asset_keys()
+            instance.all_instigator_state()
+    except OperationalError as error:
+        raise unusable(folder, error) from error
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.db") if _is_shared(path))
+
+
+def unusable(folder: Path, error: Exception) -> TranslationsError:
+    """What to raise when a database of Dagster cannot be read or written (a full disk, above all)."""
+    return TranslationsError(
+        f"Dagster's databases in {folder} cannot be used: {error.__cause__ or error}. "
+        "Make room on that disk, or set DAGSTER_HOME to another folder."
+    )
 
 
 def _is_shared(database: Path) -> bool:

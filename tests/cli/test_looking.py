@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command, make
-from tests.end_to_end.tiny import PARTITION, Place, labels
+from tests.end_to_end.tiny import PARTITION, Place
 
 VOCAB = "train-vocab-en-eo"
 
 
 def test_the_graph_needs_no_store(command: Command, place: Place) -> None:
     said = command("graph", PARTITION)
-    assert VOCAB in labels(said.out)
+    assert VOCAB in said.out.splitlines()
     assert not (place.root / "state").exists()
 
 
 def test_tasks_are_labels_and_full_has_edges(command: Command) -> None:
     tasks, full = command("graph", PARTITION), command("graph", PARTITION, "--show", "full")
-    assert len(labels(tasks.out)) == len(set(labels(tasks.out))) > 40
-    assert [line for line in labels(full.out) if not line.startswith(" ")] == labels(tasks.out)
+    assert len(tasks.out.splitlines()) == len(set(tasks.out.splitlines())) > 40
+    assert [line for line in full.out.splitlines() if not line.startswith(" ")] == tasks.out.splitlines()
     assert f"{VOCAB}\n    <- merge-corpus-en-eo\n" in full.out
 
 
@@ -72,7 +72,7 @@ def test_plan_as_json(command: Command) -> None:
 def test_plan_for_people(command: Command) -> None:
     make("merge_corpus")
     said = command("plan", PARTITION, "--target", "train_vocab")
-    assert [line.split() for line in labels(said.out)][-2:] == [
+    assert [line.split() for line in said.out.splitlines()][-2:] == [
         ["train_vocab", "1", "run"],
         ["6", "steps:", "5", "cached,", "1", "to", "run"],
     ]
@@ -93,7 +93,7 @@ def test_status(command: Command) -> None:
     assert (rows["merge-corpus-en-eo"]["state"], rows["merge-corpus-en-eo"]["host"]) == ("finished", "here")
     assert (rows[VOCAB]["state"], rows[VOCAB]["attempts"]) == ("waiting", 0)
     people = command("status", PARTITION)
-    assert ["merge_corpus", "1", "finished"] in [line.split()[:3] for line in labels(people.out)]
+    assert ["merge_corpus", "1", "finished"] in [line.split()[:3] for line in people.out.splitlines()]
     assert "49 steps: 5 cached" in people.out
 
 

@@ -34,3 +34,6 @@ def main() -> None:
     except BrokenPipeError:  # `translations plan … | head`
         sys.stderr.close()
         sys.exit(141)
+    except OSError as error:  # a full disk, a folder that is a file
+        print(f"error: {error.strerror or error}: {error.filename or ''}", file=sys.stderr)
+        sys.exit(1)
