@@ -17,9 +17,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from translations_assets.settings import state_folder
 from translations_assets.steps.errors import TranslationsError
+
+if TYPE_CHECKING:
+    from sqlalchemy.exc import OperationalError
 
 _logger = logging.getLogger(__name__)
 
@@ -96,10 +100,10 @@ def _create_databases(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.db") if _is_shared(path))
 
 
-def unusable(folder: Path, error: Exception) -> TranslationsError:
+def unusable(folder: Path, error: OperationalError) -> TranslationsError:
     """What to raise when a database of Dagster cannot be read or written (a full disk, above all)."""
     return TranslationsError(
-        f"Dagster's databases in {folder} cannot be used: {error.__cause__ or error}. "
+        f"Dagster's databases in {folder} cannot be used: {error.orig}. "
         "Make room on that disk, or set DAGSTER_HOME to another folder."
     )
 
