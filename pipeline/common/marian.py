@@ -5,6 +5,7 @@ model.intgemm8.bin and lex.bin in place of model.npz. The vocabularies stand in 
 was trained: Marian accepts them in the wrong order without a word and translates nonsense.
 """
 
+import logging
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,12 +48,17 @@ SCORING: Options = {
     "max-length": 250,
 }
 
+log = logging.getLogger(__name__)
+
 _GPU_FAILED = re.compile("CUDA|[Cc]urand|cublas|NCCL")
 
-# Ended by somebody (SIGTERM, SIGKILL), or crashed (SIGSEGV): decoding an SSRU model on several CPU threads
-# with batches of one line does so now and then, also as an abort of the allocator (as do its own errors).
-KILLED = (-15, -11, -9, 137, 139, 143)
-_CRASHED = re.compile(r"free\(\): |double free|malloc\(\): |corrupted ")
+KILLED = (-15, -9, 137, 143)
+
+# Decoding on several CPU threads crashes now and then (seen above all with SSRU models and small batches): by
+# a signal, or by an abort, as which Marian's own errors end, too.
+CRASHED = (-11, 139)
+_CRASH = re.compile(r"Segmentation fault|free\(\): |double free|malloc\(\): |corrupted ")
+ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -171,29 +177,39 @@ def score(
 def run_marian(command: str, options: Options, scratch: Path) -> None:
     """Run one of Marian's commands to its end, with its options in a file in `scratch`.
 
-    Raises TemporaryError when the machine's GPU failed or the process was killed, InputError otherwise.
+    A crash is tried again. Raises TemporaryError when the machine's GPU failed, the process was killed, or
+    crashed every time; InputError otherwise.
     """
     config, errors = scratch / "marian.yml", scratch / "marian.log"
     write_options(config, options)
-    with errors.open("wb") as stream:
-        process = subprocess.run(
-            [*marian_command(), command, "--config", str(config)],
-            stdin=subprocess.DEVNULL,
-            stderr=stream,
-            preexec_fn=die_with_parent,
-            check=False,
-        )
-    if process.returncode:
-        raise marian_error(command, process.returncode, errors.read_text(encoding="utf-8", errors="replace"))
+    for attempt in range(1, ATTEMPTS + 1):
+        with errors.open("wb") as stream:
+            process = subprocess.run(
+                [*marian_command(), command, "--config", str(config)],
+                stdin=subprocess.DEVNULL,
+                stderr=stream,
+                preexec_fn=die_with_parent,
+                check=False,
+            )
+        if not process.returncode:
+            return
+        said = errors.read_text(encoding="utf-8", errors="replace")
+        if attempt == ATTEMPTS or not _crashed(process.returncode, said):
+            raise marian_error(command, process.returncode, said)
+        log.warning("marian %s crashed (status %d); trying again", command, process.returncode)
 
 
 def marian_error(command: str, status: int, output: str) -> Exception:
     """What to raise when Marian ended with a status other than 0, from the end of its log."""
     said = [line for line in output.splitlines() if "Error" in line] or output.splitlines()[-10:]
     message = f"marian {command} failed (status {status}): " + "\n".join(said)
-    if status in KILLED or _GPU_FAILED.search(message) or _CRASHED.search(output):
+    if status in KILLED or _crashed(status, output) or _GPU_FAILED.search(message):
         return TemporaryError(message)
     return InputError(message)
+
+
+def _crashed(status: int, output: str) -> bool:
+    return status in CRASHED or _CRASH.search(output) is not None
 
 
 def _decoding_options(models: Sequence[Model], settings: Mapping[str, Value], nbest: bool) -> Options:

@@ -99,7 +99,7 @@ def test_a_failing_step_stops_what_needs_it_and_nothing_else(made: Place) -> Non
         done = materialize(made, "train_vocab,train_backwards,analyze_corpus")
     assert done.returncode == 1
     assert "The step train-vocab-en-eo failed" in done.stderr
-    assert "Change spm-vocab-size" in done.stderr  # the script's own message
+    assert "Set spm-vocab-size" in done.stderr  # the script's own message
     assert f"translations logs {PARTITION} train-vocab-en-eo" in done.stderr
     assert "Dependencies for step train_backwards failed: ['train_vocab']" in done.stderr
     images = [value for name, value in metadata(made, "analyze_corpus").items() if name.endswith(".png")]

@@ -157,6 +157,29 @@ def fake_marian(folder: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> Non
 CUT_SHORT = "output=$(sed -n 's/^output: //p' $config); echo one > $output; echo two >> $output"
 
 
+CRASH = """echo run >> $0.runs
+if [ $(wc -l < $0.runs) -le {crashes} ]; then echo 'Error: Segmentation fault' >&2; kill -ABRT $$; fi
+"""
+
+
+@pytest.mark.parametrize("crashes", [0, 1, 2])
+def test_a_crash_of_marian_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crashes: int
+) -> None:
+    fake_marian(tmp_path, monkeypatch, CRASH.format(crashes=crashes) + "\n" + CUT_SHORT)
+    decode([empty_model(tmp_path)], text_file(tmp_path, "a", "b"), tmp_path / "out.zst")
+    assert tiny.lines_of(tmp_path / "out.zst") == ["one", "two"]
+
+
+def test_crashing_every_time_is_worth_another_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_marian(tmp_path, monkeypatch, CRASH.format(crashes=3) + "\n" + CUT_SHORT)
+    with pytest.raises(TemporaryError, match="Segmentation fault"):
+        decode([empty_model(tmp_path)], text_file(tmp_path, "a", "b"), tmp_path / "out.zst")
+    assert len((tmp_path / "marian.sh.runs").read_text().splitlines()) == 3
+
+
 def test_missing_lines_are_an_error_although_marian_says_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,6 +251,8 @@ def test_models_with_different_vocabularies_make_no_ensemble(tmp_path: Path) -> 
     [
         (-6, "Error: CUDA error 2 'out of memory'", TemporaryError),
         (-9, "", TemporaryError),
+        (-11, "", TemporaryError),
+        (-6, "Error: Segmentation fault", TemporaryError),
         (-6, "Error: There are option(s) in a config file that are not expected: x", InputError),
     ],
 )
