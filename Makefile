@@ -26,7 +26,7 @@ demo: install ## train the English-Esperanto demo through every stage and show i
 	@echo "To open the UI:   make ui"
 
 test: install-dev ## run the tests
-	@$(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadgroup
+	@$(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile
 
 lint: install-dev ## check style, formatting and the layers
 	@$(BIN)/ruff check

@@ -15,7 +15,7 @@ from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import BIN, PARTITION, Place
 from translations_assets.project import Project
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("dagster")]
+pytestmark = pytest.mark.slow
 
 
 def statuses(place: Place) -> list[str]:

@@ -33,7 +33,7 @@ from tests.end_to_end.defects import (
 )
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("bad input")]
+pytestmark = pytest.mark.slow
 
 MEGABYTE = "dog " * 250_000
 

@@ -16,7 +16,7 @@ from translations_assets.dagster_home import prepare
 from translations_assets.stages import STAGES
 from translations_assets.steps.stage import build_graph
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("dagster")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.end_to_end.tiny import BIN, PARTITION, Place, make_place
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("killed")]
+pytestmark = pytest.mark.slow
 
 TARGET = "train_vocab"
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.end_to_end.tiny import PARTITION, Place
 
-pytestmark = [pytest.mark.slow, pytest.mark.marian, pytest.mark.xdist_group("tiny")]
+pytestmark = [pytest.mark.slow, pytest.mark.marian]
 
 MODELS = {"backwards", "teacher-1", "student", "finetuned-student", "quantized"}
 

@@ -18,7 +18,7 @@ from pipeline.common.lines import write_lines
 from tests.end_to_end.tiny import BIN, PARTITION, Place, make_place
 from translations_assets.dagster_home import prepare
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("dagster")]
+pytestmark = pytest.mark.slow
 
 T = TypeVar("T")
 WORKSPACE = Path(__file__).parents[2] / "workspace.yaml"
