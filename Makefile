@@ -8,8 +8,9 @@ TOOLS := .tools
 UV := $(shell command -v uv 2>/dev/null || echo $(TOOLS)/bin/uv)
 export DAGSTER_HOME ?= $(CURDIR)/.state/dagster
 PYTEST_WORKERS ?= 2
+BENCHMARKS := cached thousand_steps step_overhead changes gc
 
-.PHONY: help install install-dev demo test lint types ui bench golden lock clean
+.PHONY: help install install-dev demo test graph lint types ui bench golden lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,8 +26,11 @@ demo: install ## train the English-Esperanto demo through every stage and show i
 	@echo "To translate:     echo 'The big dog sees a cat.' | $(BIN)/translations translate en-eo.demo"
 	@echo "To open the UI:   make ui"
 
-test: install-dev ## run the tests
-	@$(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile
+test: install-dev ## run the tests, or those that TESTS='...' names
+	@$(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile $(TESTS)
+
+graph: install-dev ## build the graph of every training config and show how it differs from its golden summary
+	@$(BIN)/pytest -q tests/golden
 
 lint: install-dev ## check style, formatting and the layers
 	@$(BIN)/ruff check
@@ -40,7 +44,7 @@ ui: install ## open Dagster's UI on http://127.0.0.1:3000
 	@env -u DAGSTER_MODULE_NAME $(BIN)/dagster dev -w workspace.yaml # it refuses both at once
 
 bench: demo install-dev ## print the figures of the benchmarks (finishes the demo first)
-	@for name in cached thousand_steps step_overhead; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
+	@for words in $(BENCHMARKS) "kills --times 8"; do echo "== $$words"; $(BIN)/python -m benchmarks.$$words || exit 1; done
 
 golden: install-dev ## renew the golden files of the tests
 	@$(BIN)/python -m tests.golden.renew

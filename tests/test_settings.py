@@ -14,7 +14,7 @@ from translations_assets import settings
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("STATE", "STORE", "CONFIGS", "SPACE"):
+    for name in ("STATE", "STORE", "CONFIGS", "SPACE", "SERVER"):
         monkeypatch.delenv(f"TRANSLATIONS_{name}", raising=False)
 
 
@@ -153,3 +153,9 @@ def test_any_user_on_any_branch_has_a_space_that_could_be_named(user: str, branc
         assert space
         patch.setenv("TRANSLATIONS_SPACE", space)
         assert settings.space() == space
+
+
+def test_the_server_is_the_one_of_make_ui_unless_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert settings.server_url() == "http://127.0.0.1:3000"
+    monkeypatch.setenv("TRANSLATIONS_SERVER", "https://dagster.example.org")
+    assert settings.server_url() == "https://dagster.example.org"

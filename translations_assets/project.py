@@ -8,23 +8,32 @@ from __future__ import annotations
 
 import subprocess
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from translations_assets import settings
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.load import load_config, parse_config
+from translations_assets.config.load import apply_overrides, load_config, parse_config
 from translations_assets.config.partitions import SUFFIXES, find_config, find_configs, partition_key
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.stages import STAGES
 from translations_assets.steps.engine import Engine
 from translations_assets.steps.errors import TranslationsError
 from translations_assets.steps.graph import Graph
-from translations_assets.steps.key import KeyMaker
+from translations_assets.steps.history import History
+from translations_assets.steps.key import KeyMaker, KeyParts
+from translations_assets.steps.options import RunOptions
+from translations_assets.steps.plan import Plan, make_plan
+from translations_assets.steps.previous import Previous, previous_results
 from translations_assets.steps.protocols import Runner, Store
-from translations_assets.steps.session import Session
+from translations_assets.steps.session import Session, repeated_stages
 from translations_assets.steps.stage import build_graph
+from translations_assets.steps.step import Step
+
+if TYPE_CHECKING:
+    from translations_assets.steps.explain import Explainer
 
 
 class Project:
@@ -34,6 +43,7 @@ class Project:
         self.root = settings.repository_root()
         self.keys = KeyMaker(self.root)
         self._sessions: dict[tuple[str, str], Session] = {}
+        self._explainers: dict[tuple[str, str], Explainer] = {}
         self._lock = threading.RLock()
 
     @cached_property
@@ -53,7 +63,7 @@ class Project:
     @cached_property
     def engine(self) -> Engine:
         """The engine over the store and the runner."""
-        return Engine(self.store, self.runner, {"revision": revision(self.root)})
+        return Engine(self.store, self.runner, {"revision": revision(self.root)}, self._reasons)
 
     @property
     def space(self) -> str:
@@ -98,23 +108,124 @@ class Project:
             self.store.add_config(key, path.read_text(encoding="utf-8"))
         return key
 
-    def read_graph(self, partition: str) -> Graph:
-        """The graph of a partition as its config is now."""
-        return build_graph(self.read_config(partition)[1], STAGES)
+    def keep(self, text: str, name: str = "") -> str:
+        """Keep a pasted training config in the store, as an experiment of its pair; the partition key.
 
-    def session(self, run: str, partition: str, repeat: Collection[str] = ()) -> Session:
+        `name` is by default the experiment's own. Raises ConfigError with all that is wrong with the config,
+        StoreError when the store has another one of that name.
+        """
+        source = "the pasted config"
+        config = parse_config(text, source)
+        self._graph(config, None)
+        pair = f"{config.experiment.src}-{config.experiment.trg}"
+        key = partition_key(Path(f"{pair}.{name or config.experiment.name}.yml"), config)
+        known = _usable_files(settings.config_folders())[0].get(key)
+        if known is not None:
+            raise ConfigError.of(f"{key} is also {known}; give it another name", source)
+        self.store.add_config(key, text)
+        return key
+
+    def read_graph(self, partition: str, overrides: Mapping[str, Any] | None = None) -> Graph:
+        """The graph of a partition as its config is now, with some keys overridden."""
+        return self._graph(self.read_config(partition)[1], overrides)
+
+    def _graph(self, config: TrainingConfig, overrides: Mapping[str, Any] | None) -> Graph:
+        return build_graph(apply_overrides(config, overrides) if overrides else config, STAGES)
+
+    def plan(self, graph: Graph, stages: Iterable[str], options: RunOptions) -> Plan:
+        """What a run of stages, given with all upstream stages in running order, would do."""
+        stages = list(stages)
+        steps = [step for stage in stages for step in graph.stages[stage]]
+        repeat = repeated_stages(graph, options.start)
+        fixed = self.previous(graph, options, stages).fixed
+        return make_plan(steps, self.keys, self.store, repeat, fixed, options.repair)
+
+    def history(self, partition: str) -> History:
+        """Earlier artifacts of a partition, given by its key or a path, and of its relatives."""
+        path = Path(partition)
+        return History(self.store, self.space, path.stem if path.suffix in SUFFIXES else partition)
+
+    def explainer(self, graph: Graph, history: History, keys: KeyMaker | None = None) -> Explainer:
+        """Says why steps of a graph run."""
+        from translations_assets.steps.explain import Explainer
+
+        return Explainer(graph, keys or self.keys, history, lambda config: build_graph(config, STAGES))
+
+    def _reasons(self, session: Session, step: Step, parts: KeyParts) -> Sequence[str]:
+        """Why a step runs whose key has no result, for its manifest."""
+        which = session.run, session.partition
+        with self._lock:
+            if which not in self._explainers:
+                history = self.history(session.partition)
+                self._explainers[which] = self.explainer(session.graph, history)
+        return self._explainers[which].explain(step, parts).reasons
+
+    def previous(self, graph: Graph, options: RunOptions, stages: Collection[str]) -> Previous:
+        """The results of the earlier run that the options name, for a run of stages."""
+        if not options.previous_run:
+            return Previous({}, ())
+        return previous_results(
+            graph,
+            self.store,
+            self.keys,
+            run=options.previous_run,
+            repeat=repeated_stages(graph, options.start),
+            selected=stages,
+            force=options.force,
+        )
+
+    def session(
+        self,
+        run: str,
+        partition: str,
+        options: RunOptions | None = None,
+        stages: Collection[str] = (),
+        continues: Collection[str] = (),
+    ) -> Session:
         """The session that everything in a run shares; the config is read when it begins.
 
-        `partition` is a key or a path to a YAML file. Stages in `repeat` run although cached.
+        `partition` is a key or a path to a YAML file. What follows counts when the session begins.
         """
         with self._lock:
             if (run, partition) not in self._sessions:
-                key, config = self.read_config(partition)
-                graph = build_graph(config, STAGES)
-                self._sessions[run, partition] = Session(
-                    run, key, self.space, graph, self.store, self.keys, repeat
-                )
+                new = self._new_session(run, partition, options or RunOptions(), stages, continues)
+                self._sessions[run, partition] = new
             return self._sessions[run, partition]
+
+    def _new_session(
+        self,
+        run: str,
+        partition: str,
+        options: RunOptions,
+        stages: Collection[str],
+        continues: Collection[str],
+    ) -> Session:
+        key, config = self.read_config(partition)
+        graph = self._graph(config, options.overrides)
+        previous = self.previous(graph, options, stages or graph.stages)
+        return Session(
+            run=run,
+            partition=key,
+            space=self.space,
+            graph=graph,
+            store=self.store,
+            keys=self.keys,
+            options=options,
+            repeat=repeated_stages(graph, options.start),
+            fixed=previous.fixed,
+            stages=stages,
+            continues=continues,
+            warnings=[f"Overlooked in run {options.previous_run}: {line}" for line in previous.overlooked],
+        )
+
+    def end_sessions(self, run: str) -> None:
+        """Write down that a run has ended, and forget its sessions."""
+        with self._lock:
+            ended = [key for key in self._sessions if key[0] == run]
+            for key in ended:
+                session = self._sessions.pop(key)
+                self._explainers.pop((run, session.partition), None)
+                session.end()
 
 
 def _usable_files(folders: Sequence[Path]) -> tuple[dict[str, Path], list[Problem]]:

@@ -8,6 +8,7 @@ No other module reads these variables, so this page is the complete list:
 | `TRANSLATIONS_STORE` | the store, a folder or `gs://bucket/path` | `store` in the state folder |
 | `TRANSLATIONS_CONFIGS` | folders of training configs, split by `:` | `configs` here, else in the checkout |
 | `TRANSLATIONS_SPACE` | the space that refs are written to | `<user>-<git branch>` |
+| `TRANSLATIONS_SERVER` | the address of Dagster's web server | `http://127.0.0.1:3000` |
 
 The project folder is the checkout when the code runs from one, else the current folder. A variable that is
 set but empty counts as not set.
@@ -74,6 +75,11 @@ def space() -> str:
             "'.', '_' and '-', beginning with a letter or digit"
         )
     return value
+
+
+def server_url() -> str:
+    """The address of Dagster's web server: where the UI shows runs, and pasted training configs are run."""
+    return os.environ.get("TRANSLATIONS_SERVER") or "http://127.0.0.1:3000"
 
 
 def project_folder() -> Path:

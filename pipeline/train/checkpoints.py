@@ -1,8 +1,9 @@
 """Checkpoint sets: all files that belong to one save of a training, kept together.
 
-A folder NNNNNN-update-U holds Marian's model, optimizer and progress, its best models so far, the curve, and
-set.json: the update, the stage of the curriculum, OpusTrainer's state, and the sizes of the files. Marian
-writes its .npz files anew and renames them, so these are hard links; its .yml files it rewrites in place.
+A folder NNNNNN-update-U holds Marian's model, optimizer and progress, its best models so far and the curve;
+feed.json: the curriculum's stage and OpusTrainer's state; and set.json: the update, and the sizes of the
+files. Marian writes its .npz files anew and renames them, so these are hard links; its .yml files it rewrites
+in place.
 """
 
 import json
@@ -11,18 +12,24 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+import yaml
 
 MODEL = "model.npz"
 OPTIMIZER = "model.npz.optimizer.npz"
 PROGRESS = "model.npz.progress.yml"
+OPTIONS = "model.npz.yml"
+FEED = "feed.json"
 SET = "set.json"
 
+# With these options Adam takes fewer steps, or steps of another length, than there are updates.
+_UNCOUNTED = ("cost-scaling", "check-gradient-nan", "lr-decay-reset-optimizer", "mini-batch-words-ref")
+_SAME = 1e-9  # of sums in double precision
 _NAME = re.compile(r"(\d+)-update-\d+")
 _PROGRESS = re.compile(r"^(\w+): (\d+)$", re.MULTILINE)
 
@@ -40,11 +47,19 @@ class Progress:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a training stands: updates made, the curriculum's stage (from 0), OpusTrainer's state in it."""
+    """Where a training stands.
+
+    update  updates made
+    stage   the curriculum's stage, from 0
+    feed    OpusTrainer's state in it, None at the stage's beginning
+    lines   lines that this state had given out since the training was started or went on: at most those that
+            Marian had trained on
+    """
 
     update: int
     stage: int
     feed: dict[str, Any] | None
+    lines: int = 0
 
 
 def read_progress(folder: Path) -> Progress | None:
@@ -60,12 +75,16 @@ def read_progress(folder: Path) -> Progress | None:
 
 
 def saved_at(folder: Path) -> tuple[int, ...] | None:
-    """A mark of Marian's last save when it is complete, else None: the optimizer is written last."""
+    """A mark of Marian's last save when it is complete, else None.
+
+    The optimizer is written last; best models that are newer belong to a validation after the save.
+    """
     try:
+        best = [path.stat().st_mtime_ns for path in folder.glob(f"{MODEL}.best-*.npz")]
         times = [(folder / name).stat().st_mtime_ns for name in (MODEL, PROGRESS, OPTIMIZER)]
     except FileNotFoundError:
         return None
-    return tuple(times) if times == sorted(times) else None
+    return tuple(times) if times == sorted(times) and max(best, default=0) <= times[0] else None
 
 
 class Checkpoints:
@@ -88,9 +107,10 @@ class Checkpoints:
         shutil.rmtree(hidden, ignore_errors=True)
         hidden.mkdir()
         before = saved_at(folder)
+        (hidden / FEED).write_text(json.dumps(asdict(place)))
         sizes = {file.name: _take(file, hidden / file.name) for file in files}
-        facts = {"update": place.update, "stage": place.stage, "feed": place.feed, "files": sizes}
-        (hidden / SET).write_text(json.dumps(facts))
+        sizes[FEED] = (hidden / FEED).stat().st_size
+        (hidden / SET).write_text(json.dumps({"update": place.update, "files": sizes}))
         if before is None or saved_at(folder) != before:
             shutil.rmtree(hidden)
             return
@@ -104,11 +124,10 @@ class Checkpoints:
             if fault:
                 log.warning("Checkpoint %s is damaged (%s); looking at the one before", kept.name, fault)
                 continue
-            facts = json.loads((kept / SET).read_text())
-            for name in facts["files"]:
+            for name in set(json.loads((kept / SET).read_text())["files"]) - {FEED}:
                 _take(kept / name, folder / name)
             log.info("Going on from checkpoint %s", kept.name)
-            return Place(facts["update"], facts["stage"], facts["feed"])
+            return Place(**json.loads((kept / FEED).read_text()))
         log.info("No checkpoint: training from the beginning")
         return None
 
@@ -129,18 +148,42 @@ def find_fault(kept: Path) -> str | None:
     """
     try:
         facts = json.loads((kept / SET).read_text())
+        missing = {MODEL, OPTIMIZER, PROGRESS, FEED} - set(facts["files"])
+        if missing:
+            return f"{', '.join(sorted(missing))} is missing"
         for name, size in facts["files"].items():
             if (kept / name).stat().st_size != size:
                 return f"{name} has another size"
             if name.endswith(".npz"):
                 _read_through(kept / name)
-    except (OSError, ValueError, KeyError, BadZipFile, EOFError) as error:
+        return _find_disagreement(kept, facts["update"])
+    except (OSError, ValueError, KeyError, TypeError, BadZipFile, EOFError, yaml.YAMLError) as error:
         return f"{type(error).__name__}: {error}"
-    missing = {MODEL, OPTIMIZER, PROGRESS} - set(facts["files"])
-    if missing:
-        return f"{', '.join(sorted(missing))} is missing"
-    progress = read_progress(kept)
-    return None if progress and progress.update == facts["update"] else "the update counts disagree"
+
+
+def _find_disagreement(kept: Path, update: int) -> str | None:
+    """Which parts of a set are not of one update."""
+    progress = yaml.safe_load((kept / PROGRESS).read_text())
+    place = Place(**json.loads((kept / FEED).read_text()))
+    for name, count in ((PROGRESS, progress["batches"]), (FEED, place.update)):
+        if count != update:
+            return f"the update counts disagree: {name} is of update {count}, not {update}"
+    if place.lines > progress["samples"]:
+        return f"OpusTrainer had given out {place.lines} lines, and Marian trained on {progress['samples']}"
+    return None if _optimizer_agrees(kept, update) else f"{OPTIMIZER} is not of update {update}"
+
+
+def _optimizer_agrees(kept: Path, update: int) -> bool:
+    """Whether Adam has made so many steps, as far as it says: it keeps 1 - β₂ⁿ, which soon is 1."""
+    options = yaml.safe_load((kept / OPTIONS).read_text()) if (kept / OPTIONS).exists() else {}
+    if "optimizer-params" not in options or any(map(options.get, _UNCOUNTED)):
+        return True
+    with np.load(kept / OPTIMIZER) as arrays:
+        if "adam_denoms" not in arrays.files:
+            return True
+        counted = float(arrays["adam_denoms"].ravel()[1])
+    beta = float(np.float32(options["optimizer-params"][1]))  # Marian reads it in single precision
+    return abs(counted - (1 - beta**update)) < _SAME
 
 
 def _read_through(file: Path) -> None:

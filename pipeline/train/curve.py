@@ -63,7 +63,8 @@ class Curve:
 
     def restore(self, update: int) -> None:
         """Take the points of an earlier attempt from the file, up to an update."""
-        points = [json.loads(line) for line in self._file.read_text().splitlines()]
+        text = self._file.read_text() if self._file.exists() else ""  # a save may come before the first point
+        points = [json.loads(line) for line in text.splitlines()]
         self.points = [point for point in points if point["update"] <= update]
         self._file.write_text("".join(_line(point) for point in self.points))
 

@@ -57,12 +57,12 @@ class Feed:
         process.start()
         return process
 
-    def state_after(self, lines: int) -> State | None:
-        """The newest state with at most so many lines given out; older ones are removed."""
+    def state_after(self, lines: int) -> tuple[State | None, int]:
+        """The newest state with at most so many lines given out, and how many; older ones are removed."""
         passed = sorted(path for path in self.states.glob("*.json") if int(path.stem) <= lines)
         for old in passed[:-1]:
             old.unlink()
-        return json.loads(passed[-1].read_text()) if passed else self.resume
+        return (json.loads(passed[-1].read_text()), int(passed[-1].stem)) if passed else (self.resume, 0)
 
     def batches(self) -> Generator[tuple[list[str], State], None, None]:
         """The stage's lines in batches, each with OpusTrainer's state after it."""

@@ -7,6 +7,7 @@ or `mini-batch` (sentences) is the whole update's batch. Marian, with --sync-sgd
 
 import logging
 import math
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,6 +29,8 @@ OWN = {
     *("valid-translation-output", "relative-paths", "after-epochs"),
 }
 NO_END = "0e"
+SCALES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
+FREQUENCY = "10000u"  # Marian's default for saves and validations
 WORDS_PER_SENTENCE = 32  # a guess, where the batch is given in sentences
 MARIAN_DEFAULTS: Options = {
     "dim-emb": 512,
@@ -88,6 +91,28 @@ def expand(options: Options, scratch: Path) -> Options:
     return {**MARIAN_DEFAULTS, **yaml.safe_load(done.stdout)}
 
 
+def plan_frequencies(expanded: Mapping[str, Value]) -> Options:
+    """When to validate, as given, and when to save: not at the updates at which Marian validates.
+
+    Marian saves before it validates at the same update, so that what goes on from that save would lack the
+    validation: its scores, its patience, its best model. Two numbers without a common factor meet too rarely
+    to matter; such a save is passed over.
+    """
+    validating, saving = expanded.get("valid-freq", FREQUENCY), expanded.get("save-freq", FREQUENCY)
+    valid, save = updates_in(validating), updates_in(saving)
+    if valid and save and valid > 1:
+        while math.gcd(valid, save) > 1:
+            save += 1
+        saving = f"{save}u"
+    return {"valid-freq": validating, "save-freq": saving}
+
+
+def updates_in(frequency: Value) -> int | None:
+    """The updates of a frequency as Marian reads it (5000, 5000u, 5ku), None when it counts other things."""
+    found = re.fullmatch(r"(\d+)([kKMG]?)u?", str(frequency))
+    return int(found[1]) * SCALES[found[2]] if found else None
+
+
 def plan_batch(expanded: Mapping[str, Value], vocab_size: int) -> Options:
     """Into how many micro-batches to split the batch of an update, for the memory of these devices.
 
@@ -129,6 +154,7 @@ def training_options(
     """All options of a training but its files and the stage's: batches for this machine, synchronous."""
     options: Options = {
         **merged,
+        **plan_frequencies(expanded),
         **plan_batch(expanded, vocab_size),
         "train-sets": ["stdin"],
         "vocabs": [str(vocab) for vocab in vocabs],

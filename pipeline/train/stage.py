@@ -10,6 +10,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -23,15 +24,17 @@ from pipeline.common.resources import marian_command
 from pipeline.train.checkpoints import MODEL, Checkpoints, Place, read_progress, saved_at
 from pipeline.train.curve import Curve, parse_validation
 from pipeline.train.feed import CLOSED, Feed
+from pipeline.train.settings import updates_in
 from pipeline.train.stopping import StopSwitch
 
 POLL_SECONDS = 0.2
-# A stop that was asked for must be over, checkpoint included, before an orchestrator's ten seconds are.
-CUT_FEED_SECONDS = 2.5  # Marian looks for signals between updates; waiting for text, it would not
-KILL_SECONDS = 6.0
-FEED_END_SECONDS = 2.0
+# A stop that was asked for must be over, checkpoint included, before a worker's six seconds are.
+CUT_FEED_SECONDS = 2.0  # Marian looks for signals between updates; waiting for text, it would not
+KILL_SECONDS = 4.5
+FEED_END_SECONDS = 1.0
 TAIL_LINES = 40
 CURVE = "curve.jsonl"
+INTERRUPTED = "Training interrupted (via signal)"  # in Marian's log
 
 log = logging.getLogger(__name__)
 
@@ -44,9 +47,12 @@ class Stage:
         self._number, self._folder, self._feed, self._checkpoints = number, folder, feed, checkpoints
         begun = read_progress(folder)
         self._epoch = begun.epochs if begun else 1
-        self._saved = saved_at(folder)
+        self._saved = self._seen = saved_at(folder)
+        self._validated = 0, 0  # update and time (ns) of the last validation
         self._tail: list[str] = []
+        self._valid_freq = 0
         self._told = False  # Marian was told to stop
+        self._interrupted = False  # Marian says so; its status may be 0
         self._spoilt = False  # by the stop, which cut a validation short
 
     def run(self, options: Options, curve: Curve, stop: StopSwitch) -> bool:
@@ -54,13 +60,15 @@ class Stage:
 
         Raises TemporaryError when asked to stop, InputError when the training fails or diverges.
         """
+        self._valid_freq = updates_in(options["valid-freq"]) or 0
         marian, feeding = self._start(options)
         assert marian.stderr is not None
         try:
             for line in self._lines(marian.stderr):
                 if line:
                     self._read(line, curve, stop)
-                self._keep_save()
+                else:
+                    self._look_for_save()
                 self._stop_if_asked(stop, marian, feeding)
             status = marian.wait()
             feeding.join(FEED_END_SECONDS)
@@ -88,14 +96,15 @@ class Stage:
         return marian, feeding
 
     def _lines(self, stream: IO[bytes]) -> Iterator[str]:
-        """Marian's log, line by line, until it ends; an empty line whenever nothing came for a while."""
+        """Marian's log, line by line, until it ends; an empty line whenever all there is has been read."""
         partial = b""
         with selectors.DefaultSelector() as selector:
             selector.register(stream, selectors.EVENT_READ)
             while True:
-                if not selector.select(POLL_SECONDS):
+                if not selector.select(0):
                     yield ""
-                    continue
+                    if not selector.select(POLL_SECONDS):
+                        continue
                 piece = os.read(stream.fileno(), 1 << 16)
                 if not piece:
                     return
@@ -107,21 +116,41 @@ class Stage:
             return
         print(line, file=sys.stderr, flush=True)
         self._tail = [*self._tail, line][-TAIL_LINES:]
+        self._interrupted = self._interrupted or INTERRUPTED in line
         if stop.seconds is not None and parse_validation(line):
             # Marian cuts a validation short when it is stopped: its scores are wrong, and so would be the
             # best model and the patience that the save after it records.
             self._spoilt = True
             return
+        if validation := parse_validation(line):
+            self._validated = validation[0], time.time_ns()
         curve.read(line)
+
+    def _look_for_save(self) -> None:
+        """Keep a save that was there when the log was last read to its end: the curve has what led to it."""
+        saved = saved_at(self._folder)
+        if saved == self._seen:
+            self._keep_save()
+        self._seen = saved
 
     def _keep_save(self) -> None:
         """Keep Marian's latest save if it is complete, new, and made before the stage's text ended."""
         saved, progress = saved_at(self._folder), read_progress(self._folder)
         if saved in (None, self._saved) or progress is None or self._spoilt:
             return
-        if progress.epochs == self._epoch:
+        if progress.epochs == self._epoch and not self._lacks_validation(progress.update):
             self._saved = saved
-            self._save(Place(progress.update, self._number, self._feed.state_after(progress.samples)))
+            self._save(Place(progress.update, self._number, *self._feed.state_after(progress.samples)))
+
+    def _lacks_validation(self, update: int) -> bool:
+        """Whether the latest save was made before the validation of its own update.
+
+        Marian saves first, and when it goes on from there it does not make up for the validation.
+        """
+        if self._valid_freq <= 1 or update % self._valid_freq:
+            return False
+        validated, time = self._validated
+        return validated != update or (self._folder / MODEL).stat().st_mtime_ns < time
 
     def _save(self, place: Place) -> None:
         files = sorted(path for path in self._folder.iterdir() if _is_kept(path))
@@ -150,7 +179,7 @@ class Stage:
             self._save(Place(progress.update, self._number + 1, None))
         else:
             self._keep_save()
-        if stop.seconds is not None:
+        if stop.seconds is not None or self._interrupted:
             raise TemporaryError(f"Stopped at update {progress.update if progress else 0}, as asked")
         if status:
             raise marian_error("train", status, "\n".join(self._tail))

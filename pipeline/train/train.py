@@ -10,7 +10,9 @@
         --marian-args '{"after": "5000u"}' --seed 1 --best-model chrf --output backwards
 
 The output is a model's folder, model.npz source.spm target.spm decoder.yml, with the vocabularies in the
-order of training, and metrics.json: the curve, the best scores, what was derived for this machine. When
+order of training; marian-args.yml, the options that were laid over the configs; and metrics.json: the curve,
+the best scores, what was derived for this machine. To train a model further, give its folder and these
+options (--pretrained, --pretrained-args), over which --marian-args are laid. When
 TRANSLATIONS_CHECKPOINTS names a folder, each save is kept there, and training goes on from the newest set in
 it that is whole. SIGTERM saves and exits with status 75.
 """
@@ -60,6 +62,7 @@ class Training:
     texts: dict[str, ParallelText]
     merged: Options
     expanded: Options
+    marian_args: Options
 
     @property
     def vocabs(self) -> list[Path]:
@@ -88,6 +91,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         options = complete_options(training)
         curve = train(training, options, stop)
         write_result(training, output)
+        write_options(output / "marian-args.yml", dict(sorted(training.marian_args.items())))
         write_json(output / "metrics.json", metrics(training, options, curve, data))
 
 
@@ -120,6 +124,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--best-model", required=True, choices=settings.METRICS, help="what the result is best at"
     )
     parser.add_argument("--pretrained", type=_file, metavar="MODEL_DIR", help="model to begin with")
+    parser.add_argument("--pretrained-args", type=_file, help="the marian-args.yml that its training wrote")
     parser.add_argument(
         "--tokenized", action="store_true", help="training text is tokenised, with ▁ for spaces"
     )
@@ -143,9 +148,12 @@ def prepare(args: argparse.Namespace, work: Path) -> Training:
     )
     (work / "model").mkdir()  # Marian does not
     configs = read_options(args.model_config), read_options(args.training_config)
-    merged = settings.merge(*configs, parse_marian_args(args.marian_args))
+    marian_args = read_options(args.pretrained_args) if args.pretrained_args else {}
+    marian_args |= parse_marian_args(args.marian_args)
+    merged = settings.merge(*configs, marian_args)
     merged |= settings.tied_embeddings(args.source_vocab, args.target_vocab)
-    training = Training(args, work, curriculum, _texts(args), merged, settings.expand(merged, work))
+    expanded = settings.expand(merged, work)
+    training = Training(args, work, curriculum, _texts(args), merged, expanded, marian_args)
     _check(training)
     return training
 

@@ -1,9 +1,10 @@
 """The tiny pair with made-up results, and the command run in the test's process."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from translations_assets.cli.main import main
 from translations_assets.project import Project
+from translations_assets.steps.options import RunOptions
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,15 @@ def command(
     return call
 
 
-def make(target: str) -> None:
-    """Make up results of a stage and all that it needs, and publish them."""
+def make(
+    target: str, run: str = "run-1", overrides: Mapping[str, Any] | None = None, *, checks: bool = False
+) -> None:
+    """Make up results of a stage and all that it needs, with their checks if asked, and publish them."""
     project = Project()
     project.__dict__["runner"] = MadeUpRunner()
-    session = project.session("run-1", PARTITION)
-    for stage in session.graph.stage_closure([target]):
+    session = project.session(run, PARTITION, RunOptions(overrides=overrides or {}))
+    stages = session.graph.stage_closure([target])
+    for stage in session.graph.with_checks(stages) if checks else stages:
         project.engine.run(session, session.graph.stages[stage], threading.Event(), lambda event: None)
         session.publish(stage)
+    project.end_sessions(run)

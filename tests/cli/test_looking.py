@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,7 @@ def test_plan_as_json(command: Command) -> None:
     steps = {step["label"]: step for step in plan["steps"]}
     assert steps["merge-corpus-en-eo"]["status"] == "cached"
     assert steps[VOCAB]["status"] == "run"
-    assert steps[VOCAB]["reasons"] == ["no result for its key in the store"]
+    assert steps[VOCAB]["reasons"] == ["no earlier artifact"]
     assert steps["train-student-en-eo"]["status"] == "maybe"
     assert steps["train-student-en-eo"]["key"] is None
 
@@ -72,19 +73,19 @@ def test_plan_as_json(command: Command) -> None:
 def test_plan_for_people(command: Command) -> None:
     make("merge_corpus")
     said = command("plan", PARTITION, "--target", "train_vocab")
-    assert [line.split() for line in said.out.splitlines()][-2:] == [
-        ["train_vocab", "1", "run"],
-        ["6", "steps:", "5", "cached,", "1", "to", "run"],
-    ]
+    *stages, summary = said.out.splitlines()
+    assert ["train_vocab", "1", "run"] in [line.split() for line in stages]
+    counts = r"\d+ steps: 5 cached, \d run(, \d maybe)?"
+    assert re.fullmatch(counts + r"; \d steps? without a past duration", summary)
     steps = command("plan", PARTITION, "--target", "train_vocab", "--steps")
-    assert f"run    {VOCAB}  (no result for its key in the store)" in steps.out
+    assert f"run    {VOCAB}  (no earlier artifact)" in steps.out
 
 
 def test_start_repeats_although_cached(command: Command) -> None:
     make("train_vocab")
     said = command("plan", PARTITION, "--target", "train_vocab", "--start", "merge_corpus", "--steps")
     assert "run    merge-corpus-en-eo  (told to repeat the stage merge_corpus)" in said.out
-    assert said.out.endswith("6 steps: 4 cached, 2 to run\n")
+    assert re.search(r"steps: 4 cached, \d run; about 0 s, from past durations", said.out)
 
 
 def test_status(command: Command) -> None:
@@ -94,7 +95,7 @@ def test_status(command: Command) -> None:
     assert (rows[VOCAB]["state"], rows[VOCAB]["attempts"]) == ("waiting", 0)
     people = command("status", PARTITION)
     assert ["merge_corpus", "1", "finished"] in [line.split()[:3] for line in people.out.splitlines()]
-    assert "49 steps: 5 cached" in people.out
+    assert f"{len(rows)} steps: 5 cached" in people.out
 
 
 def test_the_log_of_a_step(command: Command) -> None:
@@ -110,7 +111,7 @@ def test_artifacts_are_listed(command: Command) -> None:
     assert len(found) == 6
     assert set(found[VOCAB]) == {"vocab.en.spm", "vocab.eo.spm", "stats.json"}
     people = command("artifacts", PARTITION, VOCAB)
-    assert f"64  {found[VOCAB]['vocab.en.spm']['digest'][:12]}  vocab.en.spm" in people.out
+    assert f"36  {found[VOCAB]['vocab.en.spm']['digest'][:12]}  vocab.en.spm" in people.out
 
 
 def test_downloaded_files_are_the_persons_own(command: Command, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """`translations train`: asks, runs, keeps what is finished, and can be interrupted."""
 
+import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -35,8 +37,8 @@ def test_no_means_nothing_happens(place: Place, tmp_path: Path) -> None:
 
 
 def test_nothing_to_do(command: Command) -> None:
-    make("train_vocab")
-    said = command("train", PARTITION, "--target", "train_vocab")
+    make("merge_devset")
+    said = command("train", PARTITION, "--target", "merge_devset")
     assert said.code == 0, said.err
     assert "nothing to run" in said.out
 
@@ -51,7 +53,7 @@ def test_a_config_from_outside_is_trained_and_kept(place: Place, tmp_path: Path)
     path.unlink()
     plan = place.run("translations", "plan", "en-eo.mine", "--target", "merge_devset")
     assert plan.returncode == 0, plan.stderr
-    assert "to run" not in plan.stdout
+    assert " run" not in plan.stdout.splitlines()[-1]
 
 
 def test_a_failure_is_told_once_and_ends_with_one(place: Place) -> None:
@@ -60,16 +62,95 @@ def test_a_failure_is_told_once_and_ends_with_one(place: Place) -> None:
     done = place.run("translations", "train", PARTITION, "--target", "train_vocab", "--yes")
     assert done.returncode == 1
     assert done.stderr.count("The step train-vocab-en-eo failed") == 1
-    assert f"To look: translations status {PARTITION}" in done.stderr
+    (run,) = re.findall(r"To look: translations status (\w{8})", done.stderr)
+    assert f"To repeat what failed: translations rerun {run}" in done.stderr
     assert "Traceback" not in done.stderr
     status = place.run("translations", "status", PARTITION)
     assert "train_vocab                 1 failed" in status.stdout
 
 
-def test_an_interrupt_ends_the_children_and_keeps_what_is_finished(place: Place) -> None:
+def test_refs_that_name_other_results_are_renewed(place: Place) -> None:
+    """A config that was changed and changed back finds its results; the refs are those of the change."""
+    path, words = place.root / "configs" / f"{PARTITION}.yml", ("--target", "merge_devset", "--yes")
+    before = path.read_text()
+    assert place.run("translations", "train", PARTITION, *words).returncode == 0
     for lang in ("en", "eo"):
-        lines = (f"The big dog number {number} sees the old cat." for number in range(300_000))
-        write_lines(place.root / "data" / f"train.{lang}.gz", lines)
+        write_lines(place.root / "data" / f"dev2.{lang}.gz", [f"{lang}: a line"])
+    path.write_text(before.replace("data/dev.[LANG]", "data/dev2.[LANG]"))
+    changed = place.run("translations", "train", PARTITION, *words)
+    assert changed.returncode == 0, changed.stderr
+    path.write_text(before)
+    back = place.run("translations", "train", PARTITION, *words)
+    assert "nothing to run" not in back.stdout
+    assert "Done." in back.stdout
+    assert "nothing to run" in place.run("translations", "train", PARTITION, *words).stdout
+
+
+def test_a_rerun_repeats_what_failed_with_the_options_of_the_run(place: Place) -> None:
+    path = place.root / "configs" / f"{PARTITION}.yml"
+    path.write_text(path.read_text().replace("data/test.[LANG]", "data/late.[LANG]"))
+    make("dataset_devtest")
+    words = ("--target", "dataset", "--start", "dataset")
+    failed = place.run("translations", "train", PARTITION, *words, "--yes")
+    assert failed.returncode == 1, failed.stdout
+    for lang in ("en", "eo"):
+        data = place.root / "data"
+        (data / f"late.{lang}.gz").write_bytes((data / f"test.{lang}.gz").read_bytes())
+    (run,) = re.findall(r"translations rerun (\w{8})", failed.stderr)
+    done = place.run("translations", "rerun", run, text="\n")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "(failed): 4 of 5 steps made." in done.stdout
+    # Although the run was told to repeat the datasets, those that it has repeated are not repeated again.
+    assert done.stdout.count(" done after ") == 1
+    with DagsterInstance.from_config(str(place.root / "dagster")) as instance:
+        new, old = instance.get_runs()
+    assert new.parent_run_id == new.root_run_id == old.run_id
+    assert new.asset_selection == old.asset_selection
+    states = {
+        row["label"][:14]: row["state"]
+        for row in json.loads(place.run("translations", "status", new.run_id, "--json").stdout)["steps"]
+    }
+    assert states.pop("dataset-test-u") == "finished"
+    assert set(states.values()) == {"cached"}
+
+
+def test_cancel_ends_a_run_of_another_terminal(place: Place) -> None:
+    make_slow(place)
+    command = [str(BIN / "translations"), "train", PARTITION, "--target", "clean_corpus", "--yes"]
+    with (place.root / "out").open("w") as out:
+        process = subprocess.Popen(command, env=place.environment, cwd=place.root, stdout=out, stderr=out)
+    try:
+        children = cleaning(process, place)
+        began = time.monotonic()
+        done = place.run("translations", "cancel", PARTITION)
+        took = time.monotonic() - began
+        assert done.returncode == 0, done.stderr
+        assert process.wait(timeout=20) == 130
+    finally:
+        process.kill()
+        process.wait()
+    print(f"cancel: {took:.1f} s")
+    assert "cancelled. 1 finished step is kept." in done.stdout
+    assert statuses(place) == ["CANCELED"]
+    assert not psutil.wait_procs(children, timeout=5)[1]
+
+
+def test_a_killed_run_is_found_and_repeated(place: Place) -> None:
+    make_slow(place)
+    command = [str(BIN / "translations"), "train", PARTITION, "--target", "clean_corpus", "--yes"]
+    with (place.root / "out").open("w") as out:
+        process = subprocess.Popen(command, env=place.environment, cwd=place.root, stdout=out, stderr=out)
+    try:
+        cleaning(process, place)
+    finally:
+        process.kill()
+        process.wait()
+    assert "lost its process" in place.run("translations", "status").stdout
+    assert statuses(place) == ["FAILURE"]
+
+
+def test_an_interrupt_ends_the_children_and_keeps_what_is_finished(place: Place) -> None:
+    make_slow(place)
     command = [str(BIN / "translations"), "train", PARTITION, "--target", "clean_corpus", "--yes"]
     with (place.root / "out").open("w") as out:
         process = subprocess.Popen(command, env=place.environment, cwd=place.root, stdout=out, stderr=out)
@@ -81,11 +162,21 @@ def test_an_interrupt_ends_the_children_and_keeps_what_is_finished(place: Place)
         process.kill()
         process.wait()
     said = (place.root / "out").read_text()
-    assert f"What is finished is kept; to go on: translations train {PARTITION}" in said
+    assert "What is finished is kept; to go on: translations rerun " in said
     assert statuses(place) == ["CANCELED"]
     assert not psutil.wait_procs(children, timeout=5)[1]
     plan = place.run("translations", "plan", PARTITION, "--target", "clean_corpus")
-    assert "2 steps: 1 cached, 1 to run" in plan.stdout
+    assert "2 steps: 1 cached, 1 run" in plan.stdout
+
+
+def make_slow(place: Place) -> None:
+    """Make the training text take a while to clean."""
+    texts = {
+        "en": "The big dog number {} sees the old cat.",
+        "eo": "La granda hundo numero {} vidas la katon.",
+    }
+    for lang, text in texts.items():
+        write_lines(place.root / "data" / f"train.{lang}.gz", map(text.format, range(300_000)))
 
 
 def cleaning(process: subprocess.Popen[bytes], place: Place) -> list[psutil.Process]:

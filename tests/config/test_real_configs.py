@@ -10,7 +10,8 @@ import yaml
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.load import load_config
 from translations_assets.config.partitions import find_configs, partition_key
-from translations_assets.config.schema import Section, TrainingConfig
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.section import Section
 from translations_assets.config.stage_names import STAGE_NAMES, resolve_stage
 from translations_assets.config.unused import unused_keys
 

@@ -1,4 +1,4 @@
-"""What the threaded executor uses of Dagster's private modules, so that an upgrade that moves it says so.
+"""What the threaded executor and the recipes use of Dagster's private modules, so that an upgrade tells.
 
 Imports the executor itself nowhere: it would fail with the first missing name only.
 """
@@ -19,6 +19,7 @@ import translations_assets
 
 PACKAGE = Path(translations_assets.__file__).parent
 EXECUTOR = PACKAGE / "defs" / "executor.py"
+RECIPES = PACKAGE / "defs" / "recipes.py"
 
 
 def private_imports(path: Path) -> list[tuple[str, str]]:
@@ -35,7 +36,7 @@ def private_imports(path: Path) -> list[tuple[str, str]]:
 
 
 def moved(what: str) -> str:
-    return f"dagster {dagster.__version__} has no {what}: adapt translations_assets/defs/executor.py"
+    return f"dagster {dagster.__version__} has no {what}: adapt the module in defs/ that imports it"
 
 
 def lookup(module: str, *names: str) -> Any:
@@ -45,7 +46,7 @@ def lookup(module: str, *names: str) -> Any:
         pytest.fail(moved(".".join((module, *names))))
 
 
-@pytest.mark.parametrize(("module", "name"), private_imports(EXECUTOR))
+@pytest.mark.parametrize(("module", "name"), [*private_imports(EXECUTOR), *private_imports(RECIPES)])
 def test_private_names_are_where_they_were(module: str, name: str) -> None:
     assert lookup(module, name) is not None
 
@@ -82,6 +83,10 @@ PARAMETERS = {
     ),
     "dagster._core.execution.plan.execute_plan:dagster_event_sequence_for_step": "step_context",
     "dagster._core.execution.plan.execute_plan:_trigger_hook": "step_context step_event_list",
+    "dagster._core.execution.api:execute_run": "job dagster_run instance",
+    "dagster._core.instance:DagsterInstance.create_run_for_job": (
+        "job_def run_config tags asset_selection root_run_id parent_run_id job_code_origin"
+    ),
 }
 
 
@@ -95,4 +100,4 @@ def test_private_functions_take_what_is_passed(path: str) -> None:
 
 def test_no_other_module_imports_from_dagsters_private_modules() -> None:
     users = {path for path in PACKAGE.rglob("*.py") if private_imports(path)}
-    assert users == {EXECUTOR}
+    assert users == {EXECUTOR, RECIPES}

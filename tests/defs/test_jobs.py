@@ -6,10 +6,10 @@ from dagster import JobDefinition
 from translations_assets.definitions import defs
 from translations_assets.defs.jobs import FROM, SELECTIONS, UP_TO
 from translations_assets.defs.partitions import TRAINING_CONFIGS
-from translations_assets.stages import STAGES
+from translations_assets.stages import ASSETS
 from translations_assets.steps.stage import stage_order
 
-UPSTREAM = {name: set(STAGES[name].upstream) for name in stage_order(STAGES)}
+UPSTREAM = {name: set(ASSETS[name].upstream) for name in stage_order(ASSETS)}
 
 
 def job(name: str) -> JobDefinition:
@@ -26,7 +26,7 @@ def needed_by(stage: str) -> set[str]:
 
 
 def test_all_makes_every_stage() -> None:
-    assert made_by("all") == set(STAGES)
+    assert made_by("all") == set(ASSETS)
 
 
 @pytest.mark.parametrize("stage", UP_TO)
@@ -36,7 +36,7 @@ def test_up_to_a_stage(stage: str) -> None:
 
 @pytest.mark.parametrize("stage", FROM)
 def test_from_a_stage(stage: str) -> None:
-    assert made_by(f"from_{stage}") == {name for name in STAGES if stage in needed_by(name)}
+    assert made_by(f"from_{stage}") == {name for name in ASSETS if stage in needed_by(name)}
 
 
 @pytest.mark.parametrize("name", SELECTIONS)

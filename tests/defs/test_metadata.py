@@ -35,7 +35,7 @@ def result(store: MemoryStore, label: str, cached: bool = False, **files: Any) -
         generation=1,
         outputs=outputs,
         label="the label in another partition",
-        reason="",
+        reason="library numpy 1 → 2",
         bundle=Blob("", 0),
         provenance={"partition": "en-lt"},
         attempt=2,
@@ -80,6 +80,12 @@ def test_each_step_has_a_row_with_its_log_here(store: MemoryStore) -> None:
             "key": KEY[:KEY_DIGITS],
         }
     ]
+
+
+def test_the_reasons_of_steps_that_ran_are_told(store: MemoryStore) -> None:
+    found = shown(store, result(store, "a", text=b"1"), result(store, "b", cached=True, text=b"1"))
+    assert found["reasons"] == [{"step": "a", "why it ran": "library numpy 1 → 2"}]
+    assert "reasons" not in shown(store, result(store, "b", cached=True, text=b"1"))
 
 
 def test_lines_are_counted_over_all_steps(store: MemoryStore) -> None:

@@ -4,11 +4,10 @@ import logging
 from pathlib import Path
 
 import pytest
-from dagster import StaticPartitionsDefinition
 
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from translations_assets.config.errors import ConfigError
-from translations_assets.defs import assets, partitions
+from translations_assets.defs import partitions
 from translations_assets.project import Project
 from translations_assets.steps.errors import StoreError
 
@@ -27,7 +26,6 @@ def project(place: Place, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A project over the place, which the definitions' functions use, too."""
     project = Project()
     monkeypatch.setattr(partitions, "PROJECT", project)
-    monkeypatch.setattr(assets, "PROJECT", project)
     return project
 
 
@@ -74,21 +72,13 @@ def test_no_configs_are_no_partitions(place: Place, project: Project) -> None:
     assert partitions.partition_keys() == []
 
 
-def test_code_versions_leave_out_a_config_that_cannot_be_read(
-    place: Place, project: Project, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+def test_a_config_that_cannot_be_read_is_told_of(
+    place: Place, project: Project, caplog: pytest.LogCaptureFixture
 ) -> None:
-    before = code_versions(project, monkeypatch)
     put(place, "en-eo.broken.yml", "experiment: {\n")
     with caplog.at_level(logging.WARNING):
-        assert code_versions(project, monkeypatch) == before
+        assert partitions.partition_keys() == ["en-eo.broken", PARTITION]
     assert "The partition en-eo.broken cannot run" in caplog.text
-
-
-def code_versions(project: Project, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """What the assets' code versions would be if the definitions were loaded now."""
-    keys = project.partitions()[0]
-    monkeypatch.setattr(assets, "TRAINING_CONFIGS", StaticPartitionsDefinition(keys))
-    return assets.code_versions()
 
 
 def test_a_config_from_outside_becomes_a_partition(place: Place, project: Project, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
-"""Recipes: what shows as stale after an edit of one training config."""
+"""Recipes: what shows as stale after an edit of a training config or of a script."""
 
 import json
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +11,16 @@ import pytest
 
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from translations_assets.dagster_home import prepare
-from translations_assets.defs.recipes import observe_recipes, recipe_versions
+from translations_assets.defs import recipes
+from translations_assets.defs.recipes import (
+    CurrentKeys,
+    file_state,
+    observe_recipes,
+    recipe_tags,
+    recipe_versions,
+)
 from translations_assets.project import Project
-from translations_assets.stages import STAGES
+from translations_assets.stages import ASSETS
 
 OTHER = "en-eo.other"
 ROOT = Path(__file__).parents[2]
@@ -22,7 +31,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     """The tiny pair and a copy of it, named by the environment."""
     place = make_place(tmp_path / "place")
     config(place, OTHER).write_text(config(place).read_text())
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     for name, value in place.environment.items():
         if name.startswith("TRANSLATIONS_"):
             monkeypatch.setenv(name, value)
@@ -39,14 +47,19 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
+def versions(partition: str = PARTITION) -> dict[str, str]:
+    project = Project()
+    return recipe_versions(project.read_graph(partition), project.keys)
+
+
 def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
-    return {stage for stage in STAGES if before[stage] != after[stage]}
+    return {stage for stage in ASSETS if before[stage] != after[stage]}
 
 
-def test_there_is_a_version_for_every_stage_that_only_edits_change(place: Place) -> None:
-    first, second = recipe_versions(Project(), PARTITION), recipe_versions(Project(), PARTITION)
+def test_there_is_a_version_for_every_asset_that_only_edits_change(place: Place) -> None:
+    first, second = versions(), versions()
     assert first == second
-    assert set(first) == set(STAGES)
+    assert set(first) == set(ASSETS)
 
 
 @pytest.mark.parametrize(
@@ -64,38 +77,135 @@ def test_there_is_a_version_for_every_stage_that_only_edits_change(place: Place)
 def test_an_edit_changes_the_recipes_that_it_concerns(
     place: Place, old: str, new: str, stages: set[str]
 ) -> None:
-    before = recipe_versions(Project(), PARTITION)
+    before = versions()
     edit(config(place), old, new)
-    assert changed(before, recipe_versions(Project(), PARTITION)) == stages
+    assert changed(before, versions()) == stages
 
 
 def test_only_what_changed_is_observed(place: Place) -> None:
     project = Project()
     with dg.DagsterInstance.ephemeral() as instance:
-        assert observe_recipes(instance, project, [PARTITION, OTHER]) == 2 * len(STAGES)
+        assert observe_recipes(instance, project, [PARTITION, OTHER]) == 2 * len(ASSETS)
         assert observe_recipes(instance, project, [PARTITION, OTHER]) == 0
         edit(config(place), "spm-vocab-size: 336", "spm-vocab-size: 328")
         assert observe_recipes(instance, project, [PARTITION, OTHER]) == 1
 
 
-@pytest.mark.slow
-def test_exactly_what_an_edit_concerns_is_stale(place: Place) -> None:
-    """The whole of two partitions, with a runner that makes results up; see `made_up`."""
-    prepare(place.root / "dagster")
-    made = place.run("python", "-m", "tests.defs.made_up", "make", PARTITION, OTHER)
-    assert made.returncode == 0, made.stderr
-    assert look(place) == {"skip": "0 recipes changed", "stale": {}}
+def test_keys_are_made_anew_when_a_file_changes_and_only_then(tmp_path: Path) -> None:
+    code = copy_of_the_code(tmp_path)
+    keys = CurrentKeys(code)
+    before = keys.get().fingerprint("pipeline.train.vocab")
+    assert keys.get() is keys.get()
+    edit(code / "pipeline" / "train" / "vocab.py", "THREADS = 16", "THREADS = 15")
+    assert keys.get().fingerprint("pipeline.train.vocab").digest != before.digest
 
-    edit(config(place, OTHER), "training-student: *model", "training-student: {after: 30u}")
-    config(place, "en-eo.broken").write_text("experiment: {\n")
-    found = look(place)
-    # The student's settings are the start of its finetuning's; evaluate_student is stale once it is trained.
-    assert found["stale"] == {"train_student": [OTHER], "finetune_student": [OTHER]}
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """The whole of two partitions, with a runner that makes results up; see `made_up`.
+
+    Only the second has a dataset of the demo.
+    """
+    place = make_place(tmp_path_factory.mktemp("made") / "place")
+    other = config(place).read_text().replace("  test: [", "  test: [demo_test, ")
+    config(place, OTHER).write_text(other)
+    prepare(place.root / "dagster")
+    done = place.run("python", "-m", "tests.defs.made_up", "make", PARTITION, OTHER, PYTHONPATH=str(ROOT))
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.mark.slow
+def test_exactly_what_an_edit_of_a_config_concerns_is_stale(made: Place) -> None:
+    path = config(made, OTHER)
+    before = path.read_text()
+    student = ["training-student: *model", "training-student: {after: 30u}"]
+    provider = ["train: [", "train: [demo_train, "]
+    try:
+        found = look(made, [[path, *student]], [[path, *student[::-1]], [path, *provider]])
+    finally:
+        path.write_text(before)
+    fresh, edited, another = found
+    assert fresh == {"skip": "0 recipes changed", "stale": {}, "said": {}}
+    # what is made from the student is stale once it is trained anew
+    assert edited["stale"] == {"train_student": [OTHER]}
+    assert "* marian-args.training-student.after: 20u → 30u" in edited["said"]["train_student"]
+    assert set(another["stale"]) == {"dataset_train", "analyze_corpus", "clean_corpus", "merge_corpus"}
+    assert {key for keys in another["stale"].values() for key in keys} == {OTHER}
+    assert "* datasets.train: demo_train added" in another["said"]["merge_corpus"]
+
+
+@pytest.mark.slow
+def test_exactly_what_an_edit_of_a_script_concerns_is_stale(made: Place, tmp_path: Path) -> None:
+    code = copy_of_the_code(tmp_path)
+    vocab, demo = code / "pipeline" / "train" / "vocab.py", code / "pipeline" / "data" / "demo_corpus.py"
+    edit(vocab, "THREADS = 16\n", "THREADS = 16  # that is a lot\n")
+    threads, buckets = ["THREADS = 16", "THREADS = 15"], ["BUCKETS = 5", "BUCKETS = 6"]
+    commented, constant, of_one = look(
+        made, [[vocab, *threads]], [[vocab, *threads[::-1]], [demo, *buckets]], code=code
+    )
+    assert commented["stale"] == {}
+    assert constant["stale"] == {"train_vocab": [PARTITION, OTHER]}
+    assert constant["said"] == {"train_vocab": "* pipeline.train.vocab: constant THREADS changed"}
+    assert of_one["stale"] == {"dataset_test": [OTHER]}
+    assert "* pipeline.data.demo_corpus: constant BUCKETS changed" in of_one["said"]["dataset_test"]
+
+
+def test_with_other_builders_of_graphs_nothing_is_observed(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builder = tmp_path / "stage.py"
+    builder.write_text("")
+    os.utime(builder, (1, 1))
+    monkeypatch.setattr(recipes, "_BUILDERS", [tmp_path])
+    monkeypatch.setattr(recipes, "_LOADED", file_state(tmp_path))
+    monkeypatch.setattr(recipes, "observe_recipes", lambda *given: 7)
+    with dg.DagsterInstance.ephemeral() as instance, dg.build_sensor_context(instance) as context:
+        for text, said in (("", "recipes changed"), ("edited", "Reload the code location")):
+            builder.write_text(text)
+            os.utime(builder, (1, 1))
+            skip = recipes.recipes_sensor(context)
+            assert isinstance(skip, dg.SkipReason)
+            assert said in str(skip.skip_message)
+
+
+def test_a_materialization_names_the_recipe_of_its_run_although_another_was_observed(place: Place) -> None:
+    project = Project()
+    with dg.DagsterInstance.ephemeral() as instance:
+        observe_recipes(instance, project, [PARTITION])
+        session = project.session("run-1", PARTITION)
+        first = recipe_tags(instance, session, "train_vocab")
+        assert recipe_tags(instance, session, "train_vocab") == first
+        edit(config(place), "spm-vocab-size: 336", "spm-vocab-size: 328")
+        assert observe_recipes(instance, project, [PARTITION]) == 1
+        second = recipe_tags(instance, session, "train_vocab")
+        version, pointer = sorted(first, key=lambda tag: "pointer" in tag)
+        assert second[version] == first[version]
+        assert int(second[pointer]) > int(first[pointer])
+        assert observe_recipes(instance, project, [PARTITION]) == 1  # as the config is now: it shows as stale
+
+
+@pytest.mark.slow
+def test_a_config_that_cannot_be_read_stops_no_other(made: Place) -> None:
+    config(made, "en-eo.broken").write_text("experiment: {\n")
+    try:
+        (found,) = look(made)
+    finally:
+        config(made, "en-eo.broken").unlink()
+    assert found["stale"] == {}
     assert "en-eo.broken.yml:1: not valid YAML" in found["skip"]
 
 
-def look(place: Place) -> dict[str, Any]:
-    done = place.run("python", "-m", "tests.defs.made_up", "look", PARTITION, OTHER)
+def copy_of_the_code(folder: Path) -> Path:
+    for name in ("pipeline", "requirements"):
+        shutil.copytree(ROOT / name, folder / "code" / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder / "code"
+
+
+def look(place: Place, *edits: list[list[Any]], code: Path = ROOT) -> list[dict[str, Any]]:
+    """What `made_up look` finds: at first, and after each list of edits."""
+    text = "".join(json.dumps(some, default=str) + "\n" for some in edits)
+    command = ("python", "-m", "tests.defs.made_up", "look", PARTITION, OTHER)
+    done = place.run(*command, text=text, PYTHONPATH=str(ROOT), CODE=str(code))
     assert done.returncode == 0, done.stderr
-    value: dict[str, Any] = json.loads(done.stdout)
-    return value
+    return [json.loads(line) for line in done.stdout.splitlines()]

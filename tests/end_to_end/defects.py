@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import os
 import re
 import subprocess
 import threading
@@ -135,3 +136,11 @@ def mount(folder: Path, options: str, *more: str) -> str:
 def unmount(folder: Path) -> None:
     """Unmount it, whoever still looks at it."""
     subprocess.run(["umount", "--lazy", str(folder)], capture_output=True, timeout=30, check=True)
+
+
+def fill(folder: Path, leave: int) -> Path:
+    """A file that takes all the disk's space but for some bytes."""
+    filler = folder / "filler"
+    state = os.statvfs(folder)
+    filler.write_bytes(bytes(state.f_bavail * state.f_frsize - leave))
+    return filler

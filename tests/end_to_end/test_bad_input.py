@@ -6,7 +6,6 @@ there. Each defect has a training config of its own.
 
 import gzip
 import json
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from tests.end_to_end.defects import (
     assert_readable,
     assert_whole,
     ended,
+    fill,
     label_of,
     mount,
     read_json,
@@ -184,6 +184,8 @@ def test_repaired_datasets_and_nothing_else_run_again(bad: Bad) -> None:
         "clean-mono-trg",
         "merge-corpus",
         "merge-mono-src",
+        "check-corpus",
+        "check-mono-src",
     }
     assert_nothing_lost(bad.place)
 
@@ -228,7 +230,7 @@ def test_a_vocabulary_too_large_for_the_text(place: Place) -> None:
     variant(place, partition, ("spm-vocab-size: 336", f"spm-vocab-size: {found[1]}"))
     done = train(place, partition, "train_vocab")
     assert done.returncode == 0, done.stderr
-    assert ended(done) == {"train-vocab-en-eo"}
+    assert ended(done) == {"train-vocab-en-eo", "check-vocab-en-eo"}
 
 
 @pytest.mark.parametrize("below", ["", "below"])
@@ -260,14 +262,6 @@ def disk(tmp_path: Path) -> Iterator[Place]:
         yield place
     finally:
         unmount(place.root / "state")
-
-
-def fill(folder: Path, leave: int) -> Path:
-    """A file that takes all the disk's space but for some bytes."""
-    filler = folder / "filler"
-    state = os.statvfs(folder)
-    filler.write_bytes(bytes(state.f_bavail * state.f_frsize - leave))
-    return filler
 
 
 def test_a_disk_that_is_full_or_read_only(disk: Place) -> None:

@@ -94,6 +94,17 @@ def test_status_names_every_stage(trained: Place) -> None:
     assert "failed" not in done.stdout
 
 
+def test_the_gates_are_judged_from_the_cache(trained: Place) -> None:
+    """Tiny models are no good, but nothing is broken: no gate of level `error` fails."""
+    done = trained.run("translations", "checks", PARTITION, "--json")
+    assert done.returncode == 0, done.stdout
+    assert done.stderr == ""  # nothing ran
+    found = {(check["asset"], check["check"]): check for check in json.loads(done.stdout)["checks"]}
+    assert {check["state"] for check in found.values()} <= {"passed", "failed"}
+    assert found["export", "export"]["numbers"]["empty"] <= 0.2
+    assert found["merge_corpus", "held-out-exact"]["numbers"] == {"lines, en": 0, "lines, eo": 0}
+
+
 def test_an_edit_of_one_setting_runs_only_what_it_concerns(trained: Place) -> None:
     """Last in this file: it changes the config, and puts it back."""
     path = trained.root / "configs" / f"{PARTITION}.yml"
@@ -110,5 +121,6 @@ def test_an_edit_of_one_setting_runs_only_what_it_concerns(trained: Place) -> No
     assert {label for label, status in statuses.items() if status == "maybe"} == {
         "quantize-en-eo",
         "export-en-eo",
+        "check-export-en-eo",
         *(label for label in statuses if label.startswith(("evaluate-quantized", "evaluate-finetuned"))),
     }

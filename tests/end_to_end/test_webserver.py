@@ -6,7 +6,8 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -62,31 +63,44 @@ class Server:
     port: int
     process: psutil.Process
 
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
     def ask(self, query: str, **variables: Any) -> Any:
         """The data of a GraphQL query."""
         request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}/graphql",
+            f"{self.url}/graphql",
             data=json.dumps({"query": query, "variables": variables}).encode(),
             headers={"Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=60) as response:
+        with urllib.request.urlopen(request, timeout=180) as response:
             answer = json.load(response)
         assert "errors" not in answer, answer["errors"]
         return answer["data"]
 
-    def launch(self, partition: str, assets: list[str], job: str = "__ASSET_JOB") -> str:
-        """Materialize assets as the button does; the run's id."""
+    def launch(
+        self,
+        partition: str,
+        assets: list[str],
+        job: str = "__ASSET_JOB",
+        config: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Materialize assets as the button does, or launch a job that has none; the run's id."""
         params = {
             "selector": {
                 "repositoryName": "__repository__",
                 "repositoryLocationName": "translations-assets",
                 "pipelineName": job,
-                "assetSelection": [{"path": [name]} for name in assets],
-                "assetCheckSelection": [],
+                **({"assetSelection": [{"path": [name]} for name in assets]} if assets else {}),
+                **({"assetCheckSelection": []} if assets else {}),
             },
             "mode": "default",
-            "runConfigData": "{}",
-            "executionMetadata": {"tags": [{"key": "dagster/partition", "value": partition}]},
+            "runConfigData": json.dumps(config or {}),
+            "executionMetadata": {
+                "tags": [{"key": "dagster/partition", "value": partition}] if partition else []
+            },
         }
         answer = self.ask(LAUNCH, params=params)["launchPipelineExecution"]
         assert answer["__typename"] == "LaunchRunSuccess", answer
@@ -107,9 +121,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A web server with a fresh home, for the tiny pair and a pair whose cleaning takes long."""
     place = make_place(tmp_path_factory.mktemp("webserver"))
     make_slow(place)
+    with serve(place) as server:
+        yield server
+
+
+@contextmanager
+def serve(place: Place) -> Iterator[Server]:
+    """A web server of a place with a fresh home."""
     prepare(place.root / "dagster")
     port = free_port()
     environment = {name: value for name, value in place.environment.items() if name != "DAGSTER_MODULE_NAME"}
+    environment["TRANSLATIONS_SERVER"] = f"http://127.0.0.1:{port}"
     command = [str(BIN / "dagster-webserver"), "-w", str(WORKSPACE), "-h", "127.0.0.1", "-p", str(port)]
     with (place.root / "server.log").open("wb") as log:
         process = subprocess.Popen(command, env=environment, cwd=place.root, stdout=log, stderr=log)

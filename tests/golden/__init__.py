@@ -1,56 +1,89 @@
-"""Golden files: what Dagster loads, and the demo's graph. `make golden` renews them; read the difference."""
+"""Golden files: what Dagster loads, the demo's graph, and a summary of the graph of every training config.
+
+`make golden` renews them; read the difference.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from translations_assets.config.load import load_config
+from translations_assets.stages import STAGES
+from translations_assets.steps.graph import Graph
+from translations_assets.steps.stage import build_graph
+
 FOLDER = Path(__file__).parent
+CONFIGS = sorted((FOLDER.parents[1] / "configs").glob("*.yml"))
 DEMO = "en-eo.demo"
 
 
-def definitions() -> dict[str, Any]:
-    """Assets with their dependencies, jobs with their selections, sensors, checks, as plain values."""
+def definitions() -> str:
+    """Assets with their dependencies, jobs with their selections, sensors, checks, as JSON."""
     from translations_assets.definitions import defs
 
     repository = defs.get_repository_def()
     graph = repository.asset_graph
-    return {
-        "assets": {
-            key.to_user_string(): {
-                "group": graph.get(key).group_name,
-                "executable": graph.get(key).is_executable,
-                "upstream": sorted(parent.to_user_string() for parent in graph.get(key).parent_keys),
-            }
-            for key in sorted(graph.get_all_asset_keys(), key=lambda key: key.to_user_string())
-        },
-        "checks": sorted(key.to_user_string() for key in graph.asset_check_keys),
-        "jobs": sorted(job.name for job in repository.get_all_jobs() if not job.name.startswith("__")),
-        "sensors": sorted(sensor.name for sensor in repository.sensor_defs),
-    }
-
-
-def demo_graph() -> dict[str, Any]:
-    """The demo's steps by label: script, inputs by label of the step that makes them, outputs, worker."""
-    from translations_assets.project import Project
-
-    graph = Project().read_graph(DEMO)
-    return {
-        step.label: {
-            "stage": step.stage,
-            "script": step.script,
-            "worker": step.worker,
-            "inputs": {f"{name}/{path}": output.step.label for name, path, output in step.input_outputs()},
-            "outputs": list(step.outputs),
+    return _json(
+        {
+            "assets": {
+                key.to_user_string(): {
+                    "group": graph.get(key).group_name,
+                    "executable": graph.get(key).is_executable,
+                    "upstream": sorted(parent.to_user_string() for parent in graph.get(key).parent_keys),
+                }
+                for key in sorted(graph.get_all_asset_keys(), key=lambda key: key.to_user_string())
+            },
+            "checks": sorted(key.to_user_string() for key in graph.asset_check_keys),
+            "jobs": sorted(job.name for job in repository.get_all_jobs() if not job.name.startswith("__")),
+            "sensors": sorted(sensor.name for sensor in repository.sensor_defs),
         }
-        for step in graph.steps
-    }
+    )
 
 
-GOLDEN = {"definitions.json": definitions, "graph.en-eo.demo.json": demo_graph}
+def graph_of(partition: str) -> Graph:
+    """The graph of a training config of the repository."""
+    return build_graph(load_config(FOLDER.parents[1] / "configs" / f"{partition}.yml"), STAGES)
 
 
-def as_text(value: Any) -> str:
-    """A value as the golden files have it."""
+def demo_graph() -> str:
+    """The demo's steps by label: script, inputs by label of the step that makes them, outputs, worker."""
+    return _json(
+        {
+            step.label: {
+                "stage": step.stage,
+                "script": step.script,
+                "worker": step.worker,
+                "inputs": {
+                    f"{name}/{path}": output.step.label for name, path, output in step.input_outputs()
+                },
+                "outputs": list(step.outputs),
+            }
+            for step in graph_of(DEMO).steps
+        }
+    )
+
+
+def _summary(partition: str) -> str:
+    from tests.golden.summary import summary
+
+    return summary(graph_of(partition))
+
+
+def _json(value: Any) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+GOLDEN: dict[str, Callable[[], str]] = {
+    "definitions.json": definitions,
+    "graph.en-eo.demo.json": demo_graph,
+    **{f"summary.{path.stem}.txt": partial(_summary, path.stem) for path in CONFIGS},
+}
+
+
+def present() -> list[Path]:
+    """The golden files that are there."""
+    return sorted([*FOLDER.glob("*.json"), *FOLDER.glob("*.txt")])

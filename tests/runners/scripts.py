@@ -69,6 +69,14 @@ def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
     return True
 
 
+def leftovers(store: Path) -> list[str]:
+    """What those who worked in a store have left: nothing but its two locks that are never removed."""
+    names = [
+        f"{folder}/{path.name}" for folder in ("work", "tmp", "locks") for path in (store / folder).iterdir()
+    ]
+    return sorted(set(names) - {"locks/blobs", "locks/gc"})
+
+
 def alive(pid: int) -> bool:
     """Whether a process runs; a zombie does not."""
     try:

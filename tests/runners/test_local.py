@@ -150,6 +150,27 @@ def test_sigterm_of_the_worker_is_another_attempts_chance(runner: LocalRunner, s
     assert not alive(pid)
 
 
+def test_a_step_that_ends_well_because_the_machine_goes_away_is_not_done(
+    runner: LocalRunner, store: LocalStore
+) -> None:
+    """SIGTERM of the worker, as of a pod; the script takes it for its own end, and leaves its outputs."""
+    script = """
+    import os, pathlib, signal, sys, time
+    def finish(*_):
+        pathlib.Path("out").mkdir()
+        pathlib.Path("out/copy.txt").write_text("not trained to the end")
+        sys.exit(0)
+    signal.signal(signal.SIGTERM, finish)
+    print('{"child": 0}', file=open(os.environ["TRANSLATIONS_PROGRESS"], "w"), flush=True)
+    time.sleep(60)
+    """
+    running = Running(runner, store, script)
+    pid, _ = running.pids()
+    os.kill(parent(pid), signal.SIGTERM)
+    assert running.outcome().kind == "temporary"
+    assert store.latest(KEY) is None
+
+
 def test_kill_9_of_the_worker_leaves_no_process_and_the_next_run_succeeds(
     runner: LocalRunner, store: LocalStore
 ) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from tests.stages.configs import FULL, SMALL, files, graph, labels
 from translations_assets.stages import STAGES
 from translations_assets.steps.command import command
 from translations_assets.steps.graph import Graph
+from translations_assets.steps.key import KeyMaker
 from translations_assets.steps.step import Output
 
 # Datasets
@@ -119,10 +121,24 @@ def test_training_can_be_resumed_and_not_repeated(any_graph: Graph) -> None:
 
 
 def test_the_score_model_reads_the_target_side() -> None:
-    step = graph(FULL).step("score-en-ru")
+    split = graph(FULL).step("split-score-en-ru")
+    assert files(split, "text") == ["merge-translated-en-ru:corpus.ru.zst"]
+    assert files(split, "references") == ["merge-translated-en-ru:corpus.en.zst"]
+    step = graph(FULL).step("score-en-ru-2/3")
     assert "train-backwards-en-ru:model.npz" in files(step, "model")
-    assert files(step, "model_source") == ["merge-translated-en-ru:corpus.ru.zst"]
-    assert files(step, "model_target") == ["merge-translated-en-ru:corpus.en.zst"]
+    assert files(step, "model_source") == ["split-score-en-ru:part.2.zst"]
+    assert files(step, "model_target") == ["split-score-en-ru:part.2.ref.zst"]
+
+
+def test_scores_are_collected_in_order() -> None:
+    collected = graph(FULL).step("collect-score-en-ru")
+    assert files(collected, "parts") == [f"score-en-ru-{i}/3:scores.zst" for i in (1, 2, 3)]
+    assert files(graph(FULL).step("cefilter-en-ru"), "scores") == ["collect-score-en-ru:scores.zst"]
+
+
+def test_downloads_training_and_work_on_gpus_are_tried_more_often() -> None:
+    attempts = {step.script.split(".")[1]: step.attempts for step in graph(FULL).steps if step.attempts > 3}
+    assert attempts == {"data": 6, "train": 10, "translate": 5, "cefilter": 5}
 
 
 def test_back_translations_are_the_source_side_of_the_target_text() -> None:
@@ -163,6 +179,18 @@ def test_finetuning_goes_on_from_the_student() -> None:
     assert "train-student-en-ru:model.npz" in files(step, "pretrained")
     assert "pretrained" not in graph(FULL).step("train-student-en-ru").inputs
     assert files(step, "training_config") == ["pipeline/train/configs/training/student.finetune.yml"]
+
+
+def test_options_of_the_student_reach_finetuning_through_the_student_alone() -> None:
+    """So that an edit of them makes `train_student` stale, and nothing that follows before it has changed."""
+    edited = FULL.replace("marian-args:", "marian-args:\n  training-student: {dim-emb: 128, after: 50u}")
+    before, after, keys = graph(FULL), graph(edited), KeyMaker(Path())
+    different = {step.stage for step in before.steps if command(after.step(step.label)) != command(step)}
+    assert different == {"train_student"}
+    label = "finetune-student-en-ru"
+    assert keys.recipe(after.step(label)) == keys.recipe(before.step(label))
+    assert files(after.step(label), "pretrained_args") == ["train-student-en-ru:marian-args.yml"]
+    assert "pretrained_args" not in after.step("train-student-en-ru").inputs
 
 
 def test_what_the_export_is_made_of() -> None:

@@ -9,12 +9,17 @@ from typing import Any
 
 import pytest
 
-from tests.steps.conftest import SETTINGS, Bench, graph_of, one_stage
+from tests.steps.conftest import SETTINGS, Bench, demo_graph, demo_stages, graph_of, one_stage
 from translations_assets.steps import engine as engine_module
 from translations_assets.steps.engine import Engine, StepEvent
 from translations_assets.steps.errors import Cancelled, StepFailed, StoreError
 from translations_assets.steps.job import Outcome
+from translations_assets.steps.key import KeyMaker
 from translations_assets.steps.manifest import Manifest
+from translations_assets.steps.options import RunOptions
+from translations_assets.steps.plan import LOST_MANIFEST, make_plan
+from translations_assets.steps.stage import Stage, stage, step
+from translations_assets.steps.step import Output
 from translations_assets.store.local import LocalStore
 from translations_assets.store.memory import MemoryStore
 
@@ -134,10 +139,55 @@ def test_a_lost_result_that_cannot_be_repeated_waits_for_a_person(bench: Bench) 
     bench.lose("count")
     with pytest.raises(StepFailed, match="count is lost: number.txt is missing") as caught:
         bench.make()
-    assert "translations train en-ru --start count" in str(caught.value)
+    assert "it took 0 s. It cannot be repeated byte by byte" in str(caught.value)
+    assert "translations train en-ru --repair" in str(caught.value)
     assert len(bench.runner.ran) == 4
-    bench.run(bench.session(run="run-2", repeat=["count"]))
+    bench.run(bench.session(run="run-2", options=RunOptions(repair=True)))
     assert (bench.runner.jobs[-1].label, bench.runner.jobs[-1].generation) == ("count", 2)
+    assert bench.make() == []
+
+
+def test_a_damaged_manifest_of_what_cannot_be_repeated_is_lost_too(bench: Bench, tmp_path: Path) -> None:
+    bench.store = LocalStore(tmp_path / "store")
+    bench.make()
+    for key in list(bench.store.keys()):
+        found = bench.store.latest(key)
+        if found is not None and found.label == "count":
+            path = tmp_path / "store" / "steps" / key[:2] / key / "1.json"
+            path.chmod(0o644)
+            path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(StepFailed, match="count is lost"):
+        bench.make()
+    graph = demo_graph()
+    planned = make_plan(graph.steps, KeyMaker(bench.root), bench.store).steps[-1]
+    assert (planned.status, planned.reasons) == ("lost", (LOST_MANIFEST,))
+    bench.run(bench.session(run="run-2", options=RunOptions(repair=True)))
+    assert bench.make() == []
+
+
+def test_a_lost_result_is_left_alone_when_everything_made_from_it_is_whole(bench: Bench) -> None:
+    graph = graph_of(with_report())
+    bench.run(bench.session(graph))
+    bench.lose("count")
+    session = bench.session(graph_of(with_report()), "run-2")
+    assert all(result.cached for result in bench.run(session))
+    assert session.warnings == [
+        "count is lost (number.txt is missing from the store or damaged); everything made from it is whole."
+    ]
+    bench.lose("report")
+    with pytest.raises(StepFailed, match="count is lost"):
+        bench.run(bench.session(graph_of(with_report()), "run-3"))
+
+
+def with_report() -> dict[str, Stage]:
+    """The demo's stages, and one more that reads what cannot be repeated."""
+
+    @stage(group="demo")
+    def report(config: Any, count: Output) -> None:
+        """The number, for people."""
+        step("pipeline.demo.count", label="report", inputs={"number": count}, outputs=["report.txt"])
+
+    return {**demo_stages({"a": "one", "b": "two"}), "report": report}
 
 
 def test_damage_that_only_the_worker_sees_is_named_and_mended_by_the_next_run(

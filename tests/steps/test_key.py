@@ -135,6 +135,46 @@ def test_yaml_that_json_cannot_say_counts_byte_by_byte(repository: Path) -> None
     assert KeyMaker(repository).repo_file(RepoFile("list.yml")) != before
 
 
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("list.yml", "1: x\n", "'1': x\n"),
+        ("list.yml", "a: [{true: x}]\n", "a: [{'true': x}]\n"),
+        ("list.yml", "a: 1\n", "a: 1.0\n"),
+        ("list.yml", "a: true\n", "a: 'true'\n"),
+        ("list.json", '{"a": 1e3}', '{"a": "1e3"}'),
+    ],
+)
+def test_values_of_other_types_are_other_values(repository: Path, name: str, before: str, after: str) -> None:
+    digests = set()
+    for text in (before, after):
+        (repository / name).write_text(text)
+        digests.add(KeyMaker(repository).repo_file(RepoFile(name)))
+    assert len(digests) == 2
+
+
+def test_json_may_be_indented_with_tabs(repository: Path) -> None:
+    digests = set()
+    for text in ('{"a":1}', '{\n\t"a": 1\n}\n'):
+        (repository / "list.json").write_text(text)
+        digests.add(KeyMaker(repository).repo_file(RepoFile("list.json")))
+    assert len(digests) == 1
+
+
+def test_a_program_counts_wherever_its_function_stands(repository: Path) -> None:
+    """Else moving the function would lose the version of the program that it runs."""
+    digests = set()
+    for module in ("words", "programs"):
+        (repository / f"pipeline/demo/{module}.py").write_text("def marian_command(): return ['marian']\n")
+        script = f"from pipeline.demo.{module} import marian_command\ndef main(): marian_command()\n"
+        (repository / "pipeline/demo/join.py").write_text(script + "if __name__ == '__main__': main()\n")
+        with (repository / "requirements/main.lock").open("a") as lock:
+            lock.write("pymarian==1.12.42\n" if module == "words" else "")
+        assert KeyMaker(repository).libraries("pipeline.demo.join") == {"pymarian": "1.12.42"}
+        digests.add(KeyMaker(repository).fingerprint("pipeline.demo.join").digest)
+    assert len(digests) == 1
+
+
 @pytest.mark.parametrize("text", ["a: [1", "a: 1\n---\na: 2\n"])
 def test_broken_yaml_is_an_error_that_names_the_file(repository: Path, text: str) -> None:
     (repository / SETTINGS.path).write_text(text)
@@ -173,11 +213,15 @@ def recipe(root: Path, label: str = "join", **words: str) -> str:
     return KeyMaker(root).recipe(demo_graph(**words).step(label))
 
 
-def test_a_recipe_ignores_the_contents_of_the_inputs_and_the_code(repository: Path) -> None:
+def test_a_recipe_ignores_the_contents_of_the_inputs(repository: Path) -> None:
     before = recipe(repository, a="one", b="two")
     assert recipe(repository, a="other", b="words") == before
+
+
+def test_a_recipe_changes_with_the_code(repository: Path) -> None:
+    before = recipe(repository)
     edit(repository, "pipeline/demo/join.py", "done", "finished")
-    assert recipe(repository, a="one", b="two") == before
+    assert recipe(repository) != before
 
 
 def test_a_recipe_changes_with_arguments_files_and_inputs_by_name(repository: Path) -> None:

@@ -9,8 +9,11 @@ from translations_assets.steps.plan import Plan, make_plan
 from translations_assets.steps.step import Step
 
 
-def plan(bench: Bench, graph: Graph | None = None, repeat: tuple[str, ...] = ()) -> Plan:
-    return make_plan((graph or demo_graph()).steps, KeyMaker(bench.root), bench.store, repeat)
+def plan(
+    bench: Bench, graph: Graph | None = None, repeat: tuple[str, ...] = (), *, repair: bool = False
+) -> Plan:
+    steps = (graph or demo_graph()).steps
+    return make_plan(steps, KeyMaker(bench.root), bench.store, repeat, repair=repair)
 
 
 def statuses(made: Plan) -> dict[str, str]:
@@ -104,11 +107,22 @@ def test_a_step_that_cannot_be_repeated_is_lost(bench: Bench) -> None:
     bench.lose("count")
     made = plan(bench)
     assert statuses(made)["count"] == "lost"
-    assert reasons(made, "count") == ("number.txt is missing from the store or damaged",)
+    assert reasons(made, "count") == ("number.txt is missing from the store or damaged", "it took 0 s")
+    assert statuses(plan(bench, repair=True))["count"] == "run"
+
+
+def test_a_given_result_counts_whatever_its_key(bench: Bench) -> None:
+    bench.make(a="other")
+    given = next(m for m in map(bench.store.latest, bench.store.keys()) if m and m.label == "join")
+    graph = demo_graph(a="one", b="two")
+    steps = [step for step in graph.steps if step.stage != "texts"]
+    made = make_plan(steps, KeyMaker(bench.root), bench.store, fixed={graph.step("join"): given})
+    assert statuses(made) == {"join": "cached", "count": "cached"}
+    assert reasons(made, "join") == ("taken from the previous run",)
 
 
 def test_the_summary_counts_what_there_is(bench: Bench) -> None:
-    assert plan(bench).summary() == "4 steps: 2 to run, 2 to run if their input changes"
+    assert plan(bench).summary() == "4 steps: 2 run, 2 maybe"
     bench.make()
     bench.lose("count")
     assert plan(bench).summary() == "4 steps: 3 cached, 1 lost"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
 
 from tests.steps.conftest import Bench, demo_graph
+from translations_assets.steps import session as session_module
 from translations_assets.steps.manifest import Blob
+from translations_assets.steps.options import RunOptions
 from translations_assets.steps.session import Session, UpstreamMissing
 from translations_assets.steps.step import Step
 
@@ -195,3 +198,58 @@ def test_inputs_are_written_down_before_anything_is_made_from_them(bench: Bench)
     (record,) = seen
     assert record is not None
     assert set(record["uses"]) == {"write-a", "write-b"}
+
+
+# The run's record
+
+
+def test_the_record_tells_what_was_asked_for_and_when_the_run_ended(bench: Bench) -> None:
+    options = RunOptions(repair=True, overrides={"marian-args.training-student.after": "50u"})
+    session = bench.session(options=options, stages=["texts", "join"])
+    session.keep_alive()
+    record = bench.store.read_run("run-1")
+    assert record is not None
+    assert (record["pair"], record["stages"]) == (["en", "ru"], ["texts", "join"])
+    assert RunOptions.from_dict(record["options"]) == options
+    assert "ended" not in record
+    session.end()
+    record = bench.store.read_run("run-1")
+    assert record is not None
+    assert record["ended"] >= record["started"]
+
+
+def test_a_run_that_lasts_renews_its_record(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "HEARTBEAT_SECONDS", 0.01)
+    session = bench.session()
+    session.keep_alive()
+    first = bench.store.read_run("run-1")
+    assert first is not None
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        now = bench.store.read_run("run-1")
+        if now is not None and now["heartbeat"] > first["heartbeat"]:
+            break
+        time.sleep(0.01)
+    else:
+        raise AssertionError("the record was not renewed")
+    session.end()
+
+
+# Overrides
+
+
+def test_a_run_with_overrides_has_refs_of_its_own(bench: Bench) -> None:
+    session = bench.session(options=RunOptions(overrides={"experiment.seed": 2}))
+    bench.run(session)
+    session.publish("join")
+    assert bench.store.refs("ann", "en-ru", "join") == []
+    [ref] = bench.store.refs("ann", session.ref_partition, "join")
+    assert session.ref_partition.startswith("en-ru@")
+    assert ref.partition == session.ref_partition
+
+
+def test_a_run_with_overrides_falls_back_on_the_partitions_refs(bench: Bench) -> None:
+    publish_all(bench, a="one")
+    session = bench.session(demo_graph(a="changed"), "run-2", options=RunOptions(overrides={"x": 1}))
+    session.need([step(session, "join")])
+    assert "using what run run-1 made" in session.warnings[0]

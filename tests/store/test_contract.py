@@ -260,6 +260,34 @@ def test_a_runs_state_is_replaced_and_runs_are_listed_by_their_beginning(store: 
     assert store.runs() == ["run-2", "run-1"]
 
 
+def test_pinned_runs_are_listed_and_never_replaced_silently(store: Store) -> None:
+    for run in ("run-1", "run-2"):
+        store.write_run(run, {})
+        store.pin(run, f"why {run}")
+    assert {run: pin.reason for run, pin in store.pins().items()} == {
+        "run-1": "why run-1",
+        "run-2": "why run-2",
+    }
+    with pytest.raises(StoreError, match="run-1 is pinned already"):
+        store.pin("run-1", "another reason")
+    assert store.pins()["run-1"].reason == "why run-1"
+    store.unpin("run-1")
+    assert list(store.pins()) == ["run-2"]
+    with pytest.raises(StoreError, match="run-1 is not pinned"):
+        store.unpin("run-1")
+    with pytest.raises(StoreError, match="no run run-3"):
+        store.pin("run-3", "")
+
+
+def test_every_generation_is_listed_by_key(store: Store) -> None:
+    made = [
+        store.commit(manifest({"out": store.add_bytes(b"x")}, key=key, generation=generation))
+        for key, generation in ((KEY, 1), (KEY, 2), (OTHER_KEY, 10))
+    ]
+    assert list(store.manifests()) == made
+    assert list(store.retired()) == []
+
+
 def test_configs_are_never_replaced(store: Store) -> None:
     store.add_config("en-ru.pasted", "experiment:\n  src: en\n")
     store.add_config("en-ru.pasted", "experiment:\n  src: en\n")
@@ -276,3 +304,17 @@ def test_an_empty_store_holds_nothing(store: Store) -> None:
 
 def test_only_this_process_can_use_a_store_in_memory() -> None:
     assert MemoryStore().url.startswith("memory://")
+
+
+def test_who_waits_for_a_step_is_counted_as_long_as_it_waits(store: Store) -> None:
+    assert store.waiters(KEY, 1) == 0
+    with store.waiting(KEY, 1), store.waiting(KEY, 1), store.waiting(KEY, 2), store.waiting(OTHER_KEY, 1):
+        assert store.waiters(KEY, 1) == 2
+        assert store.waiters(KEY, 2) == 1
+    assert store.waiters(KEY, 1) == store.waiters(KEY, 2) == store.waiters(OTHER_KEY, 1) == 0
+
+
+def test_waiting_is_no_owning(store: Store) -> None:
+    with store.waiting(KEY, 1), store.lock(KEY, 1) as owner:
+        assert owner
+        assert store.waiters(KEY, 1) == 1

@@ -19,6 +19,7 @@ from translations_assets.steps.errors import DamagedError, StoreError
 from translations_assets.steps.manifest import Blob
 from translations_assets.store.local import LocalStore
 from translations_assets.store.open import open_store
+from translations_assets.store.sealed import seal
 
 
 def blob_path(store: LocalStore, blob: Blob) -> Path:
@@ -61,6 +62,8 @@ def test_the_layout_is_the_documented_one(local: LocalStore, tmp_path: Path) -> 
         "refs/ann%2Fmain/en-ru.big-vocab/merge_corpus/run-a.json",
         "runs/run-a.json",
         "configs/en-ru.x.yml",
+        "locks/blobs",
+        "store.json",
     }
 
 
@@ -154,6 +157,16 @@ def test_a_manifest_under_another_steps_name_is_not_believed(local: LocalStore) 
     latest = local.latest(KEY)
     assert latest is not None
     assert latest.generation == 1
+
+
+def test_a_whole_manifest_with_fields_of_another_version_is_no_damage(local: LocalStore) -> None:
+    made, path = local.commit(manifest({"out": local.add_bytes(b"x")})), manifest_path(local)
+    overwrite(path, seal({**made.to_dict(), "colour": "red"}))
+    with pytest.raises(StoreError, match="written by a newer version"):
+        local.latest(KEY)
+    assert path.exists()
+    overwrite(path, seal(made.to_dict()))  # the first manifests did not name their format
+    assert local.latest(KEY) == made
 
 
 def test_damaged_refs_and_runs_are_left_out(local: LocalStore) -> None:
@@ -281,6 +294,20 @@ def test_a_lock_is_freed_when_its_owner_is_killed(local: LocalStore) -> None:
     with local.lock(KEY, 1) as mine:
         assert mine
     assert list((local.root / "locks").iterdir()) == [], "lock files do not pile up"
+
+
+def test_locks_of_killed_owners_are_swept_and_those_of_others_left(local: LocalStore) -> None:
+    local.add_bytes(b"makes the folders")
+    (local.root / "locks").mkdir(exist_ok=True)
+    (local.root / "locks" / f"{KEY}.1").touch()
+    holder = holding_process(local.root / "locks" / f"{KEY}.2")
+    try:
+        LocalStore(local.root).add_bytes(b"another process begins")
+        assert f"{KEY}.1" not in {path.name for path in (local.root / "locks").iterdir()}
+        assert f"{KEY}.2" in {path.name for path in (local.root / "locks").iterdir()}
+    finally:
+        holder.kill()
+        holder.wait()
 
 
 def holding_process(path: Path) -> subprocess.Popen[str]:

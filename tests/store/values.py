@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
+from typing import Any
+
 from translations_assets.steps.manifest import Blob, Manifest, Ref, Usage
+from translations_assets.steps.protocols import Store
 
 KEY = "ab" * 32
 OTHER_KEY = "cd" * 32
@@ -26,6 +31,51 @@ def manifest(
         ended=101.5,
         usage=Usage(1.25, 1.0, 1 << 20, 4096),
     )
+
+
+def finish(
+    store: Store,
+    label: str,
+    outputs: dict[str, bytes],
+    inputs: dict[str, Blob] | None = None,
+    *,
+    stage: str = "merge_corpus",
+    ended: float = 101.5,
+    bundle: bytes = b"",
+    **provenance: Any,
+) -> Manifest:
+    """Commit a step whose key is made of its label, with all that a manifest names."""
+    files = {path: vars(blob) for path, blob in (inputs or {}).items()}
+    made = manifest(
+        {name: store.add_bytes(data) for name, data in outputs.items()},
+        key=hashlib.sha256(label.encode()).hexdigest(),
+        label=label,
+    )
+    known = {
+        "script": "pipeline.clean.merge",
+        "stage": stage,
+        "partition": "en-ru",
+        "run": "run-1",
+        "repeatable": True,
+        "config": vars(store.add_bytes(b'{"experiment": {"src": "en", "trg": "ru"}}')),
+        "inputs": {path: blob["digest"] for path, blob in files.items()},
+        "files": files,
+        **provenance,
+    }
+    code = store.add_bytes(bundle or f"code of {stage}".encode())
+    return store.commit(replace(made, bundle=code, provenance=known, ended=ended))
+
+
+def publish(store: Store, run: str, time: float, *made: Manifest, stage: str = "merge_corpus") -> Ref:
+    """Append a ref of finished steps."""
+    published = replace(
+        ref(run, time, partition="en-ru"),
+        stage=stage,
+        steps={one.label: (one.key, one.generation) for one in made},
+        outputs={one.label: one.outputs for one in made},
+    )
+    store.add_ref(published)
+    return published
 
 
 def ref(run: str, time: float, space: str = "ann/main", partition: str = "en-ru.big-vocab") -> Ref:

@@ -6,11 +6,21 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from translations_assets.cli.common import Json, Partition, find_step, look, outputs_of, plan_of, print_json
+from translations_assets.cli.common import (
+    Json,
+    Partition,
+    Set,
+    find_step,
+    look,
+    outputs_of,
+    overrides_of,
+    plan_of,
+    print_json,
+)
 from translations_assets.project import Project
 from translations_assets.steps.errors import TranslationsError
 
@@ -26,15 +36,29 @@ def command(
     download: Annotated[
         Path | None, typer.Option(help="Copy the step's files to this folder.", file_okay=False)
     ] = None,
+    provenance: Annotated[
+        bool,
+        typer.Option("--provenance", help="Print, as JSON, all that is needed to repeat the step's files."),
+    ] = False,
+    overrides: Set = None,
     json: Json = False,
 ) -> None:
-    """List the files of a step, or of all finished steps, and copy them out of the store."""
+    """List the files of a step, or of all finished steps, copy them, or tell how they were made.
+
+    --provenance tells of the step and of all steps before it: training config, code, commands, inputs by
+    digest up to the datasets, versions, seeds, and shell lines that repeat each.
+    """
     project = Project()
     if download is not None and label is None:
         raise TranslationsError(
             "Name the step whose files to download: translations artifacts PARTITION LABEL."
         )
-    found = _of_step(project, partition, label) if label else _of_all(project, partition)
+    if provenance:
+        print_json(_provenance(project, partition, label, overrides))
+        return
+    found = (
+        _of_step(project, partition, label, overrides) if label else _of_all(project, partition, overrides)
+    )
     if download is not None:
         _download(project, next(iter(found.values())), download)
     if json:
@@ -48,8 +72,10 @@ def command(
             typer.echo(f"    {blob.size:>13,}  {blob.digest[:12]}  {file}")
 
 
-def _of_step(project: Project, partition: str, label: str) -> dict[str, dict[str, Blob]]:
-    session = look(project, partition)
+def _of_step(
+    project: Project, partition: str, label: str, overrides: list[str] | None
+) -> dict[str, dict[str, Blob]]:
+    session = look(project, partition, overrides)
     step = find_step(session.graph, partition, label)
     outputs_of(session, [step])
     result = session.result(step)
@@ -57,8 +83,31 @@ def _of_step(project: Project, partition: str, label: str) -> dict[str, dict[str
     return {label: dict(result.outputs)}
 
 
-def _of_all(project: Project, partition: str) -> dict[str, dict[str, Blob]]:
-    plan = plan_of(project, project.read_graph(partition), "all", None)
+def _provenance(
+    project: Project, partition: str, label: str | None, overrides: list[str] | None
+) -> dict[str, Any]:
+    if label is None:
+        raise TranslationsError(
+            "Name the step to tell of: translations artifacts PARTITION LABEL --provenance."
+        )
+    from translations_assets.steps.provenance import provenance
+
+    session = look(project, partition, overrides)
+    step = find_step(session.graph, partition, label)
+    outputs_of(session, [step])
+    result = session.result(step)
+    assert result is not None  # else `need` has raised
+    manifest = result.manifest or project.store.generation(result.key, result.generation)
+    if manifest is None:
+        raise TranslationsError(
+            f"The store has the files of {label}, but no longer knows how they were made."
+        )
+    return provenance(project.store, manifest)
+
+
+def _of_all(project: Project, partition: str, overrides: list[str] | None) -> dict[str, dict[str, Blob]]:
+    graph = project.read_graph(partition, overrides_of(overrides or ()))
+    plan = plan_of(project, graph, "all")
     return {
         planned.step.label: dict(planned.manifest.outputs)
         for planned in plan.steps

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from translations_assets.config.stage_names import resolve_stage
+from translations_assets.config.errors import ConfigError
 from translations_assets.project import Project
 from translations_assets.steps.errors import GraphError
-from translations_assets.steps.plan import Plan, make_plan
+from translations_assets.steps.options import RunOptions
 
 if TYPE_CHECKING:
     from translations_assets.steps.graph import Graph
+    from translations_assets.steps.plan import Plan
     from translations_assets.steps.session import Session
     from translations_assets.steps.step import Step
 
 Partition = Annotated[str, typer.Argument(help="A training config's name, or the path of a YAML file.")]
+PARTITION_OR_RUN = (
+    "A training config's name, or the path of a YAML file. Or the id of a run, or how it begins."
+)
 Label = Annotated[str, typer.Argument(help="A step's label, as `translations graph` prints it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Target = Annotated[
@@ -27,24 +31,59 @@ Target = Annotated[
 Start = Annotated[
     str | None, typer.Option(help="Repeat this stage and all that is made from it, although cached.")
 ]
+Previous = Annotated[
+    str | None,
+    typer.Option(
+        "--previous-run", metavar="RUN", help="Take this run's results for the stages before --start."
+    ),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Use results of the previous run although they do not fit.")
+]
+Repair = Annotated[bool, typer.Option("--repair", help="Make lost results again.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Override a key of the training config; may be repeated."
+    ),
+]
 LOOKING = "looking"  # the id of sessions that only look things up
 
 
 def target_stages(graph: Graph, target: str | None) -> list[str]:
-    """The stages that a target names, with all stages upstream of them, in running order."""
-    name = target or graph.config.target_stage
-    return graph.stage_closure(resolve_stage(name) if name else graph.stages)
+    """The stages that a target names, all stages upstream of them, and their checks, in running order."""
+    return graph.up_to(target)
 
 
-def repeated_stages(graph: Graph, start: str | None) -> list[str]:
-    """The stages that `--start` repeats: the named ones and all downstream of them."""
-    return graph.downstream_stages(resolve_stage(start)) if start else []
-
-
-def plan_of(project: Project, graph: Graph, target: str | None, start: str | None) -> Plan:
+def plan_of(project: Project, graph: Graph, target: str | None, options: RunOptions | None = None) -> Plan:
     """The plan of a target's stages."""
-    steps = [step for stage in target_stages(graph, target) for step in graph.stages[stage]]
-    return make_plan(steps, project.keys, project.store, repeated_stages(graph, start))
+    return project.plan(graph, target_stages(graph, target), options or RunOptions())
+
+
+def options_of(
+    start: str | None,
+    previous_run: str | None,
+    force: bool,
+    repair: bool,
+    overrides: Sequence[str] | None,
+) -> RunOptions:
+    """What the options of the command line ask of a run."""
+    return RunOptions(start or "", previous_run or "", force, repair, overrides_of(overrides or ()))
+
+
+def overrides_of(settings: Sequence[str]) -> dict[str, Any]:
+    """The overrides that `--set KEY=VALUE` give; values are YAML. ConfigError for what has no such form."""
+    from translations_assets.config.load import OVERRIDES
+    from translations_assets.config.yaml_reader import read_yaml
+
+    overrides = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not key or not equals:
+            raise ConfigError.of(f"{setting!r} is not of the form KEY=VALUE", OVERRIDES)
+        document = read_yaml(f"value: {text}", f"--set {key}")
+        overrides[key] = document.value["value"]
+    return overrides
 
 
 def find_step(graph: Graph, partition: str, label: str) -> Step:
@@ -55,9 +94,9 @@ def find_step(graph: Graph, partition: str, label: str) -> Step:
         raise GraphError(f"{error} To list the labels: translations graph {partition}") from None
 
 
-def look(project: Project, partition: str) -> Session:
+def look(project: Project, partition: str, overrides: Sequence[str] | None = None) -> Session:
     """A session that finds what is there: by key, else by ref. Nothing is run."""
-    return project.session(LOOKING, partition)
+    return project.session(LOOKING, partition, RunOptions(overrides=overrides_of(overrides or ())))
 
 
 def outputs_of(session: Session, steps: Iterable[Step]) -> None:

@@ -1,40 +1,67 @@
-"""Progress of a run on the terminal: a line for each step that ends, and the numbers of training."""
+"""Progress of a run on the terminal: a line for each step that ends, and what is running now.
+
+On a terminal the lower lines are alive: steps done, time left, each running step with its time and its live
+numbers. Elsewhere (a file, a pipe, CI) the numbers of training are lines of their own.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 import threading
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from translations_assets.steps.durations import duration
 from translations_assets.steps.engine import StepEvent
 from translations_assets.steps.manifest import Manifest
 from translations_assets.steps.protocols import Store
 
+if TYPE_CHECKING:
+    from rich.text import Text
+
 NUMBERS_SECONDS = 5.0
+_REFRESH = 4  # a second
+_SHOWN = 12  # running steps
 
 
 class Console:
-    """A listener of the engine that prints; called from several threads. `total` counts the run's steps."""
+    """A listener of the engine that prints; called from several threads.
 
-    def __init__(self, total: int, store: Store) -> None:
-        self._total = total
+    labels  the run's steps
+    past    label → seconds that the step took in the past, as far as that is known
+    """
+
+    def __init__(self, labels: Sequence[str], store: Store, past: Mapping[str, float] | None = None) -> None:
+        self._labels = list(labels)
         self._store = store
-        self._ended = 0
-        self._started: dict[str, float] = {}
+        self._past = past or {}
+        self._ended: set[str] = set()
+        self._running: dict[str, float] = {}
         self._numbers: dict[str, dict[str, Any]] = {}
         self._last: dict[str, float] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._is_live = False
+
+    def live(self) -> AbstractContextManager[object]:
+        """While this lasts, the lower lines of a terminal are kept up to date; nothing without a terminal."""
+        if not sys.stdout.isatty():
+            return nullcontext()
+        from rich.live import Live
+
+        self._is_live = True
+        return Live(get_renderable=self.lines, refresh_per_second=_REFRESH, transient=True)
 
     def __call__(self, event: StepEvent) -> None:
         """Print what an event says."""
         with self._lock:
             label = event.step.label
             if event.kind == "started":
-                self._started[label] = time.monotonic()
+                self._running[label] = time.monotonic()
             elif event.kind == "progress":
                 self._progress(label, event.detail)
             elif event.kind == "retry":
@@ -42,13 +69,42 @@ class Console:
             else:
                 self._end(event)
 
+    def lines(self) -> Text:
+        """The lower lines: one of the whole run, one for each step that is running."""
+        from rich.text import Text
+
+        with self._lock:
+            head = [f"{len(self._ended)}/{steps(len(self._labels))}", f"{len(self._running)} running"]
+            text = Text(
+                "  ".join([*head, *self._time_left()]), style="bold", no_wrap=True, overflow="ellipsis"
+            )
+            for label, since in list(self._running.items())[:_SHOWN]:
+                elapsed = duration(time.monotonic() - since)
+                text.append(f"\n  {label}  {elapsed}  {self._shown(label)}", style="not bold")
+            if len(self._running) > _SHOWN:
+                text.append(f"\n  and {len(self._running) - _SHOWN} more", style="not bold")
+            return text
+
+    def _time_left(self) -> list[str]:
+        """What past durations say about the rest of the run; nothing when nothing is known."""
+        rest = [label for label in self._labels if label not in self._ended]
+        known = [label for label in rest if label in self._past]
+        if not known:
+            return []
+        now = time.monotonic()
+        work = sum(max(0.0, self._past[label] - (now - self._running.get(label, now))) for label in known)
+        words = "about" if len(known) == len(rest) else "at least"
+        return [f"{words} {duration(work / max(1, len(self._running)))} left"]
+
     def _end(self, event: StepEvent) -> None:
-        self._ended += event.kind != "cancelled"
+        label = event.step.label
+        since = self._running.pop(label, None)
+        if event.kind != "cancelled":
+            self._ended.add(label)
         if event.kind == "cached":
             return
-        label = event.step.label
-        seconds = time.monotonic() - self._started.get(label, time.monotonic())
-        self._print(f"{label} {event.kind} after {seconds:.1f} s{self._counts(event)}")
+        after = f" after {time.monotonic() - since:.1f} s" if since is not None else ""
+        self._print(f"{label} {event.kind}{after}{self._counts(event)}")
         if event.kind == "failed":
             typer.echo(f"\n{event.detail['message']}\n", err=True)
 
@@ -65,16 +121,23 @@ class Console:
         return f": kept {lines['kept']:,} of {lines['in']:,} lines ({reasons})"
 
     def _progress(self, label: str, detail: Mapping[str, Any]) -> None:
-        numbers = self._numbers.setdefault(label, {})
-        numbers.update(detail)
-        if time.monotonic() - self._last.get(label, 0.0) < NUMBERS_SECONDS:
+        self._numbers.setdefault(label, {}).update(detail)
+        if self._is_live or time.monotonic() - self._last.get(label, 0.0) < NUMBERS_SECONDS:
             return
         self._last[label] = time.monotonic()
-        shown = [f"{name} {_short(value)}" for name, value in numbers.items() if name != "kind"]
-        self._print(f"{label}: {', '.join(shown)}")
+        self._print(f"{label}: {self._shown(label)}")
+
+    def _shown(self, label: str) -> str:
+        numbers = self._numbers.get(label, {})
+        return ", ".join(f"{name} {_short(value)}" for name, value in numbers.items() if name != "kind")
 
     def _print(self, text: str) -> None:
-        typer.echo(f"[{self._ended:>3}/{self._total}] {text}")
+        typer.echo(f"[{len(self._ended):>3}/{len(self._labels)}] {text}")
+
+
+def steps(number: int) -> str:
+    """`1 step`, `2 steps`."""
+    return f"{number} step" if number == 1 else f"{number} steps"
 
 
 def _short(value: Any) -> str:

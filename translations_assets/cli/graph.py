@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from translations_assets.cli.common import Json, Partition, Target, plan_of, print_json, target_stages
+from translations_assets.cli.common import (
+    Json,
+    Partition,
+    Set,
+    Target,
+    overrides_of,
+    plan_of,
+    print_json,
+    target_stages,
+)
 from translations_assets.project import Project
 
 if TYPE_CHECKING:
@@ -35,11 +44,12 @@ def command(
             "those and everything they need; optimized: what is left of that after the cache."
         ),
     ] = Show.tasks,
+    overrides: Set = None,
     json: Json = False,
 ) -> None:
     """Print the graph of steps, as taskgraph shows it."""
     project = Project()
-    graph = project.read_graph(partition)
+    graph = project.read_graph(partition, overrides_of(overrides or ()))
     keys: dict[str, str | None] = {}
     steps = _selected(project, graph, show, target, keys)
     if json:
@@ -62,7 +72,7 @@ def _selected(
     closure = graph.step_closure(targets)
     if show is Show.target_graph:
         return closure
-    planned = {step.step: step for step in plan_of(project, graph, target, None).steps}
+    planned = {step.step: step for step in plan_of(project, graph, target).steps}
     keys.update({step.label: planned[step].key for step in closure})
     return [step for step in closure if planned[step].status != "cached"]
 

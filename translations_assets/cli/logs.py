@@ -8,57 +8,98 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from translations_assets.cli.common import Label, Partition, find_step, plan_of
+from translations_assets.cli.common import PARTITION_OR_RUN, Label, Set, find_step, overrides_of, plan_of
 from translations_assets.project import Project
 from translations_assets.steps.errors import TranslationsError
 
 if TYPE_CHECKING:
-    from translations_assets.steps.plan import PlannedStep
     from translations_assets.steps.protocols import Store
 
 POLL_SECONDS = 0.5
+RETRY_SECONDS = 10.0  # the engine pauses some seconds before it tries again
 
 
 def command(
-    partition: Partition,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="PARTITION|RUN",
+            help=PARTITION_OR_RUN,
+        ),
+    ],
     label: Label,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the step ends.")] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on until the step ends, through all its attempts.")
+    ] = False,
+    overrides: Set = None,
 ) -> None:
     """Print the log of a step's newest attempt."""
     project = Project()
-    graph = project.read_graph(partition)
+    key, generation = _find(project, name, label, overrides)
+    generation, attempt = _newest(project.store, label, key, generation, follow)
+    part = 0
+    while True:
+        running = follow and _is_running(project.store, key, generation)
+        part = _print(project.store, key, generation, attempt, part)
+        if not running:
+            later = _next_attempt(project.store, key, generation, attempt) if follow else None
+            if later is None:
+                return
+            attempt, part = later, 0
+            typer.echo(f"attempt {attempt}:", err=True)
+        time.sleep(POLL_SECONDS)
+
+
+def _find(project: Project, name: str, label: str, overrides: list[str] | None) -> tuple[str, int]:
+    """The step's key, and the generation of its result that counts; 0 when it has none."""
+    from translations_assets.cli.runs import find_run, is_run
+
+    values = overrides_of(overrides or ())
+    partition = name
+    if is_run(project, name):
+        run = find_run(project, name)
+        if used := (run.uses or {}).get(label):
+            return used
+        partition, values = run.partition, {**run.options.overrides, **values}
+    graph = project.read_graph(partition, values)
     step = find_step(graph, partition, label)
-    planned = next(found for found in plan_of(project, graph, step.stage, None).steps if found.step is step)
+    planned = next(found for found in plan_of(project, graph, step.stage).steps if found.step is step)
     if planned.key is None:
         raise TranslationsError(f"{label} has not begun: {planned.reasons[0]}.")
-    generation = planned.manifest.generation if planned.manifest else 1
-    attempt = _newest_attempt(project.store, planned, generation, follow)
-    _print(project.store, planned.key, generation, attempt, follow)
+    return planned.key, planned.manifest.generation if planned.manifest else 0
 
 
-def _newest_attempt(store: Store, planned: PlannedStep, generation: int, follow: bool) -> int:
-    assert planned.key is not None
+def _newest(store: Store, label: str, key: str, generation: int, follow: bool) -> tuple[int, int]:
+    """Generation and number of the newest attempt: that of a repetition, when one has begun."""
     while True:
-        if attempts := store.attempts(planned.key, generation):
-            return attempts[-1]
+        for number in (generation + 1, generation):
+            if attempts := store.attempts(key, number):
+                return number, attempts[-1]
         if not follow:
             raise TranslationsError(
-                f"{planned.step.label} has no log yet. To wait for it, add -f; to run it: translations train."
+                f"{label} has no log yet. To wait for it, add -f; to run it: translations train."
             )
         time.sleep(POLL_SECONDS)
 
 
-def _print(store: Store, key: str, generation: int, attempt: int, follow: bool) -> None:
-    part = 0
-    while True:
-        ended = not follow or not _is_running(store, key, generation)
-        for data in store.read_log(key, generation, attempt, part):
-            sys.stdout.buffer.write(data)
-            part += 1
-        sys.stdout.flush()
-        if ended:
-            return
+def _print(store: Store, key: str, generation: int, attempt: int, part: int) -> int:
+    """Print the parts from one on that are there; the number of the next."""
+    for data in store.read_log(key, generation, attempt, part):
+        sys.stdout.buffer.write(data)
+        part += 1
+    sys.stdout.flush()
+    return part
+
+
+def _next_attempt(store: Store, key: str, generation: int, attempt: int) -> int | None:
+    """The attempt after one that has ended, once it begins; None when the step is done, or nothing comes."""
+    deadline = time.monotonic() + RETRY_SECONDS
+    while store.generation(key, generation) is None and time.monotonic() < deadline:
+        later = [number for number in store.attempts(key, generation) if number > attempt]
+        if later:
+            return later[0]
         time.sleep(POLL_SECONDS)
+    return None
 
 
 def _is_running(store: Store, key: str, generation: int) -> bool:

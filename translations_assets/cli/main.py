@@ -6,7 +6,27 @@ import sys
 
 import typer
 
-from translations_assets.cli import artifacts, graph, logs, plan, results, status, train, translate
+from translations_assets.cli import (
+    artifacts,
+    cache_accept,
+    cache_gc,
+    cache_pin,
+    cache_pins,
+    cache_unpin,
+    cache_verify,
+    cancel,
+    checks,
+    explain,
+    graph,
+    logs,
+    plan,
+    rerun,
+    results,
+    shell,
+    status,
+    train,
+    translate,
+)
 from translations_assets.config.errors import ConfigError
 from translations_assets.steps.errors import Cancelled, TranslationsError
 
@@ -17,8 +37,15 @@ app = typer.Typer(
     help="Train small, fast translation models. PARTITION is the name of a training config in configs/ "
     "(en-ru for configs/en-ru.yml) or the path of a YAML file.",
 )
-for module in (graph, plan, train, status, logs, artifacts, results, translate):
+RUNS = (graph, plan, explain, train, status, logs, cancel, rerun, shell)
+RESULTS = (artifacts, results, checks, translate)
+for module in (*RUNS, *RESULTS):
     app.command(module.__name__.rpartition(".")[2])(module.command)
+
+cache = typer.Typer(no_args_is_help=True, help="What the store keeps, and what counts as made.")
+for module in (cache_verify, cache_gc, cache_pin, cache_unpin, cache_pins, cache_accept):
+    cache.command(module.__name__.rpartition(".cache_")[2])(module.command)
+app.add_typer(cache, name="cache")
 
 
 def main() -> None:

@@ -6,25 +6,56 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from translations_assets.cli.common import Json, Partition, Start, Target, plan_of, print_json
+from translations_assets.cli.common import (
+    Force,
+    Json,
+    Partition,
+    Previous,
+    Repair,
+    Set,
+    Start,
+    Target,
+    options_of,
+    plan_of,
+    print_json,
+    target_stages,
+)
 from translations_assets.project import Project
 
 if TYPE_CHECKING:
+    from translations_assets.steps.durations import Cost
+    from translations_assets.steps.history import History
     from translations_assets.steps.plan import Plan
+    from translations_assets.steps.step import Step
 
 
 def command(
     partition: Partition,
     target: Target = None,
     start: Start = None,
+    previous_run: Previous = None,
+    force: Force = False,
+    repair: Repair = False,
+    overrides: Set = None,
     steps: Annotated[bool, typer.Option("--steps", help="Print every step, not only each stage.")] = False,
     json: Json = False,
 ) -> None:
-    """Print which steps are cached, will run, or run only if their input changes."""
+    """Print which steps are cached, will run and why, or run only if their input changes (maybe).
+
+    The last line says what that costs by past durations: hours of GPU (times the number of GPUs), and of
+    processor time for steps without a GPU.
+    """
     project = Project()
-    plan = plan_of(project, project.read_graph(partition), target, start)
+    options = options_of(start, previous_run, force, repair, overrides)
+    graph = project.read_graph(partition, options.overrides)
+    for line in project.previous(graph, options, target_stages(graph, target)).overlooked:
+        typer.echo(f"note: overlooked in run {previous_run}: {line}", err=True)
+    plan, history = plan_of(project, graph, target, options), project.history(partition)
+    summary = plan.summary(costs_of(plan, history))
+    if json or steps:
+        plan = project.explainer(graph, history).explained(plan)
     if json:
-        print_json(_as_json(plan))
+        print_json(_as_json(plan, summary))
         return
     if steps:
         for planned in plan.steps:
@@ -32,7 +63,16 @@ def command(
             typer.echo(f"{planned.status:7}{planned.step.label}{reasons}")
     else:
         print_stages(plan)
-    typer.echo(plan.summary())
+    typer.echo(summary)
+
+
+def costs_of(plan: Plan, history: History) -> dict[Step, Cost | None]:
+    """What the steps of a plan cost that will or may run, by past durations."""
+    from translations_assets.steps.durations import Durations
+
+    durations = Durations(history)
+    steps = (planned.step for planned in plan.steps if planned.status in ("run", "maybe"))
+    return {step: durations.cost(step) for step in steps}
 
 
 def print_stages(plan: Plan) -> None:
@@ -43,7 +83,7 @@ def print_stages(plan: Plan) -> None:
         typer.echo(f"{stage:28}{counts}")
 
 
-def _as_json(plan: Plan) -> dict[str, object]:
+def _as_json(plan: Plan, summary: str) -> dict[str, object]:
     return {
         "steps": [
             {
@@ -55,5 +95,5 @@ def _as_json(plan: Plan) -> dict[str, object]:
             }
             for planned in plan.steps
         ],
-        "summary": plan.summary(),
+        "summary": summary,
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from translations_assets.cli.common import Json, Partition, look, print_json
+from translations_assets.cli.common import Json, Partition, Set, look, print_json
 from translations_assets.project import Project
 from translations_assets.steps.errors import TranslationsError
 from translations_assets.steps.session import UpstreamMissing
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 Scores = dict[str, dict[str, dict[str, float]]]
 
 
-def command(partition: Partition, json: Json = False) -> None:
+def command(partition: Partition, overrides: Set = None, json: Json = False) -> None:
     """Print the scores of every model on every test set."""
-    session = look(Project(), partition)
+    session = look(Project(), partition, overrides)
     metrics = read_metrics(session)
     if not metrics:
         raise TranslationsError(

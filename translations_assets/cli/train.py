@@ -1,73 +1,149 @@
-"""`translations train`: check, show the plan, ask, and run it through Dagster in this process."""
+"""`translations train`: check, show the plan, ask, and run it through Dagster, here or on a server."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from translations_assets.cli.common import Partition, Start, Target, plan_of, repeated_stages, target_stages
+from translations_assets.cli.common import (
+    LOOKING,
+    Force,
+    Partition,
+    Previous,
+    Repair,
+    Set,
+    Start,
+    Target,
+    options_of,
+    plan_of,
+    target_stages,
+)
 from translations_assets.cli.console import Console
-from translations_assets.cli.plan import print_stages
+from translations_assets.cli.plan import costs_of, print_stages
 from translations_assets.project import Project
 from translations_assets.steps.errors import Cancelled, TranslationsError
+from translations_assets.steps.options import RunOptions
 
 if TYPE_CHECKING:
-    from dagster import DagsterRun
+    from collections.abc import Sequence
+
+    from translations_assets.config.schema import TrainingConfig
+    from translations_assets.server import Server
+    from translations_assets.steps.graph import Graph
+    from translations_assets.steps.plan import Plan
+    from translations_assets.steps.session import Session
+    from translations_assets.steps.step import Step
 
 
 def command(
     partition: Partition,
     target: Target = None,
     start: Start = None,
+    previous_run: Previous = None,
+    force: Force = False,
+    repair: Repair = False,
+    overrides: Set = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before starting.")] = False,
+    server: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Run it on the Dagster server at this address, not here."),
+    ] = None,
 ) -> None:
     """Train: run every step, up to the target, that has no result yet."""
-    project = Project()
-    _warn_of_unused_keys(project, partition)
-    graph = project.read_graph(partition)
-    plan = plan_of(project, graph, target, start)
+    project, options = Project(), options_of(start, previous_run, force, repair, overrides)
+    remote = _reach(server) if server else None
+    session = project.session(LOOKING, partition, options)
+    _warn_of_unused_keys(session.graph.config)
+    for warning in session.warnings:
+        typer.echo(warning, err=True)
+    plan = plan_of(project, session.graph, target, options)
     print_stages(plan)
-    typer.echo(plan.summary())
-    key = project.read_config(partition)[0]
-    stages = target_stages(graph, target)
-    if plan.count("cached") == len(plan.steps) and _is_published(project, key, stages):
+    typer.echo(plan.summary(costs_of(plan, project.history(partition))))
+    stages = target_stages(session.graph, target)
+    if _is_published(session, plan, stages):
         typer.echo("Everything is made already: nothing to run.")
         return
     if not yes and not typer.confirm("Start?", default=True):
         raise typer.Exit(1)
-    project.adopt(partition)
-    _run(key, stages, repeated_stages(graph, start), Console(len(plan.steps), project.store))
+    key = project.adopt(partition)
+    if remote:
+        from translations_assets.cli.follow import launch_and_follow
+
+        launch_and_follow(remote, project, key, session.graph, stages, options)
+    else:
+        run_here(project, key, session.graph, stages, options)
 
 
-def _warn_of_unused_keys(project: Project, partition: str) -> None:
+def run_here(
+    project: Project,
+    partition: str,
+    graph: Graph,
+    stages: Sequence[str],
+    options: RunOptions,
+    parent: str | None = None,
+) -> None:
+    """Run stages in this process and show how it goes. Raises Cancelled; TranslationsError for a failure."""
+    from translations_assets.cli.launch import launch
+
+    console = console_of(project, partition, [step for stage in stages for step in graph.stages[stage]])
+    with console.live():
+        run = launch(partition, stages, options, console, _say_where, parent)
+    if run.status.value == "CANCELED":
+        raise Cancelled(f"What is finished is kept; to go on: translations rerun {run.run_id[:8]}")
+    if run.status.value != "SUCCESS":
+        raise TranslationsError(
+            f"The run failed. To look: translations status {run.run_id[:8]}\n"
+            f"To repeat what failed: translations rerun {run.run_id[:8]}"
+        )
+    typer.echo(f"Done. Scores: translations results {partition}")
+
+
+def console_of(project: Project, partition: str, steps: Sequence[Step]) -> Console:
+    """The progress of steps, with what they took in the past."""
+    from translations_assets.steps.durations import past_seconds
+    from translations_assets.steps.history import History
+
+    past = past_seconds(History(project.store, project.space, partition), steps)
+    return Console([step.label for step in steps], project.store, past)
+
+
+def _reach(url: str) -> Server:
+    """The server, when it answers: before anybody is asked anything."""
+    from translations_assets.server import Server
+
+    server = Server(url)
+    server.check()
+    return server
+
+
+def _say_where(run: str) -> None:
+    from translations_assets.server import Server
+    from translations_assets.settings import server_url
+
+    typer.echo(f"Run {run[:8]}: {Server(server_url()).run_url(run)} (to start the UI: make ui)")
+
+
+def _warn_of_unused_keys(config: TrainingConfig) -> None:
     from translations_assets.config.unused import unused_keys
 
-    for key in unused_keys(project.read_config(partition)[1]):
+    for key in unused_keys(config):
         typer.echo(f"note: {key} has no effect in this version", err=True)
 
 
-def _is_published(project: Project, partition: str, stages: list[str]) -> bool:
-    """Whether each stage has a ref, which is what a run leaves for runs that do not make the stage."""
-    return set(stages) <= set(project.store.has_refs(project.space, partition))
+def _is_published(session: Session, plan: Plan, stages: Sequence[str]) -> bool:
+    """Whether everything is cached, and each stage's newest ref names these very results.
 
-
-def _run(partition: str, stages: list[str], repeat: list[str], console: Console) -> None:
-    from translations_assets.dagster_home import home, prepare
-
-    prepare(home())
-    os.environ.setdefault("DAGSTER_HOME", str(home()))
-    from translations_assets.cli.launch import launch
-
-    run = launch(partition, stages, repeat, console)
-    typer.echo(f"To look at the run: make ui, or dagster-webserver, then run {run.run_id}")
-    _report(run, partition)
-
-
-def _report(run: DagsterRun, partition: str) -> None:
-    if run.status.value == "CANCELED":
-        raise Cancelled(f"What is finished is kept; to go on: translations train {partition}")
-    if run.status.value != "SUCCESS":
-        raise TranslationsError(f"The run failed. To look: translations status {partition}")
-    typer.echo(f"Done. Scores: translations results {partition}")
+    Refs are what a run leaves for runs that do not make the stage. A config that was changed and changed back
+    finds its results in the store, but the refs are those of the change.
+    """
+    if plan.count("cached") < len(plan.steps):
+        return False
+    steps = plan.by_stage()
+    for stage in stages:
+        results = {planned.step.label: planned.manifest for planned in steps.get(stage, [])}
+        used = {label: (found.key, found.generation) for label, found in results.items() if found}
+        newest = session.store.refs(session.space, session.ref_partition, stage)[:1]
+        if not newest or newest[0].steps != used:
+            return False
+    return True

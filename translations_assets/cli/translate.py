@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from translations_assets.cli.common import Partition, look, outputs_of
+from translations_assets.cli.common import Partition, Set, look, outputs_of
 from translations_assets.project import Project
 from translations_assets.stages.handles import MODEL_FILES, QUANTIZED_FILES
 
@@ -45,9 +45,10 @@ def command(
         ModelName,
         typer.Option(help="quantized is the student as users run it; teacher is the whole ensemble."),
     ] = ModelName.quantized,
+    overrides: Set = None,
 ) -> None:
     """Translate standard input, a sentence a line, to standard output."""
-    session = look(Project(), partition)
+    session = look(Project(), partition, overrides)
     steps = session.graph.stages[STAGE_OF[model]]
     outputs_of(session, steps)
     with tempfile.TemporaryDirectory() as folder:

@@ -9,7 +9,8 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from translations_assets.config.errors import suggestion
-from translations_assets.config.schema import Section, TrainingConfig
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.section import Section
 
 # Keys of earlier generations, and what has taken their place.
 FORMER_KEYS = {

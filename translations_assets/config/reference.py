@@ -12,7 +12,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from translations_assets.config.schema import Section, TrainingConfig
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.section import Section
 from translations_assets.config.unused import has_effect
 
 _HEAD = """# Keys of a training config

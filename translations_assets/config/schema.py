@@ -14,19 +14,13 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainValidator,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
 from translations_assets.config.datasets import check_mono, check_parallel
 from translations_assets.config.errors import suggestion
+from translations_assets.config.gates import Checks
 from translations_assets.config.languages import language
+from translations_assets.config.section import Section, optional_section
 from translations_assets.config.stage_names import is_known, known_names, resolve_stage
 
 MarianValue: TypeAlias = "str | int | float | bool | list[str | int | float | bool]"
@@ -79,25 +73,6 @@ def _some(value: object) -> object:
     return _as_tuple(value)
 
 
-def _section(description: str) -> Any:
-    """A section that may be left out; an empty one is made when a config is read, as that costs no import."""
-    return Field(default={}, description=description)
-
-
-class Section(BaseModel):
-    """A mapping in the config."""
-
-    model_config = ConfigDict(
-        strict=True,
-        frozen=True,
-        extra="forbid",
-        allow_inf_nan=False,
-        defer_build=True,
-        validate_default=True,
-        alias_generator=lambda name: name.replace("_", "-"),
-    )
-
-
 # A text among the annotations is what the reference page calls the type.
 LanguageCode: TypeAlias = Annotated[str, AfterValidator(_language_code), "language code"]
 ExperimentName: TypeAlias = Annotated[str, AfterValidator(_experiment_name)]
@@ -140,8 +115,8 @@ class Bicleaner(Thresholds):
 class Monocleaner(Section):
     """Thresholds of monolingual datasets."""
 
-    mono_src: Thresholds = _section("fluency filter of source text")
-    mono_trg: Thresholds = _section("fluency filter of target text")
+    mono_src: Thresholds = optional_section("fluency filter of source text")
+    mono_trg: Thresholds = optional_section("fluency filter of target text")
 
 
 class MonoLimits(Section):
@@ -173,15 +148,15 @@ class Experiment(Section):
         default="custom", description="rules of their own for some datasets, or the same for all"
     )
     archive_corpora: bool = Field(default=True, description="archive the aligned corpora")
-    bicleaner: Bicleaner = _section("filter of parallel text by a classifier")
-    monocleaner: Monocleaner = _section("filter of monolingual text by fluency")
-    mono_max_sentences_src: MonoLimits = _section("limits of source text")
-    mono_max_sentences_trg: MonoLimits = _section("limits of target text")
+    bicleaner: Bicleaner = optional_section("filter of parallel text by a classifier")
+    monocleaner: Monocleaner = optional_section("filter of monolingual text by fluency")
+    mono_max_sentences_src: MonoLimits = optional_section("limits of source text")
+    mono_max_sentences_trg: MonoLimits = optional_section("limits of target text")
     corpus_max_sentences: Sentences | None = Field(
         default=None, description="limit of the merged parallel corpus; none when left out"
     )
     dev_max_sentences: Sentences | None = Field(default=8000, description="limit of the validation set")
-    hplt_min_doc_score: DocumentScores = _section("least score of HPLT documents")
+    hplt_min_doc_score: DocumentScores = optional_section("least score of HPLT documents")
     spm_sample_size: Sentences = Field(
         default=10_000_000, description="sentences the vocabulary is trained on"
     )
@@ -312,8 +287,8 @@ class Continuation(Section):
     """What is taken from an earlier run. Not built yet."""
 
     vocab: ContinuedVocab | None = Field(default=None, description="vocabularies")
-    corpora: ContinuedCorpora = _section("corpora")
-    models: ContinuedModels = _section("models")
+    corpora: ContinuedCorpora = optional_section("corpora")
+    models: ContinuedModels = optional_section("models")
 
 
 class Taskcluster(Section):
@@ -333,13 +308,14 @@ class TrainingConfig(Section):
 
     experiment: Experiment = Field(description="what is trained, and how")
     datasets: Datasets = Field(description="the datasets, by what they are used for")
-    marian_args: MarianArgs = _section("options of Marian, by model and task")
+    marian_args: MarianArgs = optional_section("options of Marian, by model and task")
+    checks: Checks = optional_section("levels and thresholds of the quality gates")
     target_stage: StageName = Field(
         default="evaluate-teacher", description="the stage to run up to; `all` for all"
     )
     wandb_publication: bool = Field(default=True, description="publish to Weights & Biases")
-    continuation: Continuation = _section("what is taken from an earlier run")
-    taskcluster: Taskcluster = _section("how work is divided")
+    continuation: Continuation = optional_section("what is taken from an earlier run")
+    taskcluster: Taskcluster = optional_section("how work is divided")
     start_stage: StageName | None = Field(default=None, description="one launch: the stage to run again from")
     start_task_prefix: str | None = Field(
         default=None, description="one launch: labels of steps to run again from"

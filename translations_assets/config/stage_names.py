@@ -18,6 +18,20 @@ EVALUATIONS = (
     "evaluate_finetuned_student",
     "evaluate_quantized",
 )
+CHECKS = (
+    "check_merge_corpus",
+    "check_merge_mono_src",
+    "check_merge_mono_trg",
+    "check_train_vocab",
+    "check_translate_mono_trg",
+    "check_alignments_original",
+    "check_alignments_backtranslated",
+    "check_translate_corpus",
+    "check_translate_mono_src",
+    "check_cefilter",
+    "check_alignments_student",
+    "check_export",
+)
 STAGE_NAMES = (
     *DATASETS,
     "analyze_corpus",
@@ -46,6 +60,7 @@ STAGE_NAMES = (
     "quantize",
     "export",
     *EVALUATIONS,
+    *CHECKS,
 )
 
 _MERGE_MONO = ("merge_mono_src", "merge_mono_trg")

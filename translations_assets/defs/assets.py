@@ -4,28 +4,22 @@ Materializing an asset finds the results of its steps in the store, runs the ste
 publishes data version and metadata.
 """
 
-import hashlib
-import logging
-
 import dagster as dg
 
 from translations_assets.config.errors import ConfigError
-from translations_assets.defs.executor import cancel_event
 from translations_assets.defs.metadata import stage_metadata
 from translations_assets.defs.partitions import TRAINING_CONFIGS
-from translations_assets.defs.progress import Progress
-from translations_assets.defs.recipes import recipe_key
-from translations_assets.defs.shared import PROJECT, REPEAT_TAG
-from translations_assets.stages import STAGES
+from translations_assets.defs.recipes import recipe_key, recipe_tags
+from translations_assets.defs.run_stage import run_session, run_stage
+from translations_assets.defs.shared import PROJECT
+from translations_assets.stages import ASSETS
 from translations_assets.steps.engine import StepResult
 from translations_assets.steps.errors import Cancelled, TranslationsError
 from translations_assets.steps.key import json_digest
 from translations_assets.steps.stage import Stage
 
-_logger = logging.getLogger(__name__)
 
-
-def make_asset(stage: Stage, code_version: str) -> dg.AssetsDefinition:
+def make_asset(stage: Stage) -> dg.AssetsDefinition:
     """The asset of a stage: its upstream stages and its recipe are its dependencies."""
 
     @dg.asset(
@@ -33,9 +27,8 @@ def make_asset(stage: Stage, code_version: str) -> dg.AssetsDefinition:
         deps=[*stage.upstream, recipe_key(stage.name)],
         group_name=stage.group,
         description=stage.description,
-        code_version=code_version,
         partitions_def=TRAINING_CONFIGS,
-        required_resource_keys={"run_start"},
+        required_resource_keys={"run"},
     )
     def compute(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
         return _materialize(context, stage)
@@ -44,13 +37,10 @@ def make_asset(stage: Stage, code_version: str) -> dg.AssetsDefinition:
 
 
 def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.MaterializeResult[None]:
-    repeat = tuple(filter(None, context.run.tags.get(REPEAT_TAG, "").split(",")))
     try:
-        session = PROJECT.session(context.run.run_id, context.partition_key, repeat)
-        steps = session.graph.stages[stage.name]
-        with Progress(context, stage.name) as progress:
-            results = PROJECT.engine.run(session, steps, cancel_event(context.run.run_id), progress)
-        session.publish(stage.name)
+        session = run_session(context)
+        results = run_stage(context, session, stage.name)
+        tags = recipe_tags(context.instance, session, stage.name)
     except Cancelled as error:
         raise dg.DagsterExecutionInterruptedError(str(error)) from error
     except (ConfigError, TranslationsError) as error:
@@ -62,6 +52,7 @@ def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.Material
     return dg.MaterializeResult(
         metadata=stage_metadata(context.partition_key, results, PROJECT.store, session.warnings),
         data_version=dg.DataVersion(_data_version(results)),
+        tags=tags,
     )
 
 
@@ -76,27 +67,7 @@ def _data_version(results: list[StepResult]) -> str:
     )
 
 
-def code_versions() -> dict[str, str]:
-    """Stage → digest of the code of the scripts that it runs, over all training configs that can be read."""
-    scripts: dict[str, set[str]] = {name: set() for name in STAGES}
-    for partition in TRAINING_CONFIGS.get_partition_keys():
-        try:
-            stages = PROJECT.read_graph(partition).stages
-        except (ConfigError, TranslationsError) as error:
-            _logger.warning("The partition %s cannot run: %s", partition, error)
-            continue
-        for name, steps in stages.items():
-            scripts[name].update(step.script for step in steps)
-    return {name: _code_version(names) for name, names in scripts.items()}
-
-
-def _code_version(scripts: set[str]) -> str:
-    digests = sorted(PROJECT.keys.fingerprint(script).digest for script in scripts)
-    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
-
-
 @dg.definitions
 def assets() -> dg.Definitions:
     """The assets of all stages."""
-    versions = code_versions()
-    return dg.Definitions(assets=[make_asset(stage, versions[name]) for name, stage in STAGES.items()])
+    return dg.Definitions(assets=[make_asset(stage) for stage in ASSETS.values()])

@@ -15,7 +15,7 @@ alike. Only these differ, because several steps run in one process:
 * Signals reach the main thread only. An asset that waits must watch `cancel_event(context.run.run_id)`.
 
 Stopping a run. Ctrl-C, SIGTERM, and Terminate in the UI (which also works for runs that the command line
-started: the run's status is looked up every few seconds) all do the same: no further step starts, the cancel
+started: the run's status is looked up twice a second) all do the same: no further step starts, the cancel
 event is set, running steps get ten seconds to end, the run is CANCELED. A second signal changes nothing. A
 step that does not end in time is left behind with its thread, which cannot keep the process from ending.
 
@@ -28,7 +28,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -36,22 +36,27 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from dagster import (
+    AssetKey,
     DagsterEvent,
     DagsterExecutionInterruptedError,
     DagsterInstance,
     DagsterInvariantViolationError,
+    DagsterRun,
     DagsterRunStatus,
     Executor,
     Field,
     InitExecutorContext,
+    JobDefinition,
     executor,
+    reconstructable,
 )
 
 # The payload of an ENGINE_EVENT, the only event that an executor may word freely.
 from dagster._core.events import EngineEventData
 
-# Makes a run's context, runs an iterator over it, and clears up, with interrupts captured throughout.
-from dagster._core.execution.api import ExecuteRunWithPlanIterable
+# Makes a run's context, runs an iterator over it, and clears up, with interrupts captured throughout; and
+# runs a job whose run the instance already has.
+from dagster._core.execution.api import ExecuteRunWithPlanIterable, execute_run
 
 # Types of what Dagster hands in: the run before its resources are made, the run with them, one step.
 from dagster._core.execution.context.system import (
@@ -81,10 +86,12 @@ from dagster._core.execution.retries import RetryMode, get_retries_config
 # The option of Dagster's multiprocess executor that limits steps with a tag.
 from dagster._core.execution.tags import get_tag_concurrency_limits_config
 
+from translations_assets.process_id import PROCESS_TAG, this_process
+
 _POLL_SECONDS = 0.2
 """How long the main thread waits for news before it looks for signals and due retries."""
-_STATUS_SECONDS = 5.0
-"""How often the run's status is looked up, for a Terminate that no signal announces."""
+_STATUS_SECONDS = 0.5
+"""How often the run's status is looked up (some milliseconds), for a Terminate that no signal announces."""
 _GRACE_SECONDS = 10.0
 """How long running steps have to end when the run is stopped."""
 
@@ -101,6 +108,43 @@ def cancel_event(run_id: str) -> threading.Event:
     event is never set: there the signal interrupts the asset itself.
     """
     return _cancel_events.get(run_id) or threading.Event()
+
+
+def create_run(
+    instance: DagsterInstance,
+    job: Callable[[], JobDefinition],
+    selection: Iterable[AssetKey],
+    *,
+    config: Mapping[str, object],
+    tags: Mapping[str, str],
+    parent: str | None = None,
+) -> DagsterRun:
+    """A run of assets that this process is going to run; `parent` is the id of the run that it repeats.
+
+    Dagster's `execute_job` tells a run's id only at its end.
+    """
+    repeated = instance.get_run_by_id(parent) if parent else None
+    chosen = reconstructable(job).get_subset(asset_selection=frozenset(selection))
+    run = instance.create_run_for_job(
+        job_def=chosen.get_definition(),
+        run_config=config,
+        tags=tags,
+        asset_selection=set(selection),
+        root_run_id=(repeated.root_run_id or repeated.run_id) if repeated else None,
+        parent_run_id=repeated.run_id if repeated else None,
+        job_code_origin=chosen.get_python_origin(),
+    )
+    instance.add_run_tags(run.run_id, {PROCESS_TAG: this_process(run.run_id)})
+    return run
+
+
+def run_created(instance: DagsterInstance, job: Callable[[], JobDefinition], run: DagsterRun) -> DagsterRun:
+    """Run what `create_run` created, and wait; the run as it ended."""
+    chosen = reconstructable(job).get_subset(asset_selection=run.asset_selection)
+    execute_run(chosen, run, instance)
+    ended = instance.get_run_by_id(run.run_id)
+    assert ended is not None  # it has just ended
+    return ended
 
 
 @executor(
@@ -148,6 +192,9 @@ class ThreadedExecutor(Executor):
         """Run the plan. Called by Dagster, once per run."""
         keys = execution_plan.step_keys_to_execute
         pid = os.getpid()
+        plan_context.instance.add_run_tags(
+            plan_context.run_id, {PROCESS_TAG: this_process(plan_context.run_id)}
+        )
         yield DagsterEvent.engine_event(
             plan_context,
             f"Executing steps in threads of one process (pid: {pid})",

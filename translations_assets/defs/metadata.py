@@ -34,6 +34,7 @@ def stage_metadata(
         return metadata
     if warnings:
         metadata["warnings"] = dg.MetadataValue.md("\n".join(f"* {warning}" for warning in warnings))
+    metadata.update(_reasons(results))
     metadata.update(_usage(results))
     statistics = list(_documents(results, store, "stats.json"))
     metadata.update(_lines(statistics))
@@ -43,6 +44,16 @@ def stage_metadata(
     metadata.update(_images(results, store))
     metadata["steps"] = _steps(partition, results)
     return metadata
+
+
+def _reasons(results: Sequence[StepResult]) -> Metadata:
+    """Why steps ran, as `translations explain` says it."""
+    rows = [
+        {"step": result.step.label, "why it ran": result.manifest.reason}
+        for result in results
+        if not result.cached
+    ]
+    return {"reasons": _table(rows)} if rows else {}
 
 
 def _usage(results: Sequence[StepResult]) -> Metadata:

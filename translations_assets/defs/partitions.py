@@ -4,7 +4,9 @@ import logging
 
 import dagster as dg
 
+from translations_assets.config.errors import ConfigError
 from translations_assets.defs.shared import PROJECT
+from translations_assets.steps.errors import TranslationsError
 
 _logger = logging.getLogger(__name__)
 
@@ -14,6 +16,11 @@ def partition_keys() -> list[str]:
     keys, problems = PROJECT.partitions()
     for problem in problems:
         _logger.warning("Not a partition: %s", problem)
+    for key in keys:
+        try:
+            PROJECT.read_graph(key)
+        except (ConfigError, TranslationsError) as error:
+            _logger.warning("The partition %s cannot run: %s", key, error)
     return keys
 
 

@@ -16,7 +16,7 @@ OBSERVATION_SECONDS = 5.0  # an event costs some milliseconds on SQLite
 class Progress:
     """A listener of the engine for one asset of one run; called from several threads."""
 
-    def __init__(self, context: dg.AssetExecutionContext, stage: str) -> None:
+    def __init__(self, context: dg.AssetExecutionContext | dg.OpExecutionContext, stage: str) -> None:
         self._context = context
         self._stage = stage
         self._numbers: dict[str, float] = {}

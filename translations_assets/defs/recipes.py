@@ -1,24 +1,34 @@
-"""Recipes: what a stage's steps are, apart from their code and the contents that reach them.
+"""Recipes: what a stage's steps are, apart from the contents that reach them.
 
-Dagster knows nothing of a partition's config, so each stage has an external upstream asset `recipe/<stage>`,
-whose data version is the hash of the stage's arguments, libraries and repository files. When a config
-changes, exactly the partitions and stages concerned show as stale.
+Dagster knows nothing of a partition's config, and its code versions are the same for all partitions. So each
+stage has an external upstream asset `recipe/<stage>`, whose data version in a partition is the hash of the
+stage's code, arguments, libraries and repository files there. When a config or a script changes, exactly the
+partitions and stages concerned show as stale. See docs/decisions/0010-recipes.md.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import dagster as dg
+from dagster._core.definitions.data_version import get_input_data_version_tag, get_input_event_pointer_tag
 
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs.partitions import TRAINING_CONFIGS
 from translations_assets.defs.shared import PROJECT
 from translations_assets.project import Project
-from translations_assets.stages import STAGES
+from translations_assets.stages import ASSETS
 from translations_assets.steps.errors import TranslationsError
-from translations_assets.steps.key import json_digest
+from translations_assets.steps.explain import NO_EARLIER, Explainer, known_parts
+from translations_assets.steps.graph import Graph
+from translations_assets.steps.key import KeyMaker, json_digest
+from translations_assets.steps.session import Session
 
 DATA_VERSION_TAG = "dagster/data_version"
 SENSOR_SECONDS = 30
+EXPLAINED = 20  # steps of a stage of which an observation says what changed
+SHOWN = 10  # lines of that
+
+State = Mapping[Path, tuple[int, int]]
 
 
 def recipe_key(stage: str) -> dg.AssetKey:
@@ -26,36 +36,116 @@ def recipe_key(stage: str) -> dg.AssetKey:
     return dg.AssetKey(["recipe", stage])
 
 
-def recipe_versions(project: Project, partition: str) -> dict[str, str]:
-    """Stage → data version of its recipe, for a partition as its config is now."""
-    graph = project.read_graph(partition)
-    return {
-        stage: json_digest([[step.label, project.keys.recipe(step)] for step in steps])
-        for stage, steps in graph.stages.items()
-    }
+def recipe_version(graph: Graph, keys: KeyMaker, stage: str) -> str:
+    """The data version of a stage's recipe."""
+    return json_digest([[step.label, keys.recipe(step)] for step in graph.stages[stage]])
 
 
-def observe_recipes(instance: dg.DagsterInstance, project: Project, partitions: Iterable[str]) -> int:
-    """Report recipes that differ from what was observed last; returns how many were reported."""
+def recipe_versions(graph: Graph, keys: KeyMaker) -> dict[str, str]:
+    """Stage → data version of its recipe."""
+    return {stage: recipe_version(graph, keys, stage) for stage in ASSETS}
+
+
+def observe_recipes(
+    instance: dg.DagsterInstance, project: Project, partitions: Iterable[str], keys: KeyMaker | None = None
+) -> int:
+    """Report recipes that differ from what was observed last; returns how many were reported.
+
+    `keys` are those of the code as it is now, by default as the project found it.
+    """
     reported = 0
     for partition in partitions:
-        for key, version in _changed(instance, recipe_versions(project, partition), partition):
-            tags = {DATA_VERSION_TAG: version}
-            observation = dg.AssetObservation(asset_key=key, partition=partition, tags=tags)
-            instance.report_runless_asset_event(observation)
-            reported += 1
+        graph, current = project.read_graph(partition), keys or project.keys
+        versions = recipe_versions(graph, current).items()
+        changed = {
+            stage: version
+            for stage, version in versions
+            if _observed(instance, stage, partition)[0] != version
+        }
+        explainer = project.explainer(graph, project.history(partition), current) if changed else None
+        for stage, version in changed.items():
+            assert explainer is not None
+            _observe(instance, stage, partition, version, _what_changed(explainer, graph, current, stage))
+        reported += len(changed)
     return reported
 
 
-def _changed(
-    instance: dg.DagsterInstance, versions: dict[str, str], partition: str
-) -> Iterator[tuple[dg.AssetKey, str]]:
-    for stage, version in versions.items():
-        key = recipe_key(stage)
-        last = instance.get_latest_data_version_record(key, is_source=True, partition_key=partition)
-        observation = last.asset_observation if last else None
-        if observation is None or observation.tags.get(DATA_VERSION_TAG) != version:
-            yield key, version
+def recipe_tags(instance: dg.DagsterInstance, session: Session, stage: str) -> dict[str, str]:
+    """Tags of a materialization that say by which recipe it was made.
+
+    Dagster would take the recipe that was observed last. That is another one when the config was edited since
+    the run began, or when the run overrides parts of it: the next tick of the sensor then shows it as stale.
+    """
+    version = recipe_version(session.graph, session.keys, stage)
+    observed, event = _observed(instance, stage, session.partition)
+    if observed != version:
+        _observe(instance, stage, session.partition, version, ["used by a run that is under way"])
+        _, event = _observed(instance, stage, session.partition)
+    key = recipe_key(stage)
+    return {get_input_data_version_tag(key): version, get_input_event_pointer_tag(key): str(event)}
+
+
+def _observed(instance: dg.DagsterInstance, stage: str, partition: str) -> tuple[str, int | None]:
+    """The recipe's data version that was observed last, and the number of that event."""
+    last = instance.get_latest_data_version_record(recipe_key(stage), is_source=True, partition_key=partition)
+    observation = last.asset_observation if last else None
+    if last is None or observation is None:
+        return "", None
+    return observation.tags.get(DATA_VERSION_TAG, ""), last.storage_id
+
+
+def _observe(
+    instance: dg.DagsterInstance, stage: str, partition: str, version: str, changed: Iterable[str]
+) -> None:
+    instance.report_runless_asset_event(
+        dg.AssetObservation(
+            asset_key=recipe_key(stage),
+            partition=partition,
+            tags={DATA_VERSION_TAG: version},
+            metadata={"what changed": dg.MetadataValue.md("\n".join(f"* {line}" for line in changed))},
+        )
+    )
+
+
+def _what_changed(explainer: Explainer, graph: Graph, keys: KeyMaker, stage: str) -> list[str]:
+    """How the stage's steps differ from their nearest earlier artifacts, inputs left out."""
+    steps = graph.stages[stage]
+    lines: dict[str, None] = {}
+    for step in steps[:EXPLAINED]:
+        found = explainer.explain(step, known_parts(keys, step, {}))
+        lines.update(dict.fromkeys(found.differences if found.earlier else [NO_EARLIER]))
+    if not steps:
+        return ["no steps"]
+    return list(lines)[:SHOWN] or ["nothing since the newest artifacts"]
+
+
+class CurrentKeys:
+    """Keys of the code as it is at the moment: made anew when a file of it has changed."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._state: State = {}
+        self._keys: KeyMaker | None = None
+
+    def get(self) -> KeyMaker:
+        """The keys of the code as it is now."""
+        state = file_state(self._root / "pipeline", self._root / "requirements")
+        if self._keys is None or state != self._state:
+            self._keys, self._state = KeyMaker(self._root), state
+        return self._keys
+
+
+def file_state(*folders: Path) -> State:
+    """Path → time of change and size, of all files below folders but Python's caches."""
+    files = (path for folder in folders for path in folder.rglob("*") if "__pycache__" not in path.parts)
+    found = {path: path.stat() for path in files if path.is_file()}
+    return {path: (status.st_mtime_ns, status.st_size) for path, status in found.items()}
+
+
+# What graphs are built by; a process that has loaded it cannot follow when it changes.
+_BUILDERS = [Path(__file__).parents[1] / name for name in ("config", "stages", "steps")]
+_LOADED = file_state(*_BUILDERS)
+_KEYS = CurrentKeys(PROJECT.root)
 
 
 @dg.sensor(
@@ -64,11 +154,13 @@ def _changed(
     default_status=dg.DefaultSensorStatus.RUNNING,
 )
 def recipes_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-    """Observes every partition's recipes, so that the UI shows as stale what a changed config concerns."""
+    """Observes every partition's recipes, so that the UI shows as stale what a change concerns."""
+    if file_state(*_BUILDERS) != _LOADED:
+        return dg.SkipReason("The code that builds graphs has changed. Reload the code location.")
     reported, problems = 0, []
     for partition in TRAINING_CONFIGS.get_partition_keys():
         try:
-            reported += observe_recipes(context.instance, PROJECT, [partition])
+            reported += observe_recipes(context.instance, PROJECT, [partition], _KEYS.get())
         except (ConfigError, TranslationsError) as error:
             problems.append(f"{partition}: {error}")
     return dg.SkipReason("\n".join([f"{reported} recipes changed", *problems]))
@@ -80,10 +172,10 @@ def recipes() -> dg.Definitions:
     specs = [
         dg.AssetSpec(
             recipe_key(stage),
-            description=f"Arguments, libraries and files of {stage}'s steps for a training config.",
+            description=f"Code, arguments, libraries and files of {stage}'s steps for a training config.",
             group_name="recipes",
             partitions_def=TRAINING_CONFIGS,
         )
-        for stage in STAGES
+        for stage in ASSETS
     ]
     return dg.Definitions(assets=specs, sensors=[recipes_sensor])

@@ -1,4 +1,7 @@
-"""The resource that begins a run."""
+"""The resource that begins and ends a run, and holds what was asked of it."""
+
+import logging
+from collections.abc import Iterator
 
 import dagster as dg
 from dagster import InitResourceContext
@@ -6,28 +9,83 @@ from dagster import InitResourceContext
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs.recipes import observe_recipes
 from translations_assets.defs.shared import PARTITION_TAG, PROJECT
+from translations_assets.stages import STAGES
 from translations_assets.steps.errors import TranslationsError
+from translations_assets.steps.options import RunOptions
+
+OPTIONS = {
+    "start": dg.Field(
+        str, default_value="", description="This stage and all that is made from it run although cached."
+    ),
+    "previous_run": dg.Field(
+        str, default_value="", description="Id of a run whose results stand for the stages before `start`."
+    ),
+    "force": dg.Field(
+        bool, default_value=False, description="Use results of the previous run that do not fit."
+    ),
+    "repair": dg.Field(bool, default_value=False, description="Make lost results again."),
+    "overrides": dg.Field(
+        dg.Permissive(),  # type: ignore[no-untyped-call]
+        default_value={},
+        description="Keys of the training config with other values in this run, as in the config: "
+        "`marian-args: {training-student: {after: 50u}}`.",
+    ),
+}
 
 
 # A function and no ConfigurableResource: with that, Dagster reads what Pydantic has deprecated, and warns.
-@dg.resource(description="Observes the recipes of the run's partition before its first asset starts.")
-def run_start(context: InitResourceContext) -> None:
+@dg.resource(config_schema=OPTIONS, description="What was asked of the run; it begins and ends with this.")
+def run(context: InitResourceContext) -> Iterator[RunOptions]:
     """Called by Dagster once per run.
 
     Dagster notes an asset's upstream data versions when the asset starts; a recipe that is observed later
     would show what was just made as stale.
     """
-    partition = context.dagster_run.tags.get(PARTITION_TAG) if context.dagster_run else None
-    if not partition or not context.instance:
+    options = RunOptions.from_dict(context.resource_config)
+    log = context.log or logging.getLogger(__name__)
+    dagster_run = context.dagster_run
+    partition = dagster_run.tags.get(PARTITION_TAG) if dagster_run else None
+    if not dagster_run or not partition or not context.instance:
+        yield options
         return
     try:
         observe_recipes(context.instance, PROJECT, [partition])
+        stages, earlier = _stages(dagster_run), _continued(context.instance, dagster_run)
+        session = PROJECT.session(dagster_run.run_id, partition, options, stages, earlier)
+        session.keep_alive()
+        for warning in session.warnings:
+            log.warning(warning)
     except (ConfigError, TranslationsError) as error:  # the assets tell it once more, and fail
-        if context.log:
-            context.log.warning(f"The recipes of {partition} cannot be observed: {error}")
+        log.warning("The run of %s cannot begin: %s", partition, error)
+    try:
+        yield options
+    finally:
+        PROJECT.end_sessions(dagster_run.run_id)
+
+
+def _continued(instance: dg.DagsterInstance, dagster_run: dg.DagsterRun) -> list[str]:
+    """The runs that a re-execution goes back to: its parent, that one's parent, and so on."""
+    earlier: list[str] = []
+    parent = dagster_run.parent_run_id
+    while parent and parent not in earlier:
+        earlier.append(parent)
+        found = instance.get_run_by_id(parent)
+        parent = found.parent_run_id if found else None
+    return earlier
+
+
+def _stages(dagster_run: dg.DagsterRun) -> list[str]:
+    """The stages of the run's selection; all when it has none."""
+    selected = dagster_run.asset_selection
+    if selected is None:
+        return list(STAGES)
+    names = {key.to_user_string() for key in selected}
+    if dagster_run.step_keys_to_execute:  # a re-execution from failure
+        names &= set(dagster_run.step_keys_to_execute)
+    return [name for name, stage in STAGES.items() if name in names or stage.checks in names]
 
 
 @dg.definitions
 def resources() -> dg.Definitions:
     """The resources of all definitions."""
-    return dg.Definitions(resources={"run_start": run_start})
+    return dg.Definitions(resources={"run": run})

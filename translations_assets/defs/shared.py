@@ -6,4 +6,3 @@ from translations_assets.steps.engine import Listener
 PROJECT = Project()
 LISTENERS: list[Listener] = []  # what else in this process follows all steps: the command line's progress
 PARTITION_TAG = "dagster/partition"
-REPEAT_TAG = "translations/repeat"  # stages that run although cached, separated by commas

@@ -5,39 +5,46 @@ from __future__ import annotations
 import errno
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from translations_assets.runners.control import Control
 from translations_assets.runners.environment import script_environment
+from translations_assets.runners.gpu_monitor import GpuMonitor
 from translations_assets.runners.monitor import Monitor, Progress
 from translations_assets.runners.process import ScriptProcess, cpu_seconds, largest_memory
 from translations_assets.runners.publisher import CheckpointWatch, StepLog, Ticker
+from translations_assets.runners.toolchain import toolchain
 from translations_assets.runners.wire import Request
 from translations_assets.runners.work_folder import WorkFolder, unpack
-from translations_assets.steps.errors import DamagedError, StoreError
+from translations_assets.steps.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.steps.job import JobEvent, Outcome
 from translations_assets.steps.manifest import Blob, Manifest, Usage
+from translations_assets.steps.patience import RESULT_SECONDS, when_reachable
 from translations_assets.store.digest import digest_file
 
 if TYPE_CHECKING:
     from translations_assets.steps.protocols import Store
 
 EX_TEMPFAIL = 75
-GRACE_SECONDS = 8.0  # between SIGTERM and SIGKILL; with what follows it must stay below 10 s
+GRACE_SECONDS = 6.0  # between SIGTERM and SIGKILL; a cancelled run waits 8 for all of it
 _LOOK_SECONDS = 0.5
 _HARDLY_FREE = 1 << 20  # bytes
 _SENT_FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 
 
 class _Ended(NamedTuple):
-    """How the script ended: its exit code (negative: a signal), why we ended it (if we did), what it used."""
+    """How the script ended: its exit code (negative: a signal), why we ended it (if we did), what it used.
+
+    missed_store: the store, in which a local work folder stands, could not be reached meanwhile.
+    """
 
     code: int
     stopped: str
+    missed_store: bool
     started: float
     usage: Usage
 
@@ -57,6 +64,7 @@ class Attempt:
         self._control, self._report = control, report
         self._job = request.job
         self._log = StepLog(folder.log, store, self._job)
+        self._gpus = GpuMonitor(request.gpus)
 
     def run(self) -> Outcome:
         """Run the script and keep its result; how that ended. Raises StoreError or OSError."""
@@ -66,9 +74,15 @@ class Attempt:
             if self._control.stop:
                 return self._outcome("temporary", f"not started: {self._control.stop}")
             ended = self._run_script()
-            return self._judge(ended) or self._changed(placed) or self._missing() or self._commit(ended)
+            return when_reachable(lambda: self._keep(ended, placed), RESULT_SECONDS, _pause, self._log.note)
         finally:
             self._ship_rest()
+
+    def _keep(self, ended: _Ended, placed: Mapping[Path, os.stat_result]) -> Outcome:
+        """Keep the result, if it is one. Raises StoreUnreachable when it cannot be seen or kept now."""
+        complaint = self._judge(ended) or self._changed(placed) or self._missing()
+        self._store.generation(self._job.key, self._job.generation)  # seen all that with the store at hand
+        return complaint or self._commit(ended)
 
     def _place(self) -> dict[Path, os.stat_result]:
         """Place bundle and inputs; the inputs' paths and what they look like."""
@@ -110,14 +124,24 @@ class Attempt:
         try:
             stopped = self._watch(process, monitor, progress)
         finally:
+            self._gpus.end()
             code = process.end()
         seconds = time.monotonic() - process.started
         progress.forward()
+        self._control.keeping = True
         for ticker in tickers:
             ticker.stop()
             if code != 0 or stopped:
                 ticker.tick()  # commits the set that the script saved when it was told to end
-        return _Ended(code, stopped, started, self._usage(monitor, seconds))
+        missed_store = any(ticker.missed_store for ticker in tickers) or self._is_store_away()
+        return _Ended(code, stopped, missed_store, started, self._usage(monitor, seconds))
+
+    def _is_store_away(self) -> bool:
+        try:
+            self._store.generation(self._job.key, self._job.generation)
+        except StoreError as error:
+            return isinstance(error, StoreUnreachable)
+        return False
 
     def _tickers(self) -> list[Ticker]:
         """Log and, of a resumable step, checkpoints."""
@@ -140,6 +164,7 @@ class Attempt:
                 process.terminate()
             progress.forward()
             monitor.sample()
+            self._gpus.sample()
         return stopped
 
     def _usage(self, monitor: Monitor, seconds: float) -> Usage:
@@ -148,6 +173,9 @@ class Attempt:
             cpu_seconds=round(cpu_seconds(), 3),
             peak_memory=max(monitor.peak_memory, largest_memory()),
             disk=max(monitor.peak_disk, self._folder.size()),
+            gpus=len(self._request.gpus),
+            gpu_utilisation=round(self._gpus.utilisation, 3),
+            gpu_memory=self._gpus.peak_memory,
         )
 
     def _judge(self, ended: _Ended) -> Outcome | None:
@@ -156,6 +184,9 @@ class Attempt:
             return self._outcome("temporary", f"ended before it was done: {ended.stopped}")
         if ended.code == 0:
             return None
+        if ended.missed_store:
+            message = "the store could not be reached while the script ran"
+            return replace(self._outcome("temporary", message), unreachable=True)
         number = -ended.code if ended.code < 0 else ended.code - 128
         if number in _SENT_FROM_OUTSIDE:
             peak = ended.usage.peak_memory / 2**30
@@ -225,6 +256,7 @@ class Attempt:
             ended=time.time(),
             usage=ended.usage,
         )
+        self._ship_rest()  # a worker that is killed right after the commit leaves the log whole
         committed = self._store.commit(manifest)
         self._drop_checkpoints()
         return Outcome("done", committed)
@@ -245,7 +277,7 @@ class Attempt:
             "threads": request.threads,
             "gpus": len(request.gpus),
             "workspace": request.workspace,
-            "python": ".".join(map(str, sys.version_info[:3])),
+            **toolchain(self._job.provenance, self._gpus),
         }
         return {**self._job.provenance, "worker": worker}
 
@@ -263,6 +295,12 @@ class Attempt:
             self._log.ship_all()
         except StoreError as error:
             self._log.note(str(error))
+
+
+def _pause(seconds: float) -> bool:
+    """Pause while the store is away; a finished script's result is worth it whoever asked for it."""
+    time.sleep(seconds)
+    return False
 
 
 def _free_bytes(path: Path) -> int:

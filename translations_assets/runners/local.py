@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import os
-import select
-import subprocess
-import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import IO
 from urllib.parse import unquote, urlsplit
 
 from translations_assets.runners.machine import Gpu, cpu_count, find_gpus
 from translations_assets.runners.slots import Grant, Slots
-from translations_assets.runners.wire import Busy, Request, pack_request, unpack_reply
-from translations_assets.steps.errors import StoreError
+from translations_assets.runners.wire import Busy, Detached, Request
+from translations_assets.runners.worker_process import WorkerProcess
+from translations_assets.steps.errors import StoreError, StoreUnreachable
 from translations_assets.steps.job import Job, JobEvent, Outcome
 from translations_assets.steps.protocols import Store
 from translations_assets.steps.step import WorkerClass
 
-_ROOT = Path(__file__).parents[2]  # where `translations_assets` is imported from
-_CANCEL_SECONDS = 9.3  # from SIGTERM to SIGKILL of a worker, which gives its script 8
-_LOOK_SECONDS = 0.2
 _OWNER_SECONDS = 0.5
 _CPU_WORKSPACE = 512
 _GPU_SHARE = 0.75  # of a GPU's memory for Marian's workspace; models and optimiser need the rest
@@ -51,6 +44,8 @@ class LocalRunner:
         """Run one attempt and wait for its end; see `steps.protocols.Runner`."""
         try:
             return self._run(job, store, cancel, on_event)
+        except StoreUnreachable as error:
+            return Outcome("temporary", message=str(error), unreachable=True)
         except StoreError as error:
             return Outcome("temporary", message=str(error))
         except OSError as error:
@@ -62,14 +57,16 @@ class LocalRunner:
     ) -> Outcome:
         cpus, gpus = self._need(job.worker)
         while not cancel.is_set():
-            with self._slots.held(cpus, gpus, cancel) as grant:
-                if grant is None:
-                    break
-                reply = self._attempt(job, store, grant, cancel, on_event)
-            if isinstance(reply, Outcome):
-                return reply
-            if outcome := _wait_for_owner(job, store, cancel):
-                return outcome
+            with ExitStack() as wanting:  # a worker that is let go asks who else wants the result
+                wanting.enter_context(store.waiting(job.key, job.generation))
+                with self._slots.held(cpus, gpus, cancel) as grant:
+                    if grant is None:
+                        break
+                    reply = self._attempt(job, store, grant, cancel, on_event, wanting.close)
+                if isinstance(reply, Outcome):
+                    return reply
+                if outcome := _wait_for_owner(job, store, cancel):
+                    return outcome
         return Outcome("cancelled", message="cancelled before it began")
 
     @cached_property
@@ -100,24 +97,26 @@ class LocalRunner:
         grant: Grant,
         cancel: threading.Event,
         on_event: Callable[[JobEvent], None],
+        leave: Callable[[], None],
     ) -> Outcome | Busy:
-        with tempfile.TemporaryFile() as errors, _worker(grant, errors) as process:
-            _send(process, pack_request(self._request(job, store, grant)))
-            reply = _follow(process, cancel, on_event)
-            process.wait()
-            if cancel.is_set() and not (isinstance(reply, Outcome) and reply.kind == "done"):
-                return Outcome("cancelled", message="ended because the run was cancelled")
-            return reply or _died(process.returncode, errors)
+        with tempfile.TemporaryFile() as errors:
+            worker = WorkerProcess(grant.descriptors, errors, leave)
+            reply = worker.run(self._request(job, store, grant), cancel, on_event)
+        if isinstance(reply, Detached):
+            grant.leave()
+            return Outcome("cancelled", message="the run was cancelled; the step goes on for others")
+        if cancel.is_set() and not (isinstance(reply, Outcome) and reply.kind == "done"):
+            return Outcome("cancelled", message="ended because the run was cancelled")
+        return reply
 
     def _request(self, job: Job, store: Store, grant: Grant) -> Request:
-        memory = min((self._gpus[name].memory for name in grant.gpus), default=None)
         return Request(
             job=job,
             store=store.url,
             work=str(self._work_root(store.url)),
             threads=len(grant.cpus),
             gpus=grant.gpus,
-            workspace=_CPU_WORKSPACE if memory is None else int(memory * _GPU_SHARE),
+            workspace=workspace([self._gpus[name] for name in grant.gpus]),
         )
 
     def _work_root(self, url: str) -> Path:
@@ -127,77 +126,9 @@ class LocalRunner:
         return self._state / "work"
 
 
-@contextmanager
-def _worker(grant: Grant, errors: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-    """A worker process that holds the slots as well; ended, with its script, when the block is left."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "translations_assets.runners.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        pass_fds=grant.descriptors,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(_import_path()), "PYTHONSAFEPATH": "1"},
-        start_new_session=True,  # Ctrl-C in a terminal is for us, who then cancel in order
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        yield process
-    finally:
-        with suppress(OSError):
-            process.stdin.close()  # its life line
-        process.stdout.close()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_CANCEL_SECONDS)
-        process.kill()
-        process.wait()
-
-
-def _import_path() -> list[str]:
-    earlier = os.environ.get("PYTHONPATH")
-    return [str(_ROOT), earlier] if earlier else [str(_ROOT)]
-
-
-def _send(process: subprocess.Popen[bytes], request: bytes) -> None:
-    assert process.stdin is not None
-    with suppress(BrokenPipeError):  # it died at once: seen when its replies are read
-        process.stdin.write(request)
-        process.stdin.flush()
-
-
-def _follow(
-    process: subprocess.Popen[bytes], cancel: threading.Event, on_event: Callable[[JobEvent], None]
-) -> Outcome | Busy | None:
-    """Hand on the worker's events until it closes its output; its last word, None when it died without."""
-    last: Outcome | Busy | None = None
-    for line in _lines(process, cancel):
-        reply = unpack_reply(line)
-        if isinstance(reply, JobEvent):
-            on_event(reply)
-        else:
-            last = reply
-    return last
-
-
-def _lines(process: subprocess.Popen[bytes], cancel: threading.Event) -> Iterator[bytes]:
-    """The worker's lines. When cancelled, tells it to end, and kills it when it takes too long."""
-    assert process.stdout is not None
-    descriptor = process.stdout.fileno()
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    rest, deadline = b"", None
-    while True:
-        if cancel.is_set() and deadline is None:
-            deadline = time.monotonic() + _CANCEL_SECONDS
-            process.terminate()
-        if deadline is not None and time.monotonic() > deadline:
-            process.kill()
-        if poll.poll(_LOOK_SECONDS * 1000):
-            piece = os.read(descriptor, 1 << 16)
-            if not piece:
-                return
-            *whole, rest = (rest + piece).split(b"\n")
-            yield from whole
+def workspace(gpus: Sequence[Gpu]) -> int:
+    """MB of Marian's workspace on each of some GPUs; without any, on the CPU."""
+    return int(min(gpu.memory for gpu in gpus) * _GPU_SHARE) if gpus else _CPU_WORKSPACE
 
 
 def _wait_for_owner(job: Job, store: Store, cancel: threading.Event) -> Outcome | None:
@@ -209,12 +140,3 @@ def _wait_for_owner(job: Job, store: Store, cancel: threading.Event) -> Outcome 
             if free:
                 return None
     return None
-
-
-def _died(code: int, errors: IO[bytes]) -> Outcome:
-    """What it means that a worker ended without a word."""
-    errors.seek(0)
-    tail = errors.read().decode(errors="replace")[-4096:]
-    if code < 0:
-        return Outcome("temporary", message=f"the worker was killed (signal {-code})", log_tail=tail)
-    return Outcome("failed", message=f"the worker did not work (exit code {code})", log_tail=tail)

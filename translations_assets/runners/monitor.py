@@ -67,7 +67,7 @@ class Progress:
             with self._path.open("rb") as file:
                 file.seek(self._offset)
                 new = file.read()
-        except FileNotFoundError:
+        except OSError:  # not written yet, or the disk is away
             return
         whole = new[: new.rfind(b"\n") + 1]
         self._offset += len(whole)

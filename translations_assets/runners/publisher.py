@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from translations_assets.steps.errors import StoreError
+from translations_assets.steps.errors import StoreError, StoreUnreachable
 from translations_assets.steps.job import Job
 
 if TYPE_CHECKING:
@@ -25,21 +26,28 @@ class StepLog:
 
     def __init__(self, path: Path, store: Store, job: Job) -> None:
         self._path, self._store, self._job = path, store, job
+        self._notes: list[str] = []
         self._offset = 0
         self._part = sum(1 for _ in store.read_log(job.key, job.generation, job.attempt))
         self._due = time.monotonic() + _PART_SECONDS
         path.touch()
 
     def note(self, text: str) -> None:
-        """Add a line of the worker's own."""
-        with self._path.open("ab") as file:
-            file.write(f"[worker] {text}\n".encode())
+        """Add a line of the worker's own; while the folder cannot be written it waits for a later one."""
+        self._notes.append(f"[worker] {text}\n")
+        self._write_notes()
+
+    def _write_notes(self) -> None:
+        with suppress(OSError), self._path.open("ab") as file:
+            file.write("".join(self._notes).encode())
+            self._notes = []
 
     def tail(self) -> str:
-        """The last lines."""
-        with self._path.open("rb") as file:
+        """The last lines, if the folder can be read."""
+        with suppress(OSError), self._path.open("rb") as file:
             file.seek(max(0, self._path.stat().st_size - _TAIL_BYTES))
             return "\n".join(file.read().decode(errors="replace").splitlines()[-_TAIL_LINES:])
+        return ""
 
     def ship_due(self) -> None:
         """Ship whole parts, and after 5 s whatever there is."""
@@ -47,6 +55,7 @@ class StepLog:
 
     def ship_all(self) -> None:
         """Ship what is left."""
+        self._write_notes()
         self._ship(everything=True)
 
     def _ship(self, everything: bool) -> None:
@@ -83,13 +92,17 @@ class CheckpointWatch:
 
 
 class Ticker(threading.Thread):
-    """Does something again and again until told to stop. A store that fails is told of, and tried again."""
+    """Does something again and again until told to stop. A store that fails is told of, and tried again.
+
+    missed_store: the store could not be reached at some time.
+    """
 
     def __init__(self, action: Callable[[], None], seconds: float, on_error: Callable[[str], None]) -> None:
         super().__init__(daemon=True)
         self._action, self._seconds, self._on_error = action, seconds, on_error
         self._stopped = threading.Event()
         self._last_error = ""
+        self.missed_store = False
 
     def run(self) -> None:
         """The thread."""
@@ -106,6 +119,7 @@ class Ticker(threading.Thread):
         try:
             self._action()
         except (StoreError, OSError) as error:
+            self.missed_store = self.missed_store or isinstance(error, StoreUnreachable)
             if str(error) != self._last_error:
                 self._last_error = str(error)
                 self._on_error(self._last_error)

@@ -31,6 +31,14 @@ class Grant:
     cpus: tuple[str, ...]
     gpus: tuple[str, ...]
     descriptors: tuple[int, ...]
+    _taken: tuple[dict[str, int], ...]
+
+    def leave(self) -> None:
+        """Leave the slots to a worker that has inherited them and goes on without us."""
+        for taken in self._taken:
+            for descriptor in taken.values():
+                os.close(descriptor)
+            taken.clear()
 
 
 class Slots:
@@ -56,7 +64,8 @@ class Slots:
             if some_gpus is None or some_cpus is None:
                 yield None
             else:
-                yield Grant(tuple(some_cpus), tuple(some_gpus), (*some_cpus.values(), *some_gpus.values()))
+                descriptors = (*some_cpus.values(), *some_gpus.values())
+                yield Grant(tuple(some_cpus), tuple(some_gpus), descriptors, (some_cpus, some_gpus))
 
 
 class _Queue:

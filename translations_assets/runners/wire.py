@@ -1,6 +1,7 @@
 """What a runner and its worker say to each other: one JSON object a line.
 
-To the worker, once: a `Request`. From the worker: any number of events, then an outcome or `busy`.
+To the worker, once: a `Request`. From the worker: any number of events, then an outcome, `busy` or
+`detached`.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from translations_assets.steps.job import Job, JobEvent, Outcome
 from translations_assets.steps.manifest import Manifest
@@ -38,6 +39,14 @@ class Busy:
     """Another worker owns the step: nothing was done."""
 
 
+@dataclass(frozen=True)
+class Detached:
+    """The orchestrator may go: the worker ends by itself, or goes on because other runs wait for the step."""
+
+
+Reply: TypeAlias = "JobEvent | Outcome | Busy | Detached"
+
+
 def pack_request(request: Request) -> bytes:
     """A request as a line."""
     return _line({**vars(request), "job": request.job.to_dict()})
@@ -49,21 +58,21 @@ def unpack_request(line: bytes) -> Request:
     return Request(**{**value, "job": Job.from_dict(value["job"]), "gpus": tuple(value["gpus"])})
 
 
-def pack_reply(reply: JobEvent | Outcome | Busy) -> bytes:
-    """An event, an outcome or `busy` as a line."""
+def pack_reply(reply: Reply) -> bytes:
+    """A reply as a line."""
     return _line({type(reply).__name__: asdict(reply)})
 
 
-def unpack_reply(line: bytes) -> JobEvent | Outcome | Busy:
-    """The event, outcome or `busy` of a line. Raises ValueError for anything else."""
+def unpack_reply(line: bytes) -> Reply:
+    """The reply of a line. Raises ValueError for anything else."""
     ((kind, value),) = json.loads(line).items()
     if kind == "JobEvent":
         return JobEvent(**value)
     if kind == "Outcome":
         manifest = value.pop("manifest")
         return Outcome(**value, manifest=Manifest.from_dict(manifest) if manifest else None)
-    if kind == "Busy":
-        return Busy()
+    if kind in ("Busy", "Detached"):
+        return Busy() if kind == "Busy" else Detached()
     raise ValueError(f"unknown reply {kind!r}")
 
 

@@ -131,7 +131,7 @@ def _size(folder: Path) -> int:
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 total += os.lstat(os.path.join(parent, name)).st_size
     return total
 

@@ -5,6 +5,7 @@ from translations_assets.stages import (
     corpus,
     distillation,
     evaluation,
+    quality,
     release,
     student,
     teacher,
@@ -12,8 +13,20 @@ from translations_assets.stages import (
 )
 from translations_assets.steps.stage import Stage
 
-_MODULES = (corpus, vocabulary, back_translation, teacher, distillation, student, release, evaluation)
+_MODULES = (
+    corpus,
+    vocabulary,
+    back_translation,
+    teacher,
+    distillation,
+    student,
+    release,
+    evaluation,
+    quality,
+)
 
 STAGES: dict[str, Stage] = {
     value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)
 }
+# Those that become assets; the others become asset checks.
+ASSETS: dict[str, Stage] = {name: stage for name, stage in STAGES.items() if not stage.checks}

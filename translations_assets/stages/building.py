@@ -14,6 +14,9 @@ from translations_assets.steps.step import Input, Output, RepoFile
 
 TRAIN_CONFIGS = "pipeline/train/configs"
 DECODING_CONFIGS = "pipeline/translate/configs"
+TRAINED_WITH = "marian-args.yml"
+TRAINING_ATTEMPTS = 10  # each goes on from the last save, so that machines may be taken away
+GPU_ATTEMPTS = 5  # of a part of a text
 
 
 def marian_args(values: Mapping[str, Any]) -> str:
@@ -38,7 +41,11 @@ def train_model(
     pretrained: Model | None = None,
     tokenized: bool = True,
 ) -> Model:
-    """A step that trains a model src→trg; `vocab` and `dev` are given in that direction."""
+    """A step that trains a model src→trg; `vocab` and `dev` are given in that direction.
+
+    It begins with the weights of `pretrained`, if any, and with the options that this was trained with, over
+    which `args` are laid.
+    """
     spoken = language(src)
     trained = step(
         "pipeline.train.train",
@@ -63,13 +70,20 @@ def train_model(
             "training_config": RepoFile(f"{TRAIN_CONFIGS}/training/{training}.yml"),
             "curriculum": RepoFile(f"{TRAIN_CONFIGS}/curriculum/{curriculum}.yml"),
             "pretrained": pretrained,
+            "pretrained_args": trained_with(pretrained) if pretrained else None,
         },
-        outputs=(*MODEL_FILES, "metrics.json"),
+        outputs=(*MODEL_FILES, TRAINED_WITH, "metrics.json"),
         worker="large-gpu",
         resumable=True,
         repeatable=False,
+        attempts=TRAINING_ATTEMPTS,
     )
     return trained.folder(*MODEL_FILES)
+
+
+def trained_with(model: Model) -> Output:
+    """The options that a model was trained with, as its training wrote them down."""
+    return model.files[MODEL_FILES[0]].step[TRAINED_WITH]
 
 
 def align(label: str, src: str, trg: str, corpus: Corpus, priors: Output | None) -> Aligned:
@@ -89,6 +103,11 @@ def align(label: str, src: str, trg: str, corpus: Corpus, priors: Output | None)
         aligned["corpus.aln.zst"],
         None if priors else aligned["corpus.priors"],
     )
+
+
+def part_files(parts: int, *kinds: str) -> tuple[str, ...]:
+    """The output names of a step that splits a text."""
+    return (*(f"part.{i}{kind}" for i in range(1, parts + 1) for kind in kinds), "stats.json")
 
 
 def translate_in_chunks(
@@ -114,7 +133,7 @@ def translate_in_chunks(
         label=f"split-{family}-{pair}",
         args={"parts": parts},
         inputs={"text": text, "references": references},
-        outputs=[f"part.{i}{kind}" for i in range(1, parts + 1) for kind in kinds] + ["stats.json"],
+        outputs=part_files(parts, *kinds),
     )
     translated = []
     for i in range(1, parts + 1):
@@ -131,6 +150,7 @@ def translate_in_chunks(
             outputs=(output, "stats.json"),
             worker="gpu",
             repeatable=False,
+            attempts=GPU_ATTEMPTS,
         )
         translated.append(chunk[output])
     if references:

@@ -12,6 +12,7 @@ from translations_assets.steps.stage import stage, step
 from translations_assets.steps.step import Arg, Output
 
 # Seeds of the samplers, one a corpus; part of the keys.
+DOWNLOAD_ATTEMPTS = 6  # with their pauses a minute, on top of what the scripts themselves try
 SEEDS = {"corpus": 1111, "devset": 1112, "mono-src": 1113, "mono-trg": 1114}
 
 # A provider's own code for a language.
@@ -141,14 +142,9 @@ def merge_mono_src(
     dataset_test: list[Corpus],
 ) -> Mono | None:
     """Monolingual source text, without duplicates and without what the parallel, dev or test text holds."""
-    return _merge_mono(
-        "src",
-        config.experiment.src,
-        clean_mono.src,
-        merge_corpus.src,
-        [corpus.src for corpus in dataset_devtest + dataset_test],
-        config.experiment.mono_max_sentences_src.total,
-    )
+    spoken, limit = config.experiment.src, config.experiment.mono_max_sentences_src.total
+    held_out = [corpus.src for corpus in dataset_devtest + dataset_test]
+    return _merge_mono("src", spoken, clean_mono.src, merge_corpus.src, held_out, limit)
 
 
 @stage(group="corpus")
@@ -160,14 +156,9 @@ def merge_mono_trg(
     dataset_test: list[Corpus],
 ) -> Mono | None:
     """Monolingual target text, without duplicates and without what the parallel, dev or test text holds."""
-    return _merge_mono(
-        "trg",
-        config.experiment.trg,
-        clean_mono.trg,
-        merge_corpus.trg,
-        [corpus.trg for corpus in dataset_devtest + dataset_test],
-        config.experiment.mono_max_sentences_trg.total,
-    )
+    spoken, limit = config.experiment.trg, config.experiment.mono_max_sentences_trg.total
+    held_out = [corpus.trg for corpus in dataset_devtest + dataset_test]
+    return _merge_mono("trg", spoken, clean_mono.trg, merge_corpus.trg, held_out, limit)
 
 
 def _slug(key: str) -> str:
@@ -193,6 +184,7 @@ def _parallel_dataset(config: TrainingConfig, category: str, dataset: Dataset) -
             "trg_code": code(language(trg)),
         },
         outputs=corpus_files(src, trg),
+        attempts=DOWNLOAD_ATTEMPTS,
     )
     corpus = corpus_of(fetched, src, trg, dataset.key)
     if dataset.augmentation is None:
@@ -221,6 +213,7 @@ def _mono(config: TrainingConfig, category: str, lang: str, keys: Sequence[str],
                 "max_sentences": limit,
             },
             outputs=(f"mono.{lang}.zst", "stats.json"),
+            attempts=DOWNLOAD_ATTEMPTS,
         )
         monos.append(Mono(fetched[f"mono.{lang}.zst"], dataset.key))
     return monos

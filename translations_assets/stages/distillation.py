@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.stages.building import translate_in_chunks
+from translations_assets.stages.building import GPU_ATTEMPTS, part_files, translate_in_chunks
 from translations_assets.stages.handles import Corpus, Model, Mono, corpus_files, corpus_of
 from translations_assets.steps.stage import stage, step
 from translations_assets.steps.step import Output
@@ -77,20 +77,40 @@ def merge_translated(
 
 @stage(group="distillation")
 def score(config: TrainingConfig, merge_translated: Corpus, train_backwards: Model) -> Output:
-    """The backwards model's log-probability per token of every distilled pair."""
-    scored = step(
-        "pipeline.cefilter.score",
-        label=f"score-{config.experiment.src}-{config.experiment.trg}",
-        inputs={
-            "model": train_backwards,
-            "model_source": merge_translated.trg,
-            "model_target": merge_translated.src,
-        },
-        outputs=("scores.zst", "stats.json"),
-        worker="gpu",
-        repeatable=False,
+    """The backwards model's log-probability per token of every distilled pair; split, scored, collected."""
+    pair = f"{config.experiment.src}-{config.experiment.trg}"
+    parts = config.taskcluster.split_chunks
+    split = step(
+        "pipeline.translate.split",
+        label=f"split-score-{pair}",
+        args={"parts": parts},
+        inputs={"text": merge_translated.trg, "references": merge_translated.src},
+        outputs=part_files(parts, ".zst", ".ref.zst"),
     )
-    return scored["scores.zst"]
+    scored = [
+        step(
+            "pipeline.cefilter.score",
+            label=f"score-{pair}-{i}/{parts}",
+            inputs={
+                "model": train_backwards,
+                "model_source": split[f"part.{i}.zst"],
+                "model_target": split[f"part.{i}.ref.zst"],
+            },
+            outputs=("scores.zst", "stats.json"),
+            worker="gpu",
+            repeatable=False,
+            attempts=GPU_ATTEMPTS,
+        )["scores.zst"]
+        for i in range(1, parts + 1)
+    ]
+    collected = step(
+        "pipeline.translate.collect",
+        label=f"collect-score-{pair}",
+        args={"name": "scores.zst"},
+        inputs={"parts": scored, "text": merge_translated.trg},
+        outputs=("scores.zst", "stats.json"),
+    )
+    return collected["scores.zst"]
 
 
 @stage(group="distillation")

@@ -57,8 +57,8 @@ def finetune_student(
     alignments_student: Aligned,
     merge_devset: Corpus,
 ) -> Model:
-    """The student, trained on with its weights quantised to 8 bits in the forward pass."""
-    args = {**config.marian_args.training_student, **config.marian_args.training_student_finetuned}
+    """The student, trained on, with its own options, its weights quantised to 8 bits in the forward pass."""
+    args = config.marian_args.training_student_finetuned
     label = f"finetune-student-{config.experiment.src}-{config.experiment.trg}"
     return _train(
         config, label, train_vocab, alignments_student, merge_devset, "student.finetune", args, train_student

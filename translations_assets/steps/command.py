@@ -53,6 +53,12 @@ def make_job(
     provenance: Mapping[str, Any],
 ) -> Job:
     """One attempt of a step, given the contents of its inputs and repository files."""
+    inputs = {
+        f"{name}/{path}": contents[handle]
+        for name, handles in step.inputs.items()
+        for path, handle in placed(handles)
+    }
+    files = {path: vars(blob) for path, blob in inputs.items()}
     return Job(
         key=parts.digest,
         generation=generation,
@@ -61,15 +67,17 @@ def make_job(
         reason=reason,
         script=step.script,
         command=command(step),
-        inputs={
-            f"{name}/{path}": contents[handle]
-            for name, handles in step.inputs.items()
-            for path, handle in placed(handles)
-        },
+        inputs=inputs,
         outputs=step.outputs,
         bundle=bundle,
         worker=step.worker,
         resumable=step.resumable,
         env=step.env,
-        provenance={**parts.to_dict(), "stage": step.stage, **provenance},
+        provenance={
+            **parts.to_dict(),
+            "stage": step.stage,
+            "repeatable": step.repeatable,
+            "files": files,
+            **provenance,
+        },
     )

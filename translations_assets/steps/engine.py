@@ -8,23 +8,34 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 from translations_assets.steps.command import make_job
-from translations_assets.steps.errors import Cancelled, StepFailed, StoreError, TranslationsError
+from translations_assets.steps.errors import (
+    Cancelled,
+    StepFailed,
+    StoreError,
+    StoreUnreachable,
+    TranslationsError,
+)
 from translations_assets.steps.job import Job, JobEvent, Outcome
 from translations_assets.steps.key import KeyParts
 from translations_assets.steps.manifest import Blob, Manifest
-from translations_assets.steps.plan import missing_outputs
+from translations_assets.steps.patience import RUN_SECONDS, when_reachable
+from translations_assets.steps.plan import LOST_MANIFEST, cost, is_lost, missing_outputs
 from translations_assets.steps.protocols import Runner, Store
 from translations_assets.steps.session import Session
 from translations_assets.steps.step import Output, RepoFile, Step, placed
 
 MAX_THREADS = 64  # steps that wait for a slot at once; the runner's slots decide how many run
 RETRY_SECONDS = 2.0  # pause before the second attempt; doubles with every further one
+LONGEST_PAUSE = 300.0
 LOG_LINES = 20
 
 _log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,7 @@ class StepEvent:
 
 
 Listener = Callable[[StepEvent], None]
+Explain = Callable[[Session, Step, KeyParts], Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -56,12 +68,14 @@ class StepResult:
 class Engine:
     """Runs steps by a runner and finds them in a store.
 
-    provenance  what every manifest of this run records besides its key's parts (code revision, config …)
+    provenance  what every manifest of this run records besides its key's parts (code revision …)
+    explain     says why a step that has no result for its key runs, for its manifest
     """
 
     store: Store
     runner: Runner
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    explain: Explain | None = None
 
     def run(
         self, session: Session, steps: Sequence[Step], cancel: threading.Event, listener: Listener
@@ -73,7 +87,8 @@ class Engine:
         from several threads; what it raises is logged and changes nothing.
         """
         mine = set(steps)
-        session.need([up for step in steps for up in step.upstream() if up not in mine])
+        others = [up for step in steps for up in step.upstream() if up not in mine]
+        when_reachable(lambda: session.need(others), RUN_SECONDS, cancel.wait, _log.warning)
         return _Execution(self, session, steps, cancel, listener).finish()
 
 
@@ -153,7 +168,10 @@ class _Execution:
     def _look_up(self, step: Step) -> list[_Missing]:
         """The step, when it has to run; a store that cannot be read fails this step and no other."""
         try:
-            missing = self._find(step)
+            missing = self._reach(step, lambda: self._find(step))
+        except Cancelled:
+            self.waiting[step] = None
+            return []
         except TranslationsError as error:
             self._failed(step, f"The step {step.label} cannot be looked up: {error}")
             return []
@@ -162,7 +180,10 @@ class _Execution:
     def _write_down(self, to_start: Sequence[_Missing]) -> bool:
         """Put what is used on record before anything new is made from it; whether that worked."""
         try:
-            self.session.write_down()
+            self._reach(to_start[0].step, self.session.write_down)
+        except Cancelled:
+            self.waiting.update(dict.fromkeys(missing.step for missing in to_start))
+            return False
         except TranslationsError as error:
             for missing in to_start:
                 self._failed(missing.step, f"The step {missing.step.label} was not started: {error}")
@@ -172,25 +193,47 @@ class _Execution:
     def _find(self, step: Step) -> _Missing | None:
         """Note the step's result when the store has it; else how to make it."""
         session, store = self.session, self.engine.store
+        if step in session.fixed:
+            self._note(step, session.fixed[step], cached=True)
+            return None
         parts = session.keys.parts(step, session.inputs(step))
         manifest = store.latest(parts.digest)
+        if manifest is None and is_lost(step, parts.digest, store, session.options.repair):
+            self._failed(step, self._lost(step, LOST_MANIFEST))
+            return None
         if manifest is None:
-            return _Missing(step, parts, 1, "no result for its key")
-        if session.repeats(step, parts.digest):
+            return _Missing(step, parts, 1, self._reason(step, parts))
+        if session.repeats(step, manifest):
             return _Missing(step, parts, manifest.generation + 1, f"told to repeat the stage {step.stage}")
         missing = missing_outputs(manifest, store)
         if not missing:
             self._note(step, manifest, cached=True)
             return None
         reason = f"{', '.join(missing)} is missing from the store or damaged"
-        if step.repeatable:
+        if step.repeatable or session.options.repair:
             return _Missing(step, parts, manifest.generation + 1, reason)
-        self._failed(
-            step,
-            f"{step.label} is lost: {reason}, and it cannot be repeated byte by byte. To make it again, with "
-            f"all that follows: translations train {session.partition} --start {step.stage}",
-        )
+        if session.is_spent(step):
+            session.warnings.append(f"{step.label} is lost ({reason}); everything made from it is whole.")
+            self._note(step, manifest, cached=True)
+            return None
+        self._failed(step, self._lost(step, f"{reason}; it took {cost(manifest)}"))
         return None
+
+    def _lost(self, step: Step, reason: str) -> str:
+        return (
+            f"{step.label} is lost: {reason}. It cannot be repeated byte by byte. To make it again, with all "
+            f"that follows from it: translations train {self.session.partition} --repair"
+        )
+
+    def _reason(self, step: Step, parts: KeyParts) -> str:
+        """Why a step without a result runs; that this cannot be said stops nothing."""
+        explain = self.engine.explain
+        try:
+            reasons = explain(self.session, step, parts) if explain else ()
+        except Exception:
+            _log.warning("why %s runs cannot be explained", step.label, exc_info=True)
+            reasons = ()
+        return "; ".join(reasons) or "no result for its key"
 
     def _run(self, missing: _Missing) -> Outcome:
         """All attempts of a step, in a thread of the pool; whatever goes wrong is this step's failure."""
@@ -198,24 +241,47 @@ class _Execution:
             return Outcome("cancelled", message="cancelled before it began")
         try:
             return self._attempts(missing)
+        except Cancelled as error:
+            return Outcome("cancelled", message=str(error))
         except TranslationsError as error:
             return Outcome("failed", message=str(error))
         except Exception as error:
             return Outcome("failed", message=f"a bug: {error!r}", log_tail=traceback.format_exc())
 
     def _attempts(self, missing: _Missing) -> Outcome:
-        step, job = missing.step, self._job(missing)
+        step, job = missing.step, self._reach(missing.step, lambda: self._job(missing))
         for number in range(step.attempts):
+            if number and self.cancel.wait(min(RETRY_SECONDS * 2 ** (number - 1), LONGEST_PAUSE)):
+                return Outcome("cancelled", message="cancelled before another attempt")
             attempt = replace(job, attempt=job.attempt + number)
-            outcome = self.engine.runner.run(
-                attempt, self.engine.store, self.cancel, lambda event: self._event(step, event)
-            )
+            outcome = self._reach(step, partial(self._attempt, step, attempt))
             if outcome.kind != "temporary" or number == step.attempts - 1:
                 return outcome
             self._tell(StepEvent("retry", step, {"message": _why(outcome)}))
-            if self.cancel.wait(RETRY_SECONDS * 2**number):
-                return Outcome("cancelled", message="cancelled before another attempt")
         raise AssertionError("a step has at least one attempt")
+
+    def _attempt(self, step: Step, job: Job) -> Outcome:
+        """One attempt. Raises StoreUnreachable for one that the store ended: it does not count."""
+        outcome = self.engine.runner.run(
+            job, self.engine.store, self.cancel, lambda event: self._event(step, event)
+        )
+        if outcome.unreachable:
+            raise StoreUnreachable(outcome.message)
+        return outcome
+
+    def _reach(self, step: Step, action: Callable[[], T]) -> T:
+        """Do what a step needs the store for; wait for a store that is away, which is told once."""
+        try:
+            return when_reachable(
+                action,
+                RUN_SECONDS,
+                self.cancel.wait,
+                lambda message: self._tell(StepEvent("retry", step, {"message": message})),
+            )
+        except StoreUnreachable as error:
+            if self.cancel.is_set():
+                raise Cancelled(f"The run was cancelled while it waited: {error}") from error
+            raise
 
     def _job(self, missing: _Missing) -> Job:
         """The next attempt; earlier runs may have made some."""
@@ -228,8 +294,18 @@ class _Execution:
             generation=missing.generation,
             attempt=max(store.attempts(missing.parts.digest, missing.generation), default=0) + 1,
             reason=missing.reason,
-            provenance={"run": session.run, "partition": session.partition, **self.engine.provenance},
+            provenance={**self._provenance(), **self.engine.provenance},
         )
+
+    def _provenance(self) -> dict[str, Any]:
+        session = self.session
+        options = session.options.to_dict()
+        return {
+            "run": session.run,
+            "partition": session.partition,
+            "config": vars(session.config_blob),
+            **({"options": options} if options else {}),
+        }
 
     def _contents(self, step: Step) -> dict[Output | RepoFile, Blob]:
         """The contents of all that a step reads; files of the repository are put into the store."""

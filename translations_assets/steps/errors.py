@@ -1,8 +1,9 @@
 """Errors of the engine and the stores, all told to people.
 
 TranslationsError
-├── StoreError          the store cannot be reached, read or written
-│   └── DamagedError    contents are missing or differ from their digest
+├── StoreError          the store cannot be read or written
+│   ├── DamagedError    contents are missing or differ from their digest
+│   └── StoreUnreachable  its disk or network is away, perhaps for a moment: worth waiting for
 ├── GraphError          the stages do not make a graph
 ├── StepFailed          a script failed for its own fault, or too often
 └── Cancelled           somebody ended the run
@@ -19,6 +20,10 @@ class StoreError(TranslationsError):
 
 class DamagedError(StoreError):
     """Contents are missing or differ from their digest."""
+
+
+class StoreUnreachable(StoreError):
+    """The store's disk or network is away, perhaps for a moment: worth waiting for, see `steps.patience`."""
 
 
 class GraphError(TranslationsError):

@@ -7,22 +7,28 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.stage_names import resolve_stage
 from translations_assets.steps.errors import GraphError
 from translations_assets.steps.step import Step
 
 
 class Graph:
-    """The steps of a config by stage; `stages` maps a name to its steps, upstream stages first."""
+    """The steps of a config by stage; `stages` maps a name to its steps, upstream stages first.
+
+    `checks` maps the stages that only compute numbers to judge another stage by, to that stage.
+    """
 
     def __init__(
         self,
         config: TrainingConfig,
         stages: dict[str, tuple[Step, ...]],
         upstream: Mapping[str, tuple[str, ...]],
+        checks: Mapping[str, str] | None = None,
     ) -> None:
         self.config = config
         self.stages = stages
         self.upstream = upstream
+        self.checks = checks or {}
         self.by_label = {step.label: step for step in self.steps}
         if len(self.by_label) != len(self.steps):
             labels = [step.label for step in self.steps]
@@ -50,6 +56,24 @@ class Graph:
             if name in wanted:
                 wanted.update(self.upstream[name])
         return [name for name in self.stages if name in wanted]
+
+    def checks_of(self, stage: str) -> list[str]:
+        """The stages that compute numbers by which a stage is judged."""
+        return [name for name, checked in self.checks.items() if checked == stage]
+
+    def up_to(self, target: str | None) -> list[str]:
+        """The stages that a target names, all that they need, and their checks, in running order.
+
+        Without a target the config's own counts, else all. Raises ConfigError for a name that is unknown.
+        """
+        name = target or self.config.target_stage
+        return self.with_checks(self.stage_closure(resolve_stage(name) if name else self.stages))
+
+    def with_checks(self, stages: Iterable[str]) -> list[str]:
+        """The given stages and those that check one of them and need no other stage, in running order."""
+        given = set(stages)
+        checks = {name for name in self.checks if given.issuperset(self.upstream[name])}
+        return [name for name in self.stages if name in given | checks]
 
     def downstream_stages(self, starts: Iterable[str]) -> list[str]:
         """The given stages and all stages downstream of them, in running order."""

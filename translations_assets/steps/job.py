@@ -61,12 +61,15 @@ class Outcome:
     failed     the script's own fault: bad input, a bug; another attempt would fail as well
     temporary  the machine, the network, the store: worth another attempt (exit 75, killed, out of memory …)
     cancelled  ended because it was asked for
+
+    unreachable: temporary, and it was the store that could not be reached, not the step's own machine
     """
 
     kind: Literal["done", "failed", "temporary", "cancelled"]
     manifest: Manifest | None = None
     message: str = ""
     log_tail: str = ""
+    unreachable: bool = False
 
 
 @dataclass(frozen=True)

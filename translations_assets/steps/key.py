@@ -19,14 +19,17 @@ from typing import Any
 
 import yaml
 
+from translations_assets.steps.code.accepted import FILE as ACCEPTED_CHANGES
+from translations_assets.steps.code.accepted import Accepted
 from translations_assets.steps.code.fingerprint import CodeBase, Fingerprint
 from translations_assets.steps.code.libraries import Lock, resolve
 from translations_assets.steps.errors import GraphError
 from translations_assets.steps.manifest import Blob
 from translations_assets.steps.step import Output, RepoFile, Step, placed
 
-# What a script runs as a program instead of importing it: the function that names it → the name to import.
-PROGRAMS = {"pipeline.common.resources:marian_command": "pymarian"}
+# What a script runs as a program instead of importing it: the function that names it, in whichever module,
+# → the name to import.
+PROGRAMS = {"marian_command": "pymarian"}
 FORMAT = 1  # changes with the meaning of a key: every step runs again
 _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -63,10 +66,13 @@ class KeyMaker:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._code = CodeBase(root)
         self._libraries: dict[str, Mapping[str, str]] = {}
         self._repo_files: dict[str, tuple[str, bytes]] = {}
         self._lock = threading.RLock()
+
+    @cached_property
+    def _code(self) -> CodeBase:
+        return CodeBase(self.root, Accepted.read(self.root / ACCEPTED_CHANGES))
 
     @cached_property
     def _requirements(self) -> Lock:
@@ -90,7 +96,8 @@ class KeyMaker:
             return self._libraries[script]
 
     def _resolve(self, fingerprint: Fingerprint) -> Mapping[str, str]:
-        programs = {name for symbol, name in PROGRAMS.items() if symbol in fingerprint.parts}
+        symbols = {part.partition(":")[2] for part in fingerprint.parts}
+        programs = {name for symbol, name in PROGRAMS.items() if symbol in symbols}
         return resolve(self._requirements, fingerprint.imports | programs)
 
     def parts(self, step: Step, inputs: Mapping[Output, Blob]) -> KeyParts:
@@ -100,13 +107,25 @@ class KeyMaker:
         """
         return self._parts(step, {output: blob.digest for output, blob in inputs.items()})
 
-    def recipe(self, step: Step) -> str:
-        """A hash of the step with its inputs by name in place of contents: changes when config or files do.
+    def known_parts(self, step: Step, inputs: Mapping[Output, Blob]) -> KeyParts:
+        """The parts as far as they are known: in place of the digest of an input that is not there is ""."""
+        digests = {output: "" for _, _, output in step.input_outputs()}
+        return self._parts(step, digests | {output: blob.digest for output, blob in inputs.items()})
 
-        Code is left out: an asset's code version covers it.
+    def recipe(self, step: Step) -> str:
+        """The key of the step with its inputs by name in place of contents.
+
+        It changes when code, config, files or libraries do, and never by what other steps make.
         """
         names = {output: f"{output.step.label}:{output.name}" for _, _, output in step.input_outputs()}
-        return json_digest({**self._parts(step, names).to_dict(), "code": ""})
+        return self._parts(step, names).digest
+
+    def code_changes(self, script: str, old: CodeBase) -> list[str]:
+        """What changed in the code that a script reaches since another state of it, for people."""
+        from translations_assets.steps.code.compare import code_changes
+
+        with self._lock:
+            return code_changes(old, self._code, script)
 
     def _parts(self, step: Step, contents: Mapping[Output, str]) -> KeyParts:
         return KeyParts(
@@ -151,15 +170,28 @@ def _file_bytes(path: Path) -> bytes:
 def _file_digest(path: Path, data: bytes) -> str:
     if path.suffix in {".yml", ".yaml", ".json"}:
         try:
-            return json_digest(yaml.load(data, Loader=_YAML))
-        except yaml.YAMLError as error:
+            value = json.loads(data) if path.suffix == ".json" else yaml.load(data, Loader=_YAML)
+            if _has_names_only(value):
+                return json_digest(value)
+        except (yaml.YAMLError, ValueError) as error:
             raise GraphError(f"A stage names the file {path}, which is no YAML or JSON: {error}") from error
         except TypeError:
             pass  # a date, keys of several types: nothing that JSON can say
     return hashlib.sha256(data).hexdigest()
 
 
+def _has_names_only(value: Any) -> bool:
+    """Whether all keys are texts: JSON would write the key 1 as the text."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _has_names_only(inner) for key, inner in value.items())
+    return not isinstance(value, list) or all(map(_has_names_only, value))
+
+
+def canonical_json(value: Any) -> bytes:
+    """A value as JSON, the same bytes for equal values."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+
+
 def json_digest(value: Any) -> str:
     """SHA-256 (hex) of a value as canonical JSON."""
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(canonical_json(value)).hexdigest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -17,12 +17,17 @@ class Blob:
 
 @dataclass(frozen=True)
 class Usage:
-    """What an attempt used: wall-clock and CPU seconds, peak memory and disk in bytes."""
+    """What an attempt used: wall-clock and CPU seconds, peak memory and disk in bytes; of its GPUs, how many,
+    their mean utilisation (0 to 1), and the peak memory in bytes of all of them together.
+    """
 
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_memory: int = 0
     disk: int = 0
+    gpus: int = 0
+    gpu_utilisation: float = 0.0
+    gpu_memory: int = 0
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,21 @@ class Manifest:
     started: float
     ended: float
     usage: Usage = field(default_factory=Usage)
+
+    @property
+    def stage(self) -> str:
+        """The stage that the step belongs to, empty when that was not recorded."""
+        return str(self.provenance.get("stage", ""))
+
+    def origins(self) -> Iterator[Blob]:
+        """What was stored to repeat the step, besides its inputs: its code bundle and training config."""
+        yield self.bundle
+        if config := self.provenance.get("config"):
+            yield Blob(**config)
+
+    def files(self) -> Mapping[str, Blob]:
+        """Input path → the contents that were placed there, made by other steps or of the repository."""
+        return {path: Blob(**blob) for path, blob in self.provenance.get("files", {}).items()}
 
     def to_dict(self) -> dict[str, Any]:
         """The manifest as JSON values."""
@@ -87,3 +107,17 @@ class Ref:
             for label, blobs in value["outputs"].items()
         }
         return cls(**fields)
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A run whose results are never collected, why, and since when."""
+
+    run: str
+    reason: str
+    time: float
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> Pin:
+        """A pin from its JSON values."""
+        return cls(**value)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from translations_assets.steps.durations import Cost, outlook
 from translations_assets.steps.key import KeyMaker
 from translations_assets.steps.manifest import Blob, Manifest
 from translations_assets.steps.protocols import Store
 from translations_assets.steps.step import Output, Step
 
+LOST_MANIFEST = "its manifest was damaged and is put aside in quarantine/"
 Status = Literal["cached", "run", "maybe", "lost"]
 
 
@@ -18,10 +20,10 @@ Status = Literal["cached", "run", "maybe", "lost"]
 class PlannedStep:
     """What will become of a step.
 
-    cached  its result is in the store
+    cached  its result is in the store; or its files are lost, and all that is made from them is whole
     run     it will run: no result for its key, or the run was told to repeat it
     maybe   it runs if a step before it that will run changes its input (early cutoff)
-    lost    its result was made, is damaged or missing, and cannot be repeated byte by byte
+    lost    its result was made, is damaged or missing, cannot be repeated byte by byte, and is needed
     """
 
     step: Step
@@ -48,57 +50,138 @@ class Plan:
             stages.setdefault(planned.step.stage, []).append(planned)
         return stages
 
-    def summary(self) -> str:
-        """One line that a person can decide from."""
-        names: tuple[tuple[Status, str], ...] = (
-            ("cached", "cached"),
-            ("run", "to run"),
-            ("maybe", "to run if their input changes"),
-            ("lost", "lost"),
+    def results(self) -> dict[Step, Manifest]:
+        """The results that count for the steps after them."""
+        return {
+            planned.step: planned.manifest
+            for planned in self.steps
+            if planned.manifest and planned.status in ("cached", "lost")
+        }
+
+    def with_reasons(self, reasons: Mapping[Step, tuple[str, ...]]) -> Plan:
+        """The same plan with other reasons for some steps."""
+        return Plan(
+            tuple(
+                replace(planned, reasons=reasons.get(planned.step, planned.reasons)) for planned in self.steps
+            )
         )
-        counts = [f"{self.count(status)} {name}" for status, name in names if self.count(status)]
-        return f"{len(self.steps)} steps: {', '.join(counts) or 'nothing to do'}"
+
+    def summary(self, costs: Mapping[Step, Cost | None] | None = None) -> str:
+        """One line that a person can decide from; with what the steps cost that will or may run."""
+        names: tuple[Status, ...] = ("cached", "run", "maybe", "lost")
+        counts = [f"{self.count(name)} {name}" for name in names if self.count(name)]
+        line = f"{len(self.steps)} step{'s' * (len(self.steps) != 1)}: {', '.join(counts) or 'nothing to do'}"
+        if costs is None:
+            return line
+        will, may = (
+            [costs[planned.step] for planned in self.steps if planned.status == status]
+            for status in ("run", "maybe")
+        )
+        return "; ".join(filter(None, [line, outlook(will, may)]))
 
 
-def make_plan(steps: Iterable[Step], keys: KeyMaker, store: Store, repeat: Collection[str] = ()) -> Plan:
-    """Plan steps given in running order, upstream steps included; stages in `repeat` run although cached."""
-    planned: dict[Step, PlannedStep] = {}
-    for step in steps:
-        planned[step] = _plan_step(step, planned, keys, store, repeat)
-    return Plan(tuple(planned.values()))
-
-
-def _plan_step(
-    step: Step,
-    planned: Mapping[Step, PlannedStep],
+def make_plan(
+    steps: Iterable[Step],
     keys: KeyMaker,
     store: Store,
-    repeat: Collection[str],
-) -> PlannedStep:
-    waiting = [up for up in step.upstream() if planned[up].status != "cached"]
-    if waiting:
-        reasons = tuple(f"input from {up.label}, which is not cached" for up in waiting)
-        return PlannedStep(step, "run" if step.stage in repeat else "maybe", None, reasons)
-    inputs = {output: _contents(output, planned) for _, _, output in step.input_outputs()}
-    key = keys.parts(step, inputs).digest
-    manifest = store.latest(key)
-    if step.stage in repeat:
-        return PlannedStep(step, "run", key, (f"told to repeat the stage {step.stage}",))
-    if manifest is None:
-        return PlannedStep(step, "run", key, ("no result for its key in the store",))
-    missing = missing_outputs(manifest, store)
-    if missing:
+    repeat: Collection[str] = (),
+    fixed: Mapping[Step, Manifest] | None = None,
+    repair: bool = False,
+) -> Plan:
+    """Plan steps given in running order, upstream steps included.
+
+    repeat  stages that run although cached
+    fixed   results that count for their steps, whatever their keys
+    repair  lost results are made again
+    """
+    planning = _Planning(keys, store, repeat, fixed or {}, repair)
+    for step in steps:
+        planning.planned[step] = planning.plan(step)
+    planning.leave_alone()
+    return Plan(tuple(planning.planned.values()))
+
+
+@dataclass
+class _Planning:
+    keys: KeyMaker
+    store: Store
+    repeat: Collection[str]
+    fixed: Mapping[Step, Manifest]
+    repair: bool
+    planned: dict[Step, PlannedStep] = field(default_factory=dict)
+
+    def plan(self, step: Step) -> PlannedStep:
+        if step in self.fixed:
+            return self._fixed(step, self.fixed[step])
+        repeats = step.stage in self.repeat
+        upstream = [self.planned[up] for up in step.upstream()]
+        waiting = [up for up in upstream if up.status in ("run", "maybe")]
+        if waiting:
+            reasons = tuple(f"input from {up.step.label}, which is not cached" for up in waiting)
+            return PlannedStep(step, "run" if repeats else "maybe", None, reasons)
+        lost = tuple(f"input from {up.step.label}, which is lost" for up in upstream if up.status == "lost")
+        if any(up.manifest is None for up in upstream):
+            return PlannedStep(step, "maybe", None, lost)
+        key, manifest = self._look_up(step)
+        if lost and (repeats or manifest is None):
+            return PlannedStep(step, "maybe", key, lost, manifest)
+        if repeats:
+            return PlannedStep(step, "run", key, (f"told to repeat the stage {step.stage}",), manifest)
+        if manifest is None and is_lost(step, key, self.store, self.repair):
+            return PlannedStep(step, "lost", key, (LOST_MANIFEST,))
+        if manifest is None:
+            return PlannedStep(step, "run", key, ("no result for its key in the store",))
+        return self._found(step, manifest)
+
+    def _look_up(self, step: Step) -> tuple[str, Manifest | None]:
+        inputs = {output: self._contents(output) for _, _, output in step.input_outputs()}
+        key = self.keys.parts(step, inputs).digest
+        return key, self.store.latest(key)
+
+    def _contents(self, output: Output) -> Blob:
+        manifest = self.planned[output.step].manifest
+        assert manifest is not None  # the step is cached or lost
+        return manifest.outputs[output.name]
+
+    def _fixed(self, step: Step, manifest: Manifest) -> PlannedStep:
+        reason = "taken from the previous run"
+        return PlannedStep(step, "cached", manifest.key, (reason,), manifest)
+
+    def _found(self, step: Step, manifest: Manifest) -> PlannedStep:
+        missing = missing_outputs(manifest, self.store)
+        if not missing:
+            return PlannedStep(step, "cached", manifest.key, (), manifest)
         reason = f"{', '.join(missing)} is missing from the store or damaged"
-        return PlannedStep(step, "run" if step.repeatable else "lost", key, (reason,), manifest)
-    return PlannedStep(step, "cached", key, (), manifest)
+        if step.repeatable or self.repair:
+            return PlannedStep(step, "run", manifest.key, (reason,), manifest)
+        return PlannedStep(step, "lost", manifest.key, (reason, f"it took {cost(manifest)}"), manifest)
+
+    def leave_alone(self) -> None:
+        """What is lost counts as cached when everything made from it is; there must be such a thing."""
+        readers: dict[Step, list[Step]] = {}
+        for step in self.planned:
+            for up in step.upstream():
+                readers.setdefault(up, []).append(step)
+        for step, planned in reversed(self.planned.items()):
+            made = readers.get(step, [])
+            if planned.status == "lost" and made and all(self.planned[r].status == "cached" for r in made):
+                reasons = (*planned.reasons, "left alone: everything made from it is whole")
+                self.planned[step] = replace(planned, status="cached", reasons=reasons)
 
 
-def _contents(output: Output, planned: Mapping[Step, PlannedStep]) -> Blob:
-    manifest = planned[output.step].manifest
-    assert manifest is not None  # the step is cached
-    return manifest.outputs[output.name]
+def is_lost(step: Step, key: str, store: Store, repair: bool) -> bool:
+    """Whether a step without a manifest was made, and is not simply to be made (again)."""
+    return not step.repeatable and not repair and store.has_damaged(key)
 
 
 def missing_outputs(manifest: Manifest, store: Store) -> list[str]:
     """Names of a manifest's outputs whose contents the store does not have whole."""
     return [name for name, blob in manifest.outputs.items() if not store.has_blob(blob)]
+
+
+def cost(manifest: Manifest) -> str:
+    """What making a result took, for people: `3.2 h on 4 GPUs`."""
+    gpus = manifest.provenance.get("worker", {}).get("gpus", 0)
+    machine = f" on {gpus} GPU{'s' * (gpus != 1)}" if gpus else ""
+    seconds = manifest.usage.seconds
+    return f"{seconds / 3600:.1f} h{machine}" if seconds >= 3600 else f"{seconds:.0f} s{machine}"

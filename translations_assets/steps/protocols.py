@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from translations_assets.steps.job import Job, JobEvent, Outcome
-from translations_assets.steps.manifest import Blob, Manifest, Ref
+from translations_assets.steps.manifest import Blob, Manifest, Pin, Ref
 
 
 class Store(Protocol):
     """Where finished steps live: blobs by SHA-256, manifests by key and generation, refs, logs, checkpoints.
 
     Nothing is ever replaced: of two writers of the same thing the second finds the first's. All methods raise
-    StoreError (a message for people) when the store cannot be reached or written.
+    StoreError (a message for people) when the store cannot be read or written, StoreUnreachable when that may
+    pass.
     """
 
     @property
@@ -43,6 +44,9 @@ class Store(Protocol):
     def latest(self, key: str) -> Manifest | None:
         """The highest generation of a step's manifest, None when the step never finished."""
 
+    def has_damaged(self, key: str) -> bool:
+        """Whether a manifest of the step was damaged and put aside."""
+
     def generation(self, key: str, number: int) -> Manifest | None:
         """One generation of a step's manifest."""
 
@@ -52,12 +56,24 @@ class Store(Protocol):
     def keys(self) -> Iterator[str]:
         """Every key that has a manifest."""
 
+    def manifests(self) -> Iterator[Manifest]:
+        """Every whole manifest, each generation of each step, by key."""
+
+    def retired(self) -> Iterator[Manifest]:
+        """Manifests of collected artifacts that something kept was made from; no look-up finds them."""
+
     def quarantine(self, blob: Blob, reason: str) -> None:
         """Put damaged contents aside, so that nobody uses them."""
 
     # One owner at a time
     def lock(self, key: str, generation: int) -> AbstractContextManager[bool]:
         """Try to become the owner of a step's generation; gives False at once when somebody else is."""
+
+    def waiting(self, key: str, generation: int) -> AbstractContextManager[None]:
+        """Be counted among those who want a step's result, until the end of the block or of the process."""
+
+    def waiters(self, key: str, generation: int) -> int:
+        """How many want a step's result now."""
 
     # Logs: parts that are written once, in order
     def append_log(self, key: str, generation: int, attempt: int, part: int, data: bytes) -> None:
@@ -99,6 +115,15 @@ class Store(Protocol):
     def runs(self) -> list[str]:
         """Ids of the runs, newest first."""
 
+    def pin(self, run: str, reason: str) -> None:
+        """Keep what a run uses from being collected. Raises StoreError for an unknown or pinned run."""
+
+    def unpin(self, run: str) -> None:
+        """Let what a run uses be collected again. Raises StoreError when the run is not pinned."""
+
+    def pins(self) -> Mapping[str, Pin]:
+        """The pinned runs by id, those that were pinned first first."""
+
     def add_config(self, name: str, text: str) -> None:
         """Store a training config under a name, for good; StoreError when the name has another text."""
 
@@ -114,6 +139,7 @@ class Runner(Protocol):
     ) -> Outcome:
         """Run one attempt and wait for its end; safe to call from many threads at once.
 
-        When another process owns the step, waits for that owner's result. When `cancel` is set, ends the
-        script (SIGTERM, then SIGKILL) so that this returns within 10 s, kind `cancelled`.
+        When another process owns the step, waits for that owner's result. When `cancel` is set, returns
+        within 10 s, kind `cancelled`, and ends the script (SIGTERM, then SIGKILL) unless another run waits
+        for the step.
         """

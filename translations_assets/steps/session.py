@@ -6,18 +6,28 @@ writes down what the run uses before it is used, so that nothing is collected as
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
+from translations_assets.config.stage_names import resolve_stage
 from translations_assets.steps.errors import TranslationsError
 from translations_assets.steps.graph import Graph
-from translations_assets.steps.key import KeyMaker
+from translations_assets.steps.key import KeyMaker, canonical_json, json_digest
 from translations_assets.steps.manifest import Blob, Manifest, Ref
-from translations_assets.steps.plan import missing_outputs
+from translations_assets.steps.options import RunOptions
+from translations_assets.steps.patience import RUN_SECONDS, when_reachable
+from translations_assets.steps.plan import make_plan, missing_outputs
 from translations_assets.steps.protocols import Store
 from translations_assets.steps.step import Output, Step
+
+HEARTBEAT_SECONDS = 60.0
+
+_log = logging.getLogger(__name__)
 
 
 class UpstreamMissing(TranslationsError):
@@ -38,7 +48,11 @@ class Result:
 class Session:
     """State of one run over one graph; safe for use by several threads.
 
-    repeat  stages whose steps run although cached (each once a run)
+    repeat    stages whose steps run although cached, each once a run
+    fixed     results that count for their steps, whatever their keys (`--previous-run`)
+    stages    the stages that the run was asked for, for its record
+    continues earlier runs that this one repeats from failure: what they repeated is not repeated again
+    warnings  what people should know of the results that the run uses
     """
 
     run: str
@@ -47,7 +61,11 @@ class Session:
     graph: Graph
     store: Store
     keys: KeyMaker
+    options: RunOptions = field(default_factory=RunOptions)
     repeat: Collection[str] = ()
+    fixed: Mapping[Step, Manifest] = field(default_factory=dict)
+    stages: Collection[str] = ()
+    continues: Collection[str] = ()
     warnings: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -56,6 +74,19 @@ class Session:
         self._made: set[str] = set()
         self._started = time.time()
         self._lock = threading.RLock()
+        self._ended = threading.Event()
+
+    @cached_property
+    def ref_partition(self) -> str:
+        """The partition that refs are written to: one of its own when the run has overrides."""
+        if not self.options.overrides:
+            return self.partition
+        return f"{self.partition}@{json_digest(self.options.overrides)[:12]}"
+
+    @cached_property
+    def config_blob(self) -> Blob:
+        """The training config with its overrides and defaults, as JSON, in the store."""
+        return self.store.add_bytes(canonical_json(self.graph.config.model_dump(mode="json", by_alias=True)))
 
     def result(self, step: Step) -> Result | None:
         """The result that the step has in this run, None while it has none."""
@@ -74,9 +105,10 @@ class Session:
         self._results[step] = result
         self._used[step.label] = (result.key, result.generation)
 
-    def repeats(self, step: Step, key: str) -> bool:
+    def repeats(self, step: Step, manifest: Manifest) -> bool:
         """Whether a step runs although cached: its stage is to be repeated, and this run has not done so."""
-        return step.stage in self.repeat and key not in self._made
+        done = manifest.key in self._made or manifest.provenance.get("run") in self.continues
+        return step.stage in self.repeat and not done
 
     def inputs(self, step: Step) -> dict[Output, Blob]:
         """The contents of a step's inputs; its upstream steps have results."""
@@ -84,19 +116,54 @@ class Session:
             output: self._results[output.step].outputs[output.name] for _, _, output in step.input_outputs()
         }
 
+    def is_spent(self, step: Step) -> bool:
+        """Whether nobody needs a step's files: all that is made from them is whole."""
+        return self._spent.get(step, False)
+
+    @cached_property
+    def _spent(self) -> dict[Step, bool]:
+        plan = make_plan(self.graph.steps, self.keys, self.store, self.repeat, self.fixed)
+        return {planned.step: planned.status == "cached" for planned in plan.steps}
+
     def write_down(self) -> None:
         """Store which results the run uses, key by key."""
         with self._lock:
-            value = {
-                "run": self.run,
-                "partition": self.partition,
-                "space": self.space,
-                "config": self.graph.config.digest,
-                "started": self._started,
-                "heartbeat": time.time(),
-                "uses": {label: list(used) for label, used in self._used.items()},
-            }
-            self.store.write_run(self.run, value)
+            self.store.write_run(self.run, self._record())
+
+    def _record(self) -> dict[str, Any]:
+        experiment = self.graph.config.experiment
+        return {
+            "run": self.run,
+            "partition": self.partition,
+            "space": self.space,
+            "pair": [experiment.src, experiment.trg],
+            "config": self.graph.config.digest,
+            "options": self.options.to_dict(),
+            "stages": list(self.stages),
+            "started": self._started,
+            "heartbeat": time.time(),
+            **({"ended": time.time()} if self._ended.is_set() else {}),
+            "uses": {label: list(used) for label, used in self._used.items()},
+        }
+
+    def keep_alive(self) -> None:
+        """Write the run down now and each minute until `end`, so that what it uses is not collected."""
+        self.write_down()
+        threading.Thread(target=self._beat, name=f"heartbeat of {self.run}", daemon=True).start()
+
+    def _beat(self) -> None:
+        while not self._ended.wait(HEARTBEAT_SECONDS):
+            try:
+                self.write_down()
+            except TranslationsError as error:  # the next beat may reach the store again
+                _log.warning("the run's record cannot be renewed: %s", error)
+
+    def end(self) -> None:
+        """Write down that the run has ended."""
+        with self._lock:
+            if not self._ended.is_set():
+                self._ended.set()
+                self.write_down()
 
     def need(self, steps: Collection[Step]) -> None:
         """Find results for steps that this run does not make: by key, else by the partition's ref.
@@ -113,7 +180,7 @@ class Session:
         missing = [step for step in steps if not self._by_key(step)]
         if not missing:
             return
-        refs = self.store.refs(self.space, self.partition, stage)
+        refs = self._refs(stage)
         if not refs:
             raise UpstreamMissing(
                 f"{missing[0].label} is out of date or was never made, and {stage} is not part of this run. "
@@ -126,8 +193,16 @@ class Session:
             f"translations train {self.partition} --target {stage}"
         )
 
+    def _refs(self, stage: str) -> list[Ref]:
+        """What the stage last was, newest first; with overrides, before what it was without."""
+        partitions = dict.fromkeys((self.ref_partition, self.partition))
+        return [ref for name in partitions for ref in self.store.refs(self.space, name, stage)]
+
     def _by_key(self, step: Step) -> bool:
-        """Note a step's result when the store has it whole; whether it has."""
+        """Note a step's result when it is given, or the store has it whole; whether it has."""
+        if step in self.fixed:
+            self.set_result(step, self.fixed[step])
+            return True
         manifest = self._look_up(step, {})
         if manifest is None or missing_outputs(manifest, self.store):
             return False
@@ -148,7 +223,7 @@ class Session:
         if step in self._results:
             return self._results[step].outputs
         if step not in seen:
-            manifest = self._look_up(step, seen)
+            manifest = self.fixed.get(step) or self._look_up(step, seen)
             seen[step] = manifest.outputs if manifest else None
         return seen[step]
 
@@ -171,16 +246,19 @@ class Session:
 
     def publish(self, stage: str) -> None:
         """Append a ref for a stage whose steps all have results, unless its newest ref says the same."""
+        when_reachable(lambda: self._publish(stage), RUN_SECONDS, self._ended.wait, _log.warning)
+
+    def _publish(self, stage: str) -> None:
         steps = self.graph.stages[stage]
         results = {step.label: self._results[step] for step in steps}
         used = {label: (result.key, result.generation) for label, result in results.items()}
-        newest = self.store.refs(self.space, self.partition, stage)[:1]
+        newest = self.store.refs(self.space, self.ref_partition, stage)[:1]
         if newest and newest[0].steps == used:
             return
         self.store.add_ref(
             Ref(
                 space=self.space,
-                partition=self.partition,
+                partition=self.ref_partition,
                 stage=stage,
                 run=self.run,
                 time=time.time(),
@@ -189,3 +267,8 @@ class Session:
                 outputs={label: result.outputs for label, result in results.items()},
             )
         )
+
+
+def repeated_stages(graph: Graph, start: str) -> list[str]:
+    """The stages that `start` repeats: those of that name and all downstream of them; none for ""."""
+    return graph.downstream_stages(resolve_stage(start)) if start else []

@@ -23,12 +23,17 @@ StageFunction = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of the pipeline; becomes one Dagster asset. `group` is its family in the UI."""
+    """A stage of the pipeline; becomes one Dagster asset. `group` is its family in the UI.
+
+    A stage that names another in `checks` computes numbers by which that one is judged, and becomes asset
+    checks of it in place of an asset.
+    """
 
     name: str
     group: str
     function: StageFunction
     upstream: tuple[str, ...]
+    checks: str = ""
 
     @property
     def description(self) -> str:
@@ -45,7 +50,7 @@ class _Building:
 _building: ContextVar[_Building] = ContextVar("building")
 
 
-def stage(group: str) -> Callable[[StageFunction], Stage]:
+def stage(group: str, checks: str = "") -> Callable[[StageFunction], Stage]:
     """Make a function a stage: `config` first, then its upstream stages by name."""
 
     def make(function: StageFunction) -> Stage:
@@ -54,7 +59,7 @@ def stage(group: str) -> Callable[[StageFunction], Stage]:
             raise GraphError(
                 f"The first parameter of stage {function.__name__} must be `config`, not {first!r}."
             )
-        return Stage(function.__name__, group, function, tuple(upstream))
+        return Stage(function.__name__, group, function, tuple(upstream), checks)
 
     return make
 
@@ -69,6 +74,7 @@ def step(
     worker: WorkerClass = "cpu",
     resumable: bool = False,
     repeatable: bool = True,
+    attempts: int = 3,
 ) -> Step:
     """Add a step to the stage that is being built; an input that is None or empty is left out."""
     building = _building.get()
@@ -82,6 +88,7 @@ def step(
         worker=worker,
         resumable=resumable,
         repeatable=repeatable,
+        attempts=attempts,
     )
     building.steps.append(new)
     return new
@@ -103,7 +110,8 @@ def build_graph(config: TrainingConfig, stages: Mapping[str, Stage]) -> Graph:
         finally:
             _building.reset(token)
         steps[name] = tuple(building.steps)
-    return Graph(config, steps, {name: stages[name].upstream for name in steps})
+    checks = {name: stages[name].checks for name in steps if stages[name].checks}
+    return Graph(config, steps, {name: stages[name].upstream for name in steps}, checks)
 
 
 def stage_order(stages: Mapping[str, Stage]) -> list[str]:

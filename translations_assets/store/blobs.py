@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -11,6 +12,9 @@ from translations_assets.steps.manifest import Blob
 from translations_assets.store.clone import clone
 from translations_assets.store.digest import copy_file, digest_bytes, digest_file
 from translations_assets.store.files import Files
+
+_DIFFERENT = "the contents differ from their SHA-256 or size"
+_LOCK = "blobs"  # shared by those who rely on contents that they found, held alone by who removes contents
 
 
 class Blobs:
@@ -23,10 +27,8 @@ class Blobs:
 
         A file in the store's own work folders is handed over: it becomes the blob, without a copy.
         """
-        try:
+        with self._files.telling("read, to store it,", path):
             blob = digest_file(path)
-        except OSError as error:
-            raise StoreError(f"Cannot read {path} to store it: {error.strerror}.") from error
         source = path.resolve()
         if source.is_relative_to(self._files.root / "work"):
             self._ensure(blob, lambda target: self._files.adopt(source, target))
@@ -72,8 +74,12 @@ class Blobs:
         """Put damaged contents aside, so that nobody uses them."""
         self._files.set_aside(self._blob_path(blob), reason)
 
+    def blob_file(self, digest: str) -> Path:
+        """Where contents stand, when they are there."""
+        return self._files.at("blobs", digest[:2], digest)
+
     def _blob_path(self, blob: Blob) -> Path:
-        return self._files.at("blobs", blob.digest[:2], blob.digest)
+        return self.blob_file(blob.digest)
 
     def _ensure(self, blob: Blob, create: Callable[[Path], bool]) -> None:
         """Make the contents be there, whole, durable and touched, whoever writes them."""
@@ -88,13 +94,50 @@ class Blobs:
         )
 
     def _found(self, blob: Blob) -> bool:
-        size = self._files.size(self._blob_path(blob))
-        if size is None:
+        """Whether the contents are there, whole; touched, so that nobody collects them before their use."""
+        path = self._blob_path(blob)
+        if self._files.size(path) is None:
             return False
-        if size != blob.size:
-            self.quarantine(blob, f"{size} bytes instead of {blob.size}")
-            return False
-        return self._files.touch(self._blob_path(blob))
+        with self._blobs_stay():
+            if not self._files.touch(path):
+                return False
+        with self._files.telling("read", path):
+            if digest_file(path) == blob:
+                return True
+        self.quarantine(blob, _DIFFERENT)
+        return False
+
+    @contextmanager
+    def _blobs_stay(self) -> Iterator[None]:
+        """Keep the garbage collector from removing contents."""
+        with self._files.locked(_LOCK):
+            yield
+
+    def _touch_blob(self, blob: Blob) -> bool:
+        """Mark contents as used now; False when they are missing or have another size."""
+        return self._files.touch(self._blob_path(blob), durable=False) and self.has_blob(blob)
+
+    def blob_shards(self) -> list[Path]:
+        """The folders of the blobs, each with a part of them."""
+        folder = self._files.at("blobs")
+        return [folder / name for name in sorted(self._files.names(folder))]
+
+    @contextmanager
+    def removing_blobs(self) -> Iterator[None]:
+        """Keep everybody from relying on contents that they find, while some are removed."""
+        with self._files.locked(_LOCK, alone=True):
+            yield
+
+    def mark_time(self) -> int:
+        """Now, in ns, by the clock of the store's file system.
+
+        Whoever relies on contents either has committed what names them before this time, or touches them
+        after it.
+        """
+        with self._files.locked(_LOCK, alone=True):
+            path = self._files.at("locks", _LOCK)
+            self._files.touch(path, durable=False)
+            return self._files.modified(path)
 
     def _copy(self, source: Path, target: Path, blob: Blob) -> bool:
         def write(file: BinaryIO) -> None:
@@ -113,7 +156,7 @@ class Blobs:
         )
 
     def _damaged(self, blob: Blob) -> DamagedError:
-        self.quarantine(blob, "the contents differ from their SHA-256 or size")
+        self.quarantine(blob, _DIFFERENT)
         return DamagedError(
             f"In the store {self._files.root} the contents {blob.digest} differ from their digest; they were "
             "put aside in quarantine/. Run again: what can be made again will be."

@@ -6,10 +6,10 @@ last, stands there and every file agrees with it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from translations_assets.steps.errors import StoreError
 from translations_assets.store.clone import clone
 from translations_assets.store.digest import digest_file
 from translations_assets.store.files import Files
@@ -18,7 +18,7 @@ from translations_assets.store.sealed import seal, unseal
 from translations_assets.store.warn import warn
 
 _KEPT = 2
-_MANIFEST = "set.json"
+SET_MANIFEST = "set.json"
 
 
 class Checkpoints:
@@ -34,7 +34,7 @@ class Checkpoints:
         """
         sets = self._sets(key, generation)
         target = sets / safe(name)
-        if self._files.size(target / _MANIFEST) is not None:
+        if self._files.size(target / SET_MANIFEST) is not None:
             return
         self._files.remove(target)
         files = {
@@ -47,7 +47,7 @@ class Checkpoints:
         for parent in {(target / "files" / relative).parent for relative in files}:
             self._files.sync(parent)
         value = {"name": name, "files": blobs}
-        self._files.create(target / _MANIFEST, lambda file: file.write(seal(value)))
+        self._files.create(target / SET_MANIFEST, lambda file: file.write(seal(value)))
         self._drop_old_sets(sets)
 
     def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
@@ -63,6 +63,33 @@ class Checkpoints:
         """Remove the sets of a step that has finished."""
         self._files.remove(self._sets(key, generation))
 
+    def checkpoint_sets(self) -> Iterator[tuple[str, int, Path]]:
+        """(key, generation, folder) of every checkpoint set, whole or not."""
+        root = self._files.at("checkpoints")
+        for name in sorted(self._files.names(root)):
+            for number in filter(str.isdecimal, sorted(self._files.names(root / name))):
+                for stored in sorted(self._files.names(root / name / number)):
+                    yield original(name), int(number), root / name / number / stored
+
+    def wrong_in_set(self, stored: Path) -> str:
+        """What is wrong with a stored set; nothing with one whose writer was killed, as it does not count."""
+        data = self._files.read(stored / SET_MANIFEST)
+        if data is None:
+            return ""
+        try:
+            for relative, blob in unseal(data)["files"].items():
+                path = stored / "files" / relative
+                size = self._files.size(path)
+                if size is None:  # its owner may have dropped the set meanwhile
+                    return f"{relative} is missing" if self._files.size(stored / SET_MANIFEST) else ""
+                if digest_file(path).digest != blob["digest"]:
+                    return f"{relative} differs from its digest"
+        except (ValueError, KeyError) as error:
+            return str(error)
+        except FileNotFoundError:
+            return ""
+        return ""
+
     def _sets(self, key: str, generation: int) -> Path:
         return self._files.at("checkpoints", key, str(generation))
 
@@ -76,26 +103,29 @@ class Checkpoints:
 
     def _drop_old_sets(self, sets: Path) -> None:
         names = sorted(map(original, self._files.names(sets)))
-        whole = [name for name in names if self._files.size(sets / safe(name) / _MANIFEST) is not None]
+        whole = [name for name in names if self._files.size(sets / safe(name) / SET_MANIFEST) is not None]
         for name in names:
             if name not in whole[-_KEPT:]:
                 self._files.remove(sets / safe(name))
 
     def _place_set(self, stored: Path, target: Path) -> bool:
         """Copy one set; False, with a word in the log and nothing placed, when it is not whole."""
-        data = self._files.read(stored / _MANIFEST)
+        data = self._files.read(stored / SET_MANIFEST)
         if data is None:  # its writer was killed
             return False
         try:
             for relative, blob in unseal(data)["files"].items():
                 self._place_checkpoint_file(stored / "files" / relative, target / relative, blob)
-        except (ValueError, KeyError, StoreError) as error:
-            warn(f"The checkpoint set {stored} is damaged and not used: {error}")
+        except (ValueError, KeyError) as error:
+            warn(f"The checkpoint set {stored} is damaged, put aside in quarantine/ and not used: {error}")
             self._files.remove(target)
+            self._files.set_aside(stored, str(error))
             return False
         return True
 
     def _place_checkpoint_file(self, stored: Path, target: Path, blob: dict[str, Any]) -> None:
+        if self._files.size(stored) is None:
+            raise ValueError(f"{stored} is missing")
         with self._files.telling("place a checkpoint at", target):
             target.parent.mkdir(parents=True, exist_ok=True)
             clone(stored, target, link=False)

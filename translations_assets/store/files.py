@@ -16,13 +16,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from translations_assets.steps.errors import StoreError
-from translations_assets.store.locks import release, take, take_new
+from translations_assets.steps.errors import StoreError, StoreUnreachable
+from translations_assets.store.locks import hold, release, take, take_new
 from translations_assets.store.names import safe
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+_AWAY = {
+    *(errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN),
+    *(errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EREMOTEIO, errno.ESHUTDOWN),
+}
 _READ_ONLY = 0o444
+MARK = "store.json"  # made with the store: a folder without it may be where the store is mounted, and is not
+_FORMAT = b'{"format": 1}\n'
 
 
 class Files:
@@ -32,17 +38,20 @@ class Files:
         self.root = root
         self._durable: set[Path] = set()  # folders whose own entries this process has made durable
         self._swept = False
+        self._mark = f"{root}/{MARK}"
+        self._marked = os.path.exists(self._mark)
 
     def at(self, *names: str) -> Path:
         """A path below the root; each name becomes one safe file name."""
         return Path(f"{self.root}/{'/'.join(map(safe, names))}")  # joinpath takes thrice as long
 
-    def names(self, folder: Path) -> list[str]:
+    def names(self, folder: Path | str) -> list[str]:
         """What a folder holds, in no order; nothing when it does not exist."""
         with self.telling("list", folder):
             try:
                 return os.listdir(folder)
             except FileNotFoundError:
+                self.check()
                 return []
 
     def size(self, path: Path) -> int | None:
@@ -51,6 +60,7 @@ class Files:
             try:
                 return os.stat(path).st_size
             except FileNotFoundError:
+                self.check()
                 return None
 
     def modified(self, path: Path) -> int:
@@ -59,6 +69,7 @@ class Files:
             try:
                 return os.stat(path).st_mtime_ns
             except FileNotFoundError:
+                self.check()
                 return 0
 
     def read(self, path: Path) -> bytes | None:
@@ -67,6 +78,7 @@ class Files:
             try:
                 return path.read_bytes()
             except FileNotFoundError:
+                self.check()
                 return None
 
     def create(self, path: Path, write: Callable[[BinaryIO], object], durable: bool = True) -> bool:
@@ -80,6 +92,7 @@ class Files:
         """The same with a file of this file system that nobody writes any more; it becomes read-only."""
         with self.telling("write", path), source.open("rb") as file:
             self._finish(file, _READ_ONLY, durable=True)
+            os.utime(source)  # its writer may have ended long ago: the garbage collector goes by this
             return self._link(source, path, durable=True)
 
     def replace(self, path: Path, data: bytes) -> None:
@@ -93,7 +106,7 @@ class Files:
             os.rename(temporary, path)
             _sync(path.parent)
 
-    def touch(self, path: Path) -> bool:
+    def touch(self, path: Path, durable: bool = True) -> bool:
         """Mark a file as used now and make its folder durable; False when it is gone.
 
         The garbage collector spares what was touched lately.
@@ -102,20 +115,59 @@ class Files:
             try:
                 os.utime(path)
             except FileNotFoundError:
+                self.check()
                 return False
-            self.make_folder(path.parent)
-            _sync(path.parent)  # whoever made the file may have been killed before doing so
+            if durable:
+                self.make_folder(path.parent)
+                _sync(path.parent)  # whoever made the file may have been killed before doing so
             return True
+
+    @contextmanager
+    def locked(self, name: str, *, alone: bool = False, wait: bool = True) -> Iterator[bool]:
+        """Hold a lock of the whole store, shared or alone; gives False when that would mean waiting."""
+        path = self.at("locks", name)
+        with self.telling("lock", path):
+            self.make_folder(path.parent)
+            descriptor = hold(path, alone=alone, wait=wait)
+        try:
+            yield descriptor is not None
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
 
     def make_folder(self, folder: Path) -> None:
         """Make a folder and its parents, and their entries durable."""
         if folder in self._durable:
             return
+        self.check()
         if folder != self.root:
             self.make_folder(folder.parent)
         folder.mkdir(parents=folder == self.root, exist_ok=True)
+        if folder == self.root and not self._marked:
+            self._make_mark()
         _sync(folder.parent)
         self._durable.add(folder)
+
+    def check(self) -> None:
+        """Raise StoreUnreachable when the store that we saw is gone, as from where a disk is not mounted."""
+        if self._marked and not os.path.exists(self._mark) and not os.path.exists(f"{self.root}/blobs"):
+            raise StoreUnreachable(
+                f"The store {self.root} cannot be reached: its contents were there, and nothing is. Is the "
+                "disk mounted, is the server up? (If the store was removed on purpose, start again.)"
+            )
+
+    def is_mark_damaged(self) -> bool:
+        """Whether the file that tells a store from another folder has other contents than it was given."""
+        return self.read(Path(self._mark)) not in (None, _FORMAT)
+
+    def _make_mark(self) -> None:
+        with suppress(FileExistsError):
+            descriptor = os.open(self._mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _READ_ONLY)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(_FORMAT)
+                self._finish(file, _READ_ONLY, durable=True)
+            _sync(self.root)
+        self._marked = True
 
     def sync(self, path: Path) -> None:
         """Make a file's contents, or a folder's entries, durable."""
@@ -123,10 +175,30 @@ class Files:
             _sync(path)
 
     def remove(self, folder: Path) -> None:
-        """Remove a folder and what it holds."""
+        """Remove a folder and what it holds, or a file; nothing when it is gone."""
         with self.telling("remove", folder), suppress(FileNotFoundError):
-            shutil.rmtree(folder)
-        self._durable = {known for known in self._durable if not known.is_relative_to(folder)}
+            try:
+                shutil.rmtree(folder)
+            except NotADirectoryError:
+                folder.unlink()
+        below = f"{folder}/"
+        self._durable = {known for known in self._durable if not f"{known}/".startswith(below)}
+
+    def unlink(self, path: Path) -> None:
+        """Remove a file; nothing when it is gone."""
+        with self.telling("remove", path):
+            path.unlink(missing_ok=True)
+
+    def remove_empty(self, folder: Path) -> None:
+        """Remove a folder that holds nothing; one that does stays."""
+        with suppress(OSError):
+            folder.rmdir()
+
+    def move(self, path: Path, target: Path) -> None:
+        """Give a file another name, at once in place of what had it."""
+        with self.telling("move", path):
+            self.make_folder(target.parent)
+            os.rename(path, target)
 
     def set_aside(self, path: Path, reason: str) -> None:
         """Move a damaged file to `quarantine/` with the reason beside it; nothing when it is gone."""
@@ -144,12 +216,18 @@ class Files:
             target.with_name(name + ".reason.json").write_text(note + "\n", encoding="utf-8")
 
     @contextmanager
-    def telling(self, doing: str, path: Path) -> Iterator[None]:
+    def telling(self, doing: str, path: Path | str) -> Iterator[None]:
         """Turn an OSError into a StoreError that says what could not be done, why, and what to do next."""
         try:
             yield
         except OSError as error:
-            raise StoreError(self._explain(f"{doing} {path}", error)) from error
+            raise self.trouble(f"{doing} {path}", error) from error
+
+    def trouble(self, doing: str, error: OSError) -> StoreError:
+        """What to raise when the store could not do something: StoreUnreachable when that may pass."""
+        self.check()
+        kind = StoreUnreachable if error.errno in _AWAY else StoreError
+        return kind(self._explain(doing, error))
 
     def _explain(self, doing: str, error: OSError) -> str:
         problem = f"The store {self.root} could not {doing}: {error.strerror or error}."
@@ -170,25 +248,32 @@ class Files:
             os.fsync(file.fileno())
 
     def _link(self, source: Path, path: Path, durable: bool) -> bool:
+        try:
+            linked = self._link_once(source, path)
+        except FileNotFoundError:  # the garbage collector has removed the empty folder
+            self._durable.difference_update({path.parent, *path.parent.parents})
+            linked = self._link_once(source, path)
+        if linked and durable:
+            _sync(path.parent)
+        return linked
+
+    def _link_once(self, source: Path, path: Path) -> bool:
         self.make_folder(path.parent)
         try:
             os.link(source, path)
         except FileExistsError:
             return False
-        except FileNotFoundError:  # somebody tidied the empty folder away
-            self._durable.discard(path.parent)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            os.link(source, path)
-        if durable:
-            _sync(path.parent)
         return True
+
+    def _paths(self, folder: str) -> list[Path]:
+        return [self.root / folder / name for name in self.names(self.root / folder)]
 
     @contextmanager
     def _temporary(self) -> Iterator[tuple[BinaryIO, Path]]:
         """A new file in `tmp/`, locked while we live so that nobody sweeps it."""
         folder = self.root / "tmp"
         self.make_folder(folder)
-        self._sweep(folder)
+        self._sweep()
         path, descriptor = take_new(folder)
         try:
             with os.fdopen(descriptor, "wb", closefd=False) as file:
@@ -196,13 +281,13 @@ class Files:
         finally:
             release(path, descriptor)
 
-    def _sweep(self, folder: Path) -> None:
-        """Remove temporary files of writers that were killed; once per process is enough."""
+    def _sweep(self) -> None:
+        """Remove temporary files and step locks of those who were killed; once per process is enough."""
         if self._swept:
             return
         self._swept = True
-        for name in os.listdir(folder):
-            path = folder / name
+        locks = [path for path in self._paths("locks") if path.suffix[1:].isdecimal()]  # <key>.<generation>
+        for path in (*self._paths("tmp"), *locks):
             descriptor = take(path)
             if descriptor is not None:
                 release(path, descriptor)

@@ -1,7 +1,9 @@
 """The store in a folder, shared by all processes of a machine (or of several, on a file system with flock).
 
+store.json  the format; tells a store from the empty folder that it is mounted on
 blobs/ab/abcd…  steps/ab/<key>/<n>.json  logs/<key>/<n>.<attempt>/<part>  checkpoints/<key>/<n>/<set>/
-runs/<run>.json  refs/<space>/<partition>/<stage>/<run>.json  configs/<name>.yml
+runs/<run>.json  refs/<space>/<partition>/<stage>/<run>.json  pins/<run>.json  configs/<name>.yml
+retired/<key>.<n>.json  how collected artifacts were made, while something kept was made from them
 quarantine/  damaged files, each with its reason    locks/, tmp/, work/  of those who are at work now
 """
 
@@ -21,6 +23,11 @@ class LocalStore(Manifests, Logs, Checkpoints, Records):
 
     def __init__(self, root: Path) -> None:
         self._files = Files(root.resolve())
+
+    @property
+    def files(self) -> Files:
+        """The files below the store's folder, for its upkeep."""
+        return self._files
 
     @property
     def root(self) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -32,9 +33,25 @@ def take_new(folder: Path, suffix: str = "") -> tuple[Path, int]:
             return path, descriptor
 
 
+def hold(path: Path, *, alone: bool, wait: bool) -> int | None:
+    """Hold a lock file that is never removed, alone or shared; None when that would mean waiting.
+
+    The descriptor frees it when it is closed, by whomever.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    mode = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+    try:
+        fcntl.flock(descriptor, mode if wait else mode | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
 def release(path: Path, descriptor: int) -> None:
-    """Remove a held lock file, then free it."""
-    path.unlink(missing_ok=True)
+    """Remove a held lock file, if that can be done, then free it."""
+    with suppress(OSError):
+        path.unlink()
     os.close(descriptor)
 
 

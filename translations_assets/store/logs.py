@@ -1,12 +1,17 @@
-"""Logs of a local store: `logs/<key>/<n>.<attempt>/<part>`, parts that are written once, in order."""
+"""Logs of a local store: `logs/<key>/<n>.<attempt>/<part>`, parts that are written once, in order.
+
+Each part begins with a line that holds its SHA-256.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 from translations_assets.steps.errors import StoreError
 from translations_assets.store.files import Files
+from translations_assets.store.names import original
+from translations_assets.store.sealed import seal_bytes, unseal_bytes
 
 
 class Logs:
@@ -16,22 +21,48 @@ class Logs:
 
     def append_log(self, key: str, generation: int, attempt: int, part: int, data: bytes) -> None:
         """Store one part (at most 5 s or 1 MB of log). Raises StoreError when the part is there already."""
-        path = self._log_folder(key, generation, attempt) / str(part)
+        path = self.log_folder(key, generation, attempt) / str(part)
         # Not durable: a power cut may take the last seconds of a log, and a step pays no fsync for it.
-        if not self._files.create(path, lambda file: file.write(data), durable=False):
+        if not self._files.create(path, lambda file: file.write(seal_bytes(data)), durable=False):
             raise StoreError(f"{path} is there already: another worker writes the log of this attempt.")
 
     def read_log(self, key: str, generation: int, attempt: int, part: int = 0) -> Iterator[bytes]:
-        """The parts from number `part` on that are there now."""
-        folder = self._log_folder(key, generation, attempt)
+        """The parts from number `part` on that are there now; a damaged one as a line that says so."""
+        folder = self.log_folder(key, generation, attempt)
         for number in sorted(int(name) for name in self._files.names(folder) if name.isdecimal()):
             if number >= part and (data := self._files.read(folder / str(number))) is not None:
-                yield data
+                yield _whole(data, number)
 
     def attempts(self, key: str, generation: int) -> list[int]:
         """Numbers of the attempts that have a log, ascending."""
         names = (name.partition(".") for name in self._files.names(self._files.at("logs", key)))
         return sorted(int(attempt) for number, _, attempt in names if number == str(generation))
 
-    def _log_folder(self, key: str, generation: int, attempt: int) -> Path:
+    def remove_log(self, folder: Path) -> None:
+        """Remove the parts of a log, for the garbage collector."""
+        for name in self._files.names(folder):
+            self._files.unlink(folder / name)
+        self._files.remove_empty(folder)
+        self._files.remove_empty(folder.parent)
+
+    def logs(self, without: Container[str] = ()) -> Iterator[tuple[str, int, int]]:
+        """(key, generation, attempt) of every log but those of some keys."""
+        root = str(self._files.at("logs"))
+        for name in sorted(self._files.names(root)):
+            if original(name) in without:
+                continue
+            for folder in sorted(self._files.names(f"{root}/{name}")):
+                generation, _, attempt = folder.partition(".")
+                if generation.isdecimal() and attempt.isdecimal():
+                    yield original(name), int(generation), int(attempt)
+
+    def log_folder(self, key: str, generation: int, attempt: int) -> Path:
+        """Where a log stands, when there is one."""
         return self._files.at("logs", key, f"{generation}.{attempt}")
+
+
+def _whole(data: bytes, number: int) -> bytes:
+    try:
+        return unseal_bytes(data)
+    except ValueError:
+        return f"[store] part {number} of this log is damaged and left out\n".encode()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from translations_assets.steps.errors import DamagedError, StoreError
-from translations_assets.steps.manifest import Blob, Manifest, Ref
+from translations_assets.steps.manifest import Blob, Manifest, Pin, Ref
 from translations_assets.store.digest import digest_bytes
 from translations_assets.store.names import safe
 
@@ -25,10 +26,12 @@ class MemoryStore:
         self._blobs: dict[str, bytes] = {}
         self._manifests: dict[str, dict[int, Manifest]] = {}
         self._owned: set[tuple[str, int]] = set()
+        self._waiting: list[tuple[str, int]] = []
         self._logs: dict[tuple[str, int, int], dict[int, bytes]] = {}
         self._checkpoints: dict[tuple[str, int], dict[str, dict[str, bytes]]] = {}
         self._refs: dict[tuple[str, str, str], list[Ref]] = {}
         self._runs: dict[str, str] = {}
+        self._pins: dict[str, Pin] = {}
         self._configs: dict[str, str] = {}
         self.quarantined: dict[str, str] = {}
 
@@ -80,6 +83,10 @@ class MemoryStore:
         generations = self._manifests.get(key)
         return generations[max(generations)] if generations else None
 
+    def has_damaged(self, key: str) -> bool:
+        """Whether a manifest of the step was damaged: never, in memory."""
+        return False
+
     def generation(self, key: str, number: int) -> Manifest | None:
         """One generation of a step's manifest."""
         return self._manifests.get(key, {}).get(number)
@@ -96,6 +103,15 @@ class MemoryStore:
         """Every key that has a manifest."""
         return iter(sorted(self._manifests))
 
+    def manifests(self) -> Iterator[Manifest]:
+        """Every manifest, each generation of each step, by key."""
+        generations = [self._manifests[key] for key in sorted(self._manifests)]
+        return iter([made for numbered in generations for _, made in sorted(numbered.items())])
+
+    def retired(self) -> Iterator[Manifest]:
+        """Nothing: nothing is collected here."""
+        return iter(())
+
     @contextmanager
     def lock(self, key: str, generation: int) -> Iterator[bool]:
         """Try to become the owner of a step's generation; gives False at once when somebody else is."""
@@ -107,6 +123,19 @@ class MemoryStore:
         finally:
             if free:
                 self._owned.discard((key, generation))
+
+    @contextmanager
+    def waiting(self, key: str, generation: int) -> Iterator[None]:
+        """Be counted among those who want a step's result."""
+        self._waiting.append((key, generation))
+        try:
+            yield
+        finally:
+            self._waiting.remove((key, generation))
+
+    def waiters(self, key: str, generation: int) -> int:
+        """How many want a step's result now."""
+        return self._waiting.count((key, generation))
 
     def append_log(self, key: str, generation: int, attempt: int, part: int, data: bytes) -> None:
         """Store one part. Raises StoreError when the part is there already."""
@@ -172,6 +201,23 @@ class MemoryStore:
     def runs(self) -> list[str]:
         """Ids of the runs, those that began last first."""
         return list(self._runs)[::-1]
+
+    def pin(self, run: str, reason: str) -> None:
+        """Note that a run is pinned. Raises StoreError for an unknown or pinned run."""
+        if run not in self._runs:
+            raise StoreError(f"The store has no run {run}.")
+        if run in self._pins:
+            raise StoreError(f"The run {run} is pinned already.")
+        self._pins[run] = Pin(run, reason, time.time())
+
+    def unpin(self, run: str) -> None:
+        """Forget that a run is pinned. Raises StoreError when it is not."""
+        if self._pins.pop(run, None) is None:
+            raise StoreError(f"The run {run} is not pinned.")
+
+    def pins(self) -> Mapping[str, Pin]:
+        """The pinned runs by id."""
+        return dict(self._pins)
 
     def add_config(self, name: str, text: str) -> None:
         """Store a training config under a name, for good; StoreError when the name has another text."""

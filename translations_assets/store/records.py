@@ -1,17 +1,21 @@
-"""Records of a local store: refs of the partitions' stages, state of runs, pasted training configs."""
+"""Records of a local store: refs of the partitions' stages, runs, pins, pasted training configs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from translations_assets.steps.errors import StoreError
-from translations_assets.steps.manifest import Ref
+from translations_assets.steps.manifest import Pin, Ref
 from translations_assets.store.files import Files
 from translations_assets.store.names import original, safe
-from translations_assets.store.sealed import seal, unseal
+from translations_assets.store.sealed import DIFFERENT, seal, seal_bytes, unseal, unseal_bytes
 from translations_assets.store.warn import warn
+
+GC_LOCK = "gc"  # held alone by the garbage collector, shared by whoever must not meet it
 
 T = TypeVar("T")
 
@@ -31,15 +35,24 @@ class Records:
 
     def refs(self, space: str, partition: str, stage: str) -> list[Ref]:
         """A stage's refs, newest first; damaged ones are left out, with a warning."""
-        folder = self._files.at("refs", space, partition, stage)
-        found = [
-            self._read_record(folder / name, Ref.from_dict) for name in sorted(self._files.names(folder))
-        ]
-        return sorted((ref for ref in found if ref), key=lambda ref: ref.time, reverse=True)
+        return [ref for _, ref in self._refs_in(self._files.at("refs", space, partition, stage))]
 
     def has_refs(self, space: str, partition: str) -> list[str]:
         """The stages of a partition that have a ref."""
         return sorted(map(original, self._files.names(self._files.at("refs", space, partition))))
+
+    def ref_files(self) -> Iterator[list[tuple[Path, Ref]]]:
+        """For each space, partition and stage its whole refs, newest first, each with its file."""
+        spaces = self._files.at("refs")
+        for space in sorted(self._files.names(spaces)):
+            for partition in sorted(self._files.names(spaces / space)):
+                for stage in sorted(self._files.names(spaces / space / partition)):
+                    yield self._refs_in(spaces / space / partition / stage)
+
+    def _refs_in(self, folder: Path) -> list[tuple[Path, Ref]]:
+        paths = [folder / name for name in sorted(self._files.names(folder))]
+        found = [(path, ref) for path in paths if (ref := self._read_record(path, Ref.from_dict))]
+        return sorted(found, key=lambda pair: pair[1].time, reverse=True)
 
     def write_run(self, run: str, value: Mapping[str, Any]) -> None:
         """Store what a run uses (replaces the run's own earlier state)."""
@@ -49,6 +62,10 @@ class Records:
         """What a run stored; None, with a warning, when that is damaged."""
         return self._read_record(self._run_path(run), dict)
 
+    def remove_run(self, run: str) -> None:
+        """Forget a run, for the garbage collector."""
+        self._files.unlink(self._run_path(run))
+
     def runs(self) -> list[str]:
         """Ids of the runs, those that began last first."""
         folder = self._files.at("runs")
@@ -56,32 +73,81 @@ class Records:
         newest = sorted(began, key=lambda name: (began[name], name), reverse=True)
         return [original(name.removesuffix(".json")) for name in newest]
 
+    def pin(self, run: str, reason: str) -> None:
+        """Keep what a run uses from being collected. Raises StoreError for an unknown or pinned run."""
+        if self.read_run(run) is None:
+            raise StoreError(f"The store {self._files.root} has no run {run}.")
+        value = {"run": run, "reason": reason, "time": time.time()}
+        path = self._pin_path(run)
+        with self._unless_collected():
+            while not self._files.create(path, lambda file: file.write(seal(value))):
+                if self._read_record(path, Pin.from_dict):
+                    raise StoreError(
+                        f"The run {run} is pinned already. To give another reason, unpin it first: "
+                        f"translations cache unpin {run}"
+                    )
+                self._files.set_aside(path, DIFFERENT)
+
+    def unpin(self, run: str) -> None:
+        """Let what a run uses be collected again. Raises StoreError when the run is not pinned."""
+        if self._files.size(self._pin_path(run)) is None:
+            raise StoreError(f"The run {run} is not pinned. To list the pins: translations cache pins")
+        self._files.unlink(self._pin_path(run))
+
+    def pins(self) -> Mapping[str, Pin]:
+        """The pinned runs by id; damaged pins are left out, with a warning."""
+        folder = self._files.at("pins")
+        found = [self._read_record(folder / name, Pin.from_dict) for name in self._files.names(folder)]
+        return {pin.run: pin for pin in sorted(filter(None, found), key=lambda pin: pin.time)}
+
+    @contextmanager
+    def _unless_collected(self) -> Iterator[None]:
+        """Keep the garbage collector from starting; StoreError while it is at work."""
+        with self._files.locked(GC_LOCK, wait=False) as mine:
+            if not mine:
+                raise StoreError(
+                    f"The store {self._files.root} is being cleared by `translations cache gc`, which would "
+                    "not see the pin. Pin the run when that has ended."
+                )
+            yield
+
     def add_config(self, name: str, text: str) -> None:
         """Store a training config under a name, for good; StoreError when the name has another text."""
         path = self._config_path(name)
-        if (
-            not self._files.create(path, lambda file: file.write(text.encode()))
-            and self._read_text(path) != text
-        ):
-            raise StoreError(
-                f"There is another training config named {name} in the store {self._files.root}, and configs "
-                "are never replaced. Choose another name."
-            )
+        while not self._files.create(path, lambda file: file.write(seal_bytes(text.encode()))):
+            earlier = self._read_config(path)
+            if earlier == text:
+                return
+            if earlier is not None:
+                raise StoreError(
+                    f"There is another training config named {name} in the store {self._files.root}, and "
+                    "configs are never replaced. Choose another name."
+                )
+            self._files.set_aside(path, DIFFERENT)
 
     def configs(self) -> Mapping[str, str]:
-        """Name → text of the stored training configs."""
+        """Name → text of the stored training configs; damaged ones are left out, with a warning."""
         folder = self._files.at("configs")
         names = sorted(name for name in self._files.names(folder) if name.endswith(".yml"))
-        return {original(name.removesuffix(".yml")): self._read_text(folder / name) for name in names}
+        texts = {name: self._read_config(folder / name) for name in names}
+        return {original(name.removesuffix(".yml")): text for name, text in texts.items() if text is not None}
+
+    def _read_config(self, path: Path) -> str | None:
+        data = self._files.read(path)
+        try:
+            return unseal_bytes(data).decode() if data is not None else None
+        except ValueError as error:
+            warn(f"{path} is damaged ({error}) and not used")
+            return None
+
+    def _pin_path(self, run: str) -> Path:
+        return self._files.at("pins", f"{run}.json")
 
     def _run_path(self, run: str) -> Path:
         return self._files.at("runs", f"{run}.json")
 
     def _config_path(self, name: str) -> Path:
         return self._files.at("configs", f"{name}.yml")
-
-    def _read_text(self, path: Path) -> str:
-        return (self._files.read(path) or b"").decode()
 
     def _read_record(self, path: Path, parse: Callable[[dict[str, Any]], T]) -> T | None:
         data = self._files.read(path)

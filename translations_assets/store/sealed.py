@@ -1,4 +1,7 @@
-"""JSON objects that carry their own SHA-256, so that a torn or flipped one is never taken for a whole one."""
+"""Contents that carry their own SHA-256, so that torn or flipped ones are never taken for whole ones.
+
+JSON objects have it as their first field, text and log parts as a first line, `# sha256 <hex>`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,10 @@ from typing import Any
 
 _START = b'{"sha256": "'
 _DIGEST_END = len(_START) + 64
+DIFFERENT = "the contents differ from their SHA-256"
+
+_HEADER = b"# sha256 "
+_HEADER_END = len(_HEADER) + 65
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -24,9 +31,22 @@ def unseal(data: bytes) -> dict[str, Any]:
     rest = data[_DIGEST_END + 1 :]
     body = b"{" + rest.removeprefix(b", ").removesuffix(b"\n")
     if data != b"".join((_START, _digest(body), b'"', rest)) or not rest.endswith(b"}\n"):
-        raise ValueError("the contents differ from their SHA-256")
+        raise ValueError(DIFFERENT)
     value: dict[str, Any] = json.loads(body)
     return value
+
+
+def seal_bytes(data: bytes) -> bytes:
+    """The bytes below a line that holds their digest; YAML takes that for a comment."""
+    return b"".join((_HEADER, _digest(data), b"\n", data))
+
+
+def unseal_bytes(data: bytes) -> bytes:
+    """The bytes that were sealed. Raises ValueError when these are not what `seal_bytes` wrote."""
+    body = data[_HEADER_END:]
+    if data != seal_bytes(body):
+        raise ValueError(DIFFERENT)
+    return body
 
 
 def _digest(body: bytes) -> bytes:

@@ -1,14 +1,19 @@
 """Tests of pipeline.train.checkpoints."""
 
+import json
+import logging
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pipeline.train.checkpoints import (
+    FEED,
     MODEL,
     OPTIMIZER,
+    OPTIONS,
     PROGRESS,
     SET,
     Checkpoints,
@@ -21,16 +26,18 @@ from pipeline.train.checkpoints import (
 
 
 def save_like_marian(folder: Path, update: int) -> None:
-    """Write model, progress and optimizer in Marian's order."""
+    """Write options, model, progress and optimizer in Marian's order."""
     folder.mkdir(exist_ok=True)
+    (folder / OPTIONS).write_text("optimizer-params: [0.9, 0.98, 1e-09]\n")
     weights = np.full(2000, float(update))
+    denoms = np.array([[1 - float(np.float32(beta)) ** update for beta in (0.9, 0.98)]])
     for number, name in enumerate((MODEL, PROGRESS, OPTIMIZER)):
         if name == PROGRESS:
             (folder / name).write_text(
                 f"epochs: 1\nbatches: {update}\nsamples: {update * 32}\nseed-batch: 1 2 3"
             )
         else:
-            np.savez(folder / "new.npz", weights=weights)
+            np.savez(folder / "new.npz", weights=weights, adam_denoms=denoms)
             (folder / "new.npz").rename(folder / name)
         time = (update * 10 + number) * 1_000_000_000
         os.utime(folder / name, ns=(time, time))
@@ -38,7 +45,7 @@ def save_like_marian(folder: Path, update: int) -> None:
 
 def keep(checkpoints: Checkpoints, folder: Path, update: int) -> None:
     files = sorted(folder.iterdir())
-    checkpoints.save(folder, files, Place(update, stage=1, feed={"lines": update}))
+    checkpoints.save(folder, files, Place(update, stage=1, feed={"seen": update}, lines=update * 30))
 
 
 @pytest.fixture
@@ -60,7 +67,7 @@ def test_names_sort_by_age(folders: tuple[Checkpoints, Path, Path]) -> None:
 
 def test_the_newest_set_is_restored(folders: tuple[Checkpoints, Path, Path]) -> None:
     checkpoints, _, new = folders
-    assert checkpoints.restore(new) == Place(20, 1, {"lines": 20})
+    assert checkpoints.restore(new) == Place(20, 1, {"seen": 20}, 600)
     assert read_progress(new) == Progress(update=20, epochs=1, samples=640)
     assert np.load(new / MODEL)["weights"][0] == 20
 
@@ -86,28 +93,96 @@ def other_update(file: Path) -> None:
     file.write_text(file.read_text().replace("batches: 20", "batches: 21"))
 
 
-@pytest.mark.parametrize(
-    ("damage", "name", "fault"),
-    [
-        (Path.unlink, OPTIMIZER, "FileNotFoundError"),
-        (Path.unlink, SET, "FileNotFoundError"),
-        (truncate, OPTIMIZER, "another size"),
-        (flip_a_byte, MODEL, "BadZipFile"),
-        (other_update, PROGRESS, "the update counts disagree"),
-    ],
-)
-def test_a_damaged_set_is_passed_over(
-    folders: tuple[Checkpoints, Path, Path], damage: object, name: str, fault: str
+def broken_yaml(file: Path) -> None:
+    file.write_text("{" + file.read_text()[1:])
+
+
+def of_the_save_before(file: Path) -> None:
+    """The file of the set before, of the same size."""
+    older = min(file.parent.parent.iterdir()) / file.name
+    file.unlink()
+    file.write_bytes(older.read_bytes())
+
+
+def without_opustrainer(file: Path) -> None:
+    """A set that never had OpusTrainer's state."""
+    file.unlink()
+    facts = json.loads((file.parent / SET).read_text())
+    del facts["files"][FEED]
+    (file.parent / SET).write_text(json.dumps(facts))
+
+
+def ahead_of_marian(file: Path) -> None:
+    """A state that more lines had led to than Marian trained on, 640."""
+    file.write_text(file.read_text().replace('"lines": 600', '"lines": 641'))
+
+
+Damage = Callable[[Path], object]
+DAMAGES: list[tuple[Damage, str, str]] = [
+    (Path.unlink, OPTIMIZER, "FileNotFoundError"),
+    (Path.unlink, MODEL, "FileNotFoundError"),
+    (Path.unlink, PROGRESS, "FileNotFoundError"),
+    (Path.unlink, FEED, "FileNotFoundError"),
+    (Path.unlink, SET, "FileNotFoundError"),
+    (without_opustrainer, FEED, "feed.json is missing"),
+    (truncate, MODEL, "another size"),
+    (truncate, OPTIMIZER, "another size"),
+    (flip_a_byte, MODEL, "BadZipFile"),
+    (flip_a_byte, OPTIMIZER, "BadZipFile"),
+    (other_update, PROGRESS, "the update counts disagree"),
+    (of_the_save_before, PROGRESS, "the update counts disagree"),
+    (of_the_save_before, OPTIMIZER, "model.npz.optimizer.npz is not of update 20"),
+    (of_the_save_before, FEED, "the update counts disagree"),
+    (ahead_of_marian, FEED, "OpusTrainer had given out 641 lines, and Marian trained on 640"),
+    (broken_yaml, PROGRESS, "Error"),
+]
+
+
+@pytest.mark.parametrize(("damage", "name", "fault"), DAMAGES)
+def test_a_damaged_set_is_passed_over_and_the_log_says_why(
+    folders: tuple[Checkpoints, Path, Path],
+    damage: Damage,
+    name: str,
+    fault: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     checkpoints, sets, new = folders
     newest = sorted(sets.iterdir())[-1]
-    assert callable(damage)
     damage(newest / name)
     assert fault in str(find_fault(newest))
-    place = checkpoints.restore(new)
-    assert place is not None
-    assert place.update == 10
+    with caplog.at_level(logging.INFO):
+        assert checkpoints.restore(new) == Place(10, 1, {"seen": 10}, 300)
     assert np.load(new / OPTIMIZER)["weights"][0] == 10
+    assert f"Checkpoint {newest.name} is damaged" in caplog.text
+    assert fault in caplog.text
+    assert "Going on from checkpoint 000001-update-000000010" in caplog.messages
+
+
+def test_when_no_set_is_whole_training_begins_anew_and_the_log_says_so(
+    folders: tuple[Checkpoints, Path, Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    checkpoints, sets, new = folders
+    for kept in sets.iterdir():
+        (kept / OPTIMIZER).unlink()
+    with caplog.at_level(logging.INFO):
+        assert checkpoints.restore(new) is None
+    assert [text.split(" (")[0] for text in caplog.messages] == [
+        "Checkpoint 000002-update-000000020 is damaged",
+        "Checkpoint 000001-update-000000010 is damaged",
+        "No checkpoint: training from the beginning",
+    ]
+    assert list(new.iterdir()) == []
+
+
+def test_an_optimizer_that_skips_updates_is_not_counted(folders: tuple[Checkpoints, Path, Path]) -> None:
+    newest = max(folders[1].iterdir())
+    of_the_save_before(newest / OPTIMIZER)
+    options = newest / OPTIONS
+    options.write_text("optimizer-params: [0.9, 0.98, 1e-09]\ncost-scaling: [256.0]\n")
+    facts = json.loads((newest / SET).read_text())
+    facts["files"][OPTIONS] = options.stat().st_size
+    (newest / SET).write_text(json.dumps(facts))
+    assert find_fault(newest) is None
 
 
 def test_a_set_without_an_optimizer_is_no_set(tmp_path: Path) -> None:
@@ -139,6 +214,16 @@ def test_a_save_is_complete_when_the_optimizer_is_written(tmp_path: Path) -> Non
     os.utime(tmp_path / MODEL, ns=(later, later))  # the next save has begun
     assert saved_at(tmp_path) is None
     (tmp_path / OPTIMIZER).unlink()
+    assert saved_at(tmp_path) is None
+
+
+def test_best_models_of_a_later_validation_do_not_belong_to_a_save(tmp_path: Path) -> None:
+    save_like_marian(tmp_path, 10)
+    best = tmp_path / f"{MODEL}.best-chrf.npz"
+    best.touch()
+    os.utime(best, ns=(99 * 10**9, 99 * 10**9))
+    assert saved_at(tmp_path) is not None
+    os.utime(best, ns=(101 * 10**9, 101 * 10**9))
     assert saved_at(tmp_path) is None
 
 

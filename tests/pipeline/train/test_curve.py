@@ -104,3 +104,11 @@ def test_an_earlier_attempt_counts_up_to_its_checkpoint(tmp_path: Path) -> None:
 def test_a_cost_that_is_not_a_number_is_an_error(tmp_path: Path, line: str) -> None:
     with pytest.raises(InputError, match="update 7: training diverged"):
         curve(tmp_path).read(line)
+
+
+def test_a_save_before_the_first_point_has_no_curve_to_restore(tmp_path: Path) -> None:
+    first = curve(tmp_path)
+    first.restore(update=3)
+    assert first.points == []
+    validate(first, 100, 40, 3.0, 10)
+    assert [point["update"] for point in first.points] == [100]

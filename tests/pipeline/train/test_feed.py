@@ -117,9 +117,9 @@ def test_the_state_taken_is_the_newest_that_marian_has_passed(tmp_path: Path) ->
     given.states.mkdir()
     for lines in (100, 200, 300):
         (given.states / f"{lines:015d}.json").write_text(f'{{"lines": {lines}}}')
-    assert given.state_after(99) == {"begin": True}
-    assert given.state_after(250) == {"lines": 200}
-    assert given.state_after(300) == {"lines": 300}
+    assert given.state_after(99) == ({"begin": True}, 0)
+    assert given.state_after(250) == ({"lines": 200}, 200)
+    assert given.state_after(300) == ({"lines": 300}, 300)
     assert len(list(given.states.iterdir())) == 1
 
 

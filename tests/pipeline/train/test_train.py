@@ -67,7 +67,10 @@ def names(folder: Path) -> list[str]:
 
 def test_the_result_is_a_models_folder() -> None:
     model = tiny.model()
-    assert names(model) == ["decoder.yml", "metrics.json", "model.npz", "source.spm", "target.spm"]
+    assert names(model) == [
+        *("decoder.yml", "marian-args.yml", "metrics.json", "model.npz", "source.spm", "target.spm")
+    ]
+    assert yaml.safe_load((model / "marian-args.yml").read_text()) == {**tiny.TINY, "after": "400u"}
     for own, given in zip(("source.spm", "target.spm"), tiny.corpus().vocabs, strict=True):
         assert (model / own).read_bytes() == given.read_bytes()
     config = yaml.safe_load((model / "decoder.yml").read_text())
@@ -170,8 +173,16 @@ def test_a_student_learns_from_alignments_and_long_pairs_are_dropped(student: Pa
     assert metrics(student)["pairs"]["original"] == {"in": 201, "kept": 200, "dropped": {"too long": 1}}
 
 
-def test_a_student_is_finetuned_from_another(student: Path, tmp_path: Path) -> None:
-    other = train_student(tmp_path, "finetune", {"after": "2u"}, {"pretrained": student / "out"})
+def test_a_student_is_finetuned_with_its_options_and_others_over_them(student: Path, tmp_path: Path) -> None:
+    """Without its options (`dim-emb` …) another model would be built, into which its weights do not fit."""
+    begun = {"pretrained": student / "out", "pretrained-args": student / "out/marian-args.yml"}
+    files = {**student_files(tmp_path), **student_configs("finetune"), **begun}
+    done = train(tmp_path, {"after": "2u"}, files)
+    assert done.returncode == 0, done.stderr
+    other = tmp_path
+    options = yaml.safe_load((other / "out/marian-args.yml").read_text())
+    assert options == {**STUDENT, "after": "2u"}
+    assert metrics(other)["updates"] == 2
     first = metrics(other)["curve"][0]["cost"]
     begun, ended = (metrics(student)["curve"][i]["cost"] for i in (0, 5))
     assert abs(first - ended) < abs(first - begun)
@@ -231,10 +242,13 @@ def test_a_training_that_diverges_says_so(tmp_path: Path) -> None:
 
 @contextmanager
 def running(
-    folder: Path, options: Mapping[str, object], env: Mapping[str, object] | None = None
+    folder: Path,
+    options: Mapping[str, object],
+    env: Mapping[str, object] | None = None,
+    marian_args: Mapping[str, object] = QUICK,
 ) -> Iterator["subprocess.Popen[str]"]:
     """A training in folder/out with checkpoints in folder/sets; killed at the end."""
-    given = map(str, arguments(folder, {**QUICK, "after": "100000u"}, options))
+    given = map(str, arguments(folder, {**marian_args, "after": "100000u"}, options))
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "pipeline.train.train", *given],
@@ -284,7 +298,7 @@ def test_sigterm_leaves_a_complete_set_of_that_update(stopped: Path) -> None:
     facts = json.loads((newest / "set.json").read_text())
     assert f"Stopped at update {facts['update']}, as asked" in (stopped / "log").read_text()
     assert facts["update"] > 20
-    assert facts["feed"]["stage"] == "train"
+    assert json.loads((newest / "feed.json").read_text())["feed"]["stage"] == "train"
 
 
 def test_a_stopped_training_is_no_finished_step(stopped: Path) -> None:
@@ -336,6 +350,21 @@ def test_a_stop_is_exit_75_in_time_whatever_marian_does(tmp_path: Path, mode: st
         wait_until_gone(children)
     assert newest_update(tmp_path) == update  # what follows a validation cut short is not kept
     assert names(tmp_path / "out") == []
+
+
+def test_marian_that_is_told_to_stop_by_others_has_not_finished(tmp_path: Path) -> None:
+    """It saves and ends well, as it would at the end of its training."""
+    with running(tmp_path, {}) as process:
+        wait_for_sets(tmp_path, 1)
+        (marian,) = (
+            child
+            for child in psutil.Process(process.pid).children()
+            if any("pymarian" in part for part in child.cmdline())
+        )
+        marian.terminate()
+        assert process.wait(timeout=9) == 75, (tmp_path / "log").read_text()
+    assert names(tmp_path / "out") == []
+    assert find_fault(max(tmp_path.glob("sets/0*"))) is None
 
 
 def test_an_error_of_marian_is_told(tmp_path: Path) -> None:

@@ -40,15 +40,61 @@ def change_docstrings(source: str) -> str:
 
 
 def strip_hints(source: str) -> str:
-    """No type hints on functions without decorators."""
+    """No type hints on functions without decorators, nor on their variables."""
+    return _with_hints(source, lambda old: None)
+
+
+def add_hints(source: str) -> str:
+    """Type hints on functions without decorators, wherever there is none."""
+    return _with_hints(source, lambda old: old or ast.Constant("dict[str, NotImported]"))
+
+
+def change_hints(source: str) -> str:
+    """Other type hints on functions without decorators, and on their variables."""
+    return _with_hints(source, lambda old: old and ast.Name("another_type"))
+
+
+def _with_hints(source: str, change: Callable[[ast.expr | None], ast.expr | None]) -> str:
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, Function) and not node.decorator_list:
-            node.returns = None
+            node.returns = change(node.returns)
             for argument in ast.walk(node.args):
-                if isinstance(argument, ast.arg):
-                    argument.annotation = None
-    return ast.unparse(tree)
+                if isinstance(argument, ast.arg) and argument.arg not in ("self", "cls"):
+                    argument.annotation = change(argument.annotation)
+            node.body = [_Variables(change).visit(statement) for statement in node.body]
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+class _Variables(ast.NodeTransformer):
+    """Changes the hints of variables that are given a value; classes keep theirs."""
+
+    def __init__(self, change: Callable[[ast.expr | None], ast.expr | None]) -> None:
+        self._change = change
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        hint = self._change(node.annotation)
+        if node.value is None or hint is None:
+            return ast.copy_location(ast.Assign([node.target], node.value), node) if node.value else node
+        return ast.copy_location(ast.AnnAssign(node.target, hint, node.value, node.simple), node)
+
+
+def add_blanks(source: str) -> str:
+    """Blanks at the ends of lines, and empty lines between them; not inside of texts."""
+    inside = {
+        line
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, (ast.Constant, ast.JoinedStr)) and node.end_lineno
+        for line in range(node.lineno, node.end_lineno)
+    }
+    lines = source.split("\n")
+    return "".join(
+        line + ("\n" if number in inside or line.endswith("\\") else "  \n\n")
+        for number, line in enumerate(lines, start=1)
+    )
 
 
 def reverse_imports(source: str) -> str:
@@ -108,7 +154,10 @@ HARMLESS: dict[str, Callable[[str], str]] = {
     "comments": insert_comments,
     "formatting": reformat,
     "docstrings": change_docstrings,
-    "type hints": strip_hints,
+    "blanks and empty lines": add_blanks,
+    "type hints removed": strip_hints,
+    "type hints added": add_hints,
+    "type hints changed": change_hints,
     "imports reordered": reverse_imports,
     "unused definitions": add_unused,
     "functions moved inside the file": reverse_functions,

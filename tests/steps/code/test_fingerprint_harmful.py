@@ -152,6 +152,20 @@ DIFFERENT = {
         "class A:\n  all = []\n  def __init_subclass__(cls): A.all.append(cls)\n"
         "class B(A): x = 2\ndef main(): return A.all",
     ),
+    "a class registered by the metaclass of its base": (
+        "ALL = []\nclass M(type):\n  def __init__(cls, *a): ALL.append(cls)\n"
+        "class A(metaclass=M): pass\nclass B(A): x = 1\ndef main(): return ALL",
+        "ALL = []\nclass M(type):\n  def __init__(cls, *a): ALL.append(cls)\n"
+        "class A(metaclass=M): pass\nclass B(A): x = 2\ndef main(): return ALL",
+    ),
+    "the name of a nested function that is looked at": (
+        "def main():\n  def f(): return 1\n  return f.__name__",
+        "def main():\n  def g(): return 1\n  return g.__name__",
+    ),
+    "a library that is imported for its effects": (
+        "import numpy.fft\ndef main(): return 1",
+        "import numpy.ma\ndef main(): return 1",
+    ),
     "a rebound name": ("X = 1\nX = 2\ndef main(): return X", "X = 2\nX = 1\ndef main(): return X"),
     "a branch at the top level": (
         "import sys\nif sys.platform == 'linux': N = 1\nelse: N = 2\ndef main(): return N",

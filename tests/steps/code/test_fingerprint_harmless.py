@@ -158,6 +158,33 @@ SAME = {
         "SIZES = (1, 2)\ndef main(): return SIZES",
         "from typing import Final\nSIZES: Final[tuple[int, int]] = (1, 2)\ndef main(): return SIZES",
     ),
+    "type hints whose imports stay behind": (
+        """
+        import numpy.typing as npt
+        from numpy import ndarray
+        def main(a: ndarray, b: npt.NDArray): return 1
+        """,
+        """
+        import numpy.typing as npt
+        from numpy import ndarray
+        def main(a, b): return 1
+        """,
+    ),
+    "an import that stays behind when its use is in another function": (
+        """
+        import numpy
+        def main(): return other()
+        def other():
+            import numpy as np
+            return np.zeros(1)
+        """,
+        """
+        def main(): return other()
+        def other():
+            from numpy import zeros
+            return zeros(1)
+        """,
+    ),
     "a logger that nobody uses": (
         "def main(): return 1",
         "import logging\nlogger = logging.getLogger(__name__)\ndef main(): return 1",

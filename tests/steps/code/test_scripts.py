@@ -1,4 +1,4 @@
-"""The real scripts: harmless changes renew no fingerprint, changed constants do, and bundles are enough."""
+"""The real scripts: changed constants renew their fingerprints, and bundles are enough to run them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,7 @@ import packaging
 import pytest
 
 import translations_assets
-from tests.steps.code.changes import (
-    HARMLESS,
-    change_constant,
-    literal_constants,
-    movable_functions,
-    move_function,
-)
+from tests.steps.code.changes import change_constant, literal_constants
 from translations_assets.steps.code.fingerprint import CodeBase, Fingerprint
 
 ROOT = Path(__file__).parents[3]
@@ -102,32 +96,6 @@ def test_each_file_is_parsed_once(snapshot: Path, monkeypatch: pytest.MonkeyPatc
         code.fingerprint(script)
         code.bundle(script)
     assert len(parsed) == len(set(parsed)) > len(SCRIPTS)
-
-
-@pytest.mark.parametrize("kind", HARMLESS)
-def test_harmless_changes(kind: str, tmp_path: Path, fingerprints: Mapping[str, Fingerprint]) -> None:
-    """A change of one kind to every file leaves every digest as it is."""
-    changed = {file: HARMLESS[kind](text) if text.strip() else text for file, text in FILES.items()}
-    assert all(changed[file] != text for file, text in FILES.items() if module_name(file) in SCRIPTS)
-    code = CodeBase(write(tmp_path, changed))
-    renewed = [s for s in SCRIPTS if code.fingerprint(s).digest != fingerprints[s].digest]
-    assert [s for s in renewed if not looked_into(fingerprints[s])] == []
-
-
-def test_functions_moved_to_other_modules(tmp_path: Path, fingerprints: Mapping[str, Fingerprint]) -> None:
-    """From every file with functions its last one moves to a new module."""
-    files = dict(FILES)
-    for file, text in FILES.items():
-        names = [name for name in movable_functions(text) if name != "main"]
-        if names:
-            target = file.removesuffix(".py") + "_moved.py"
-            files[file], files[target] = move_function(
-                text, module_name(file), names[-1], module_name(target)
-            )
-    assert len(files) > len(FILES) + 25
-    code = CodeBase(write(tmp_path, files))
-    renewed = [s for s in SCRIPTS if code.fingerprint(s).digest != fingerprints[s].digest]
-    assert [s for s in renewed if not looked_into(fingerprints[s])] == []
 
 
 @pytest.mark.slow

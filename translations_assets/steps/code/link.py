@@ -157,6 +157,8 @@ class _UnitLinker:
             self._tokens.append("hints are text")
         for name in sorted(normal.attributes & _ATTRIBUTE_LOOKERS.keys()):
             self._look_into(self._module, _ATTRIBUTE_LOOKERS[name])
+        if normal.attributes & {"__name__", "__qualname__"}:
+            self._tokens += normal.functions
         for name in sorted(normal.strings):
             self._run_by_name(name)
         return self._linked

@@ -30,10 +30,15 @@ def _render(linked: Linked, name: Callable[[Node], str]) -> str:
 
 
 class Hasher:
-    """Hashes nodes and remembers the hashes; circles are found by Tarjan's algorithm (1972)."""
+    """Hashes nodes and remembers the hashes; circles are found by Tarjan's algorithm (1972).
 
-    def __init__(self, link: Callable[[Node], Linked]) -> None:
+    `resolve` is given each node and its hash, those that a node refers to before it, and says which hash
+    counts.
+    """
+
+    def __init__(self, link: Callable[[Node], Linked], resolve: Callable[[Node, str], str]) -> None:
         self._link = link
+        self._resolve = resolve
         self._hashes: dict[Node, str] = {}
         self._numbers: dict[Node, int] = {}
         self._stack: list[Node] = []
@@ -70,8 +75,8 @@ class Hasher:
             names = {node: self._render_among(node, names) for node in circle}
         together = hash_of(sorted(names.values()))
         for node in circle:
-            alone = len(circle) == 1
-            self._hashes[node] = names[node] if alone else hash_of([together, names[node]])
+            digest = names[node] if len(circle) == 1 else hash_of([together, names[node]])
+            self._hashes[node] = self._resolve(node, digest)
 
     def _render_among(self, node: Node, names: dict[Node, str]) -> str:
         return _render(self._link(node), lambda other: names.get(other) or self._hashes[other])

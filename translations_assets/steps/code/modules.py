@@ -151,7 +151,7 @@ class Modules:
         return self._always[module]
 
     def _is_registered(self, unit: Unit) -> bool:
-        """Whether a class has a base in the package that is told of its subclasses."""
+        """Whether a class has a base in the package that, or whose metaclass, is told of its subclasses."""
         bases = getattr(unit.node, "bases", [])
         found = (self.lookup(unit.module, names[0]) for names in map(dotted, bases) if names)
         classes = [meaning for base in found for meaning in base.meanings if isinstance(meaning, Unit)]
@@ -170,7 +170,8 @@ class Modules:
 
 
 def _has_hook(node: ast.stmt) -> bool:
-    return any(getattr(method, "name", "") == "__init_subclass__" for method in getattr(node, "body", []))
+    methods = {getattr(method, "name", "") for method in getattr(node, "body", [])}
+    return "__init_subclass__" in methods or bool(getattr(node, "keywords", []))
 
 
 def _parse(name: str, path: Path, is_package: bool) -> Module:

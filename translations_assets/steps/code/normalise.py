@@ -48,6 +48,7 @@ class Normaliser:
     tokens     the normal form
     attributes names of attributes taken from anything, for those that look into code (`__doc__`)
     strings    literals that may name a module of the package
+    functions  names of functions in functions, for those that look at names (`__name__`)
     annotated  whether type hints are part of the normal form
     """
 
@@ -55,6 +56,7 @@ class Normaliser:
         self.tokens: list[Token] = []
         self.attributes: set[str] = set()
         self.strings: set[str] = set()
+        self.functions: list[str] = []
         self.annotated = False
         self._prefix = package + "."
         self._absolute = absolute
@@ -237,6 +239,8 @@ class Normaliser:
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
         self.tokens.append("(" + type(node).__name__)
+        if scope.kind is Kind.FUNCTION:
+            self.functions.append(node.name)
         self._store(node.name, scope)
         if node.decorator_list:
             self.tokens.append(node.name)  # a decorator may look at the name

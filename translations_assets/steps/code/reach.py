@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field
 
 from translations_assets.steps.code.libraries import is_standard_library
 from translations_assets.steps.code.link import Linker, Node, Whole
-from translations_assets.steps.code.module import Module, is_internal
+from translations_assets.steps.code.module import Imported, Module, is_internal
 from translations_assets.steps.code.modules import Found, Modules
 
 
@@ -18,12 +19,14 @@ class Reach:
     modules   modules that run, packages included
     imports   top-level imports that are needed, as (module, name bound there)
     external  top-level names of modules from outside the package
+    effects   those modules, in full, that are imported for nothing but what importing them does
     """
 
     nodes: set[Node] = field(default_factory=set)
     modules: set[Module] = field(default_factory=set)
     imports: set[tuple[Module, str]] = field(default_factory=set)
     external: set[str] = field(default_factory=set)
+    effects: set[str] = field(default_factory=set)
 
     def is_whole(self, module: Module) -> bool:
         """Whether all of a module counts."""
@@ -76,14 +79,26 @@ class _Reacher:
                     self._add_module(loaded)
 
     def _add_unused_imports(self) -> None:
-        """Modules from outside that are imported and used nowhere: for what importing them does."""
+        """Modules from outside that are imported and used nowhere: for what importing them does.
+
+        Only `import module`: a name taken from a module, or given to one, was once used, perhaps in a hint.
+        Where a function has moved away, its imports stay behind: a library that is used anyway has no effect.
+        """
+        used = set(self._reach.external)
         for module in self._reach.modules:
             for name, imports in module.imports.items():
+                if (module, name) in self._reach.imports or name in module.mentioned:
+                    continue
+                modules = {imported.loads[0] for imported in imports if _is_plain(imported)}
                 top = imports[-1].target.module.split(".")[0]
-                needed = (module, name) in self._reach.imports or is_internal(top) or is_standard_library(top)
-                if not needed and name not in module.mentioned:
+                if modules and not is_internal(top) and not is_standard_library(top):
                     self._reach.imports.add((module, name))
                     self._reach.external.add(top)
+                    self._reach.effects |= modules - used
+
+
+def _is_plain(imported: Imported) -> bool:
+    return isinstance(imported.node, ast.Import) and imported.alias.asname is None
 
 
 def reach_from(script: Module, modules: Modules, linker: Linker) -> Reach:

@@ -1,0 +1,134 @@
+"""How well SentencePiece vocabularies cover the texts of a language pair.
+
+    python -m pipeline.checks.vocabulary --langs en ru --vocabs vocab.en.spm vocab.ru.spm \\
+        --corpus corpus.en.zst corpus.ru.zst --held-out-first dev.en.zst test.en.zst \\
+        --held-out-second dev.ru.zst test.ru.zst --seed 1 --output numbers
+
+writes numbers.json: for each language and for its corpus (a sample of 20,000 lines) and its held-out lines
+(all of them) the numbers of pieces, of unknown ones, and of the characters that only single bytes spell.
+Vocabularies with byte fallback know no unknown piece: a character that no piece holds is spelt by its bytes,
+two to four pieces in place of one or less. The corpus streams; the held-out files are held in memory.
+"""
+
+import argparse
+import logging
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sentencepiece import SentencePieceProcessor
+
+from pipeline.common.errors import InputError
+from pipeline.common.lines import read_lines
+from pipeline.common.sampling import sample
+from pipeline.common.script import run, write_json
+from pipeline.common.staging import staged
+from pipeline.common.vocabulary import load_vocabulary
+
+logger = logging.getLogger(__name__)
+
+CORPUS_SAMPLE = 20_000
+MAX_CHARACTERS = 2_000  # of a line: more would be cropped in training
+SAMPLES = 20
+WHITE_SPACE = "\u2581"  # SentencePiece's mark
+_BYTE = re.compile("<0x([0-9A-F]{2})>")
+
+
+def coverage(lines: Sequence[str], vocabulary: SentencePieceProcessor) -> dict[str, Any]:
+    """Counts over lines: pieces, unknown pieces, characters, and those of them that no piece holds."""
+    counts: Counter[str] = Counter()
+    spelt: Counter[str] = Counter()
+    for line in lines:
+        line = line[:MAX_CHARACTERS]
+        numbers = vocabulary.encode(line)
+        missing = any(vocabulary.is_byte(number) or vocabulary.is_unknown(number) for number in numbers)
+        counts["pieces"] += len(numbers)
+        counts["words"] += len(line.split())
+        if not missing:
+            counts["characters"] += len(line)
+            continue
+        counts["lines_not_covered"] += 1
+        counts["unknown"] += sum(map(vocabulary.is_unknown, numbers))
+        pieces = vocabulary.encode(line, out_type=str)
+        not_covered = list(_not_covered(pieces, vocabulary))
+        spelt.update(not_covered)
+        counts["characters"] += sum(_length(piece) for piece in pieces) + len(not_covered)
+    return _summary(len(lines), counts, spelt)
+
+
+def _not_covered(pieces: Sequence[str], vocabulary: SentencePieceProcessor) -> list[str]:
+    """The characters that bytes spell, and those of unknown pieces."""
+    characters, spelt = list[str](), bytearray()
+    for piece in [*pieces, ""]:
+        byte = _BYTE.fullmatch(piece)
+        if byte:
+            spelt.append(int(byte[1], 16))
+            continue
+        characters += spelt.decode("utf-8", errors="replace")
+        spelt.clear()
+        if piece and vocabulary.is_unknown(vocabulary.piece_to_id(piece)):
+            characters += piece.replace(WHITE_SPACE, "")
+    return characters
+
+
+def _length(piece: str) -> int:
+    return 0 if _BYTE.fullmatch(piece) else len(piece)
+
+
+def _summary(lines: int, counts: Counter[str], spelt: Counter[str]) -> dict[str, Any]:
+    return {
+        "lines": lines,
+        "lines_not_covered": counts["lines_not_covered"],
+        "characters": counts["characters"],
+        "characters_not_covered": spelt.total(),
+        "coverage": _share(counts["characters"] - spelt.total(), counts["characters"], 1.0),
+        "pieces": counts["pieces"],
+        "unknown_pieces": counts["unknown"],
+        "unknown_rate": _share(counts["unknown"], counts["pieces"], 0.0),
+        "pieces_per_word": round(counts["pieces"] / max(1, counts["words"]), 3),
+        "samples": dict(sorted(spelt.items(), key=lambda item: (-item[1], item[0]))[:SAMPLES]),
+    }
+
+
+def _share(part: int, whole: int, otherwise: float) -> float:
+    return round(part / whole, 6) if whole else otherwise
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write numbers.json."""
+    args = parse_arguments(argv)
+    if not len(args.langs) == len(args.vocabs) == len(args.corpus) == 2:
+        raise InputError("Give two files with each of --vocabs and --corpus, in the order of --langs.")
+    sides = []
+    with staged(args.output) as (output, _):
+        held_out = (args.held_out_first, args.held_out_second)
+        for lang, model, corpus, files in zip(args.langs, args.vocabs, args.corpus, held_out, strict=True):
+            vocabulary = load_vocabulary(model)
+            chosen = sample(read_lines(corpus), CORPUS_SAMPLE, f"vocabulary {args.seed}")
+            lines = [line for file in files for line in read_lines(file)]
+            texts = {"corpus": coverage(chosen, vocabulary), "held_out": coverage(lines, vocabulary)}
+            sides.append({"lang": lang, "pieces": vocabulary.get_piece_size(), "texts": texts})
+            logger.info("%s: %s", lang, {name: text["coverage"] for name, text in texts.items()})
+        write_json(output / "numbers.json", {"sides": sides})
+
+
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--langs", required=True, nargs=2, help="the two languages")
+    add("--vocabs", required=True, nargs=2, type=Path, help="the vocabulary of each")
+    add("--corpus", required=True, nargs=2, type=Path, help="text of each that is trained on")
+    add("--held-out-first", nargs="*", type=Path, default=[], help="dev and test text in the first language")
+    add("--held-out-second", nargs="*", type=Path, default=[], help="the same in the second")
+    add("--seed", required=True, type=int, help="seed of the sample of the corpus")
+    add("--output", required=True, type=Path, help="new folder for numbers.json")
+    return parser.parse_args(argv)
+
+
+if __name__ == "__main__":
+    run(main)

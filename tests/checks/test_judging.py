@@ -1,0 +1,252 @@
+"""From numbers and thresholds to verdicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.checks import numbers
+from translations_assets.checks import models, text
+from translations_assets.checks.gates import GATES
+from translations_assets.checks.verdict import NotComputed, percent
+from translations_assets.config import gates
+
+
+def of(document: Any, stage: str = "check_merge_corpus") -> Any:
+    """What a gate reads of a stage with one step."""
+    return {stage: {"label": document}}
+
+
+def scores(**models: dict[str, float]) -> Any:
+    """Evaluations: stage → test set → chrF."""
+    return {
+        stage: {f"{stage} {dataset}": numbers.evaluation(dataset, chrf) for dataset, chrf in of_model.items()}
+        for stage, of_model in models.items()
+    }
+
+
+TEXT_GATES = [
+    (text.held_out_exact, gates.HeldOutExact()),
+    (text.held_out_near, gates.HeldOutNear()),
+    (text.language, gates.LanguageGate()),
+    (text.duplicates, gates.Duplicates()),
+    (text.length_ratio, gates.LengthRatio()),
+    (text.empty_lines, gates.EmptyLines()),
+    (text.translations, gates.Translations()),
+    (text.back_translations, gates.Translations()),
+]
+
+
+@pytest.mark.parametrize(("judge", "thresholds"), TEXT_GATES)
+def test_a_good_text_passes(judge: Any, thresholds: gates.GateSection) -> None:
+    assert judge(of(numbers.text()), thresholds).passed
+
+
+@pytest.mark.parametrize(("judge", "thresholds"), TEXT_GATES)
+def test_a_text_that_the_config_has_not(judge: Any, thresholds: gates.GateSection) -> None:
+    verdict = judge({"check_merge_mono_src": {}}, thresholds)
+    assert verdict.passed
+    assert "nothing to judge" in verdict.description
+
+
+def test_held_out_lines_in_training_text() -> None:
+    samples = {"exact": [{"line": "A dog.", "held_out": "A dog.", "similarity": 1.0}]}
+    bad = numbers.text(numbers.side("en", held_out=numbers.held_out(exact=2, samples=samples)))
+    verdict = text.held_out_exact(of(bad), gates.HeldOutExact())
+    assert not verdict.passed
+    assert verdict.description == "2 lines of training text stand in a dev or test set"
+    assert (verdict.numbers, verdict.samples) == ({"lines, en": 2}, ["A dog."])
+    assert text.held_out_exact(of(bad), gates.HeldOutExact.model_validate({"max-lines": 2})).passed
+
+
+def test_near_duplicates_of_held_out_lines() -> None:
+    sample = {"line": "a dog", "held_out": "A dog.", "similarity": 1.0}
+    found = numbers.held_out(held_out_lines_found=10, same_letters=30, samples={"same_letters": [sample]})
+    verdict = text.held_out_near(
+        of(numbers.text(numbers.side("en"), numbers.side("eo", held_out=found))), gates.HeldOutNear()
+    )
+    assert not verdict.passed
+    assert verdict.description.startswith("5 % of the dev and test lines")
+    assert verdict.numbers == {"share, en": 0, "share, eo": 0.05}
+    assert verdict.samples == ["a dog ≈ A dog."]
+
+
+def test_text_in_another_language() -> None:
+    found = numbers.language(share=0.2, guesses={"de": 80, "nl": 20}, samples=[["de", "Hallo"]])
+    verdict = text.language(of(numbers.text(numbers.side("en", language=found))), gates.LanguageGate())
+    assert not verdict.passed
+    assert verdict.description == "20 % of the lines are taken for another language, most of them for de, nl"
+    assert verdict.samples == ["de: Hallo"]
+
+
+def test_a_language_that_is_not_known_is_told_of() -> None:
+    found = numbers.language(identified_as=None, asked=0)
+    verdict = text.language(of(numbers.text(numbers.side("ceb", language=found))), gates.LanguageGate())
+    assert verdict.passed
+    assert "ceb is not known to the identifier" in verdict.description
+
+
+def test_duplicates_lengths_and_empty_lines() -> None:
+    bad = numbers.text(
+        numbers.side("en"),
+        numbers.side("eo", empty=20),
+        duplicates={"counted": 1000, "repeated": 300, "share": 0.3, "samples": ["A dog."]},
+        length_ratio={"median": 1.1, "outliers": 50, "share": 0.05, "samples": [["a", "b" * 9]]},
+    )
+    assert not text.duplicates(of(bad), gates.Duplicates()).passed
+    assert text.duplicates(of(bad), gates.Duplicates.model_validate({"max-share": 0.3})).passed
+    assert not text.length_ratio(of(bad), gates.LengthRatio()).passed
+    assert text.length_ratio(of(bad), gates.LengthRatio()).samples == ["a ||| bbbbbbbbb"]
+    assert not text.empty_lines(of(bad), gates.EmptyLines()).passed
+    assert text.empty_lines(of(bad), gates.EmptyLines.model_validate({"max-share": 0.02})).passed
+
+
+def test_only_the_translated_side_may_fail() -> None:
+    """An empty source is not the translator's fault; back-translations are the first side."""
+    bad = numbers.text(numbers.side("en"), numbers.side("eo", empty=50))
+    assert not text.translations(of(bad), gates.Translations()).passed
+    assert text.back_translations(of(bad), gates.Translations()).passed
+
+
+def test_copied_translations() -> None:
+    bad = numbers.text(copied={"lines": 200, "share": 0.2, "samples": [["Dog", "dog"]]})
+    verdict = text.translations(of(bad), gates.Translations())
+    assert not verdict.passed
+    assert verdict.description == "0 % of the translations are empty, 20 % copies of their source"
+    assert verdict.samples == ["Dog ||| dog"]
+
+
+@pytest.mark.parametrize("held_out", [{"coverage": 0.95}, {"unknown_rate": 0.01}])
+def test_a_vocabulary_that_does_not_cover_the_test_sets(held_out: dict[str, float]) -> None:
+    bad = numbers.vocabulary(**held_out, samples={"ĉ": 7})
+    verdict = models.vocabulary(of(bad, "check_train_vocab"), gates.Vocabulary())
+    assert not verdict.passed
+    assert verdict.samples == ["eo, the dev and test sets: ĉ × 7"]
+    assert models.vocabulary(of(numbers.vocabulary(), "check_train_vocab"), gates.Vocabulary()).passed
+
+
+def test_alignments() -> None:
+    good: Any = of(numbers.alignments())
+    none: Any = {"check_alignments_backtranslated": {}}
+    assert models.alignment_indices(good, gates.AlignmentIndices()).passed
+    assert models.alignment_links(good, gates.AlignmentLinks()).passed
+    assert models.alignment_indices(none, gates.AlignmentIndices()).passed
+    assert models.alignment_links(none, gates.AlignmentLinks()).passed
+
+
+@pytest.mark.parametrize("wrong", ["out_of_range", "malformed"])
+def test_one_link_that_points_nowhere_is_too_many(wrong: str) -> None:
+    bad = of(numbers.alignments(**{wrong: 1, "samples": {wrong: [["a", "b", "0-9"]]}}))
+    verdict = models.alignment_indices(bad, gates.AlignmentIndices())
+    assert (verdict.passed, verdict.samples) == (False, ["a ||| b ||| 0-9"])
+    assert gates.AlignmentIndices().level == "error"
+
+
+@pytest.mark.parametrize("bad", [{"no_links_share": 0.2}, {"links_per_word": 0.1}, {"links_per_word": 3.0}])
+def test_too_few_links_or_too_many(bad: dict[str, float]) -> None:
+    assert not models.alignment_links(of(numbers.alignments(**bad)), gates.AlignmentLinks()).passed
+
+
+def trainings(*teachers: float | None, backwards: float = 50.0) -> Any:
+    return {
+        "train_teacher": {
+            f"train-teacher-{n}": numbers.training(chrf) for n, chrf in enumerate(teachers, start=1)
+        },
+        "train_backwards": {"train-backwards": numbers.training(backwards)},
+    }
+
+
+def test_the_worst_teacher_counts() -> None:
+    margin = gates.TeacherMargin.model_validate({"margin": 2.0})
+    assert models.teacher_margin(trainings(52.0, 60.0), margin).passed
+    verdict = models.teacher_margin(trainings(51.9, 60.0), margin)
+    assert not verdict.passed
+    assert "chrF 51.9 of the worst teacher" in verdict.description
+    assert "+1.9, at least +2.0 is asked for" in verdict.description
+    assert verdict.numbers == {
+        "chrF, train-teacher-1": 51.9,
+        "chrF, train-teacher-2": 60.0,
+        "chrF, backwards": 50.0,
+    }
+
+
+def test_by_default_a_broken_teacher_fails_and_a_harder_direction_does_not() -> None:
+    assert models.teacher_margin(trainings(46.0), gates.TeacherMargin()).passed
+    assert not models.teacher_margin(trainings(20.0), gates.TeacherMargin()).passed
+    assert gates.TeacherMargin().level == "error"
+
+
+def test_a_teacher_that_was_never_validated_is_not_judged() -> None:
+    with pytest.raises(NotComputed, match="train-teacher-1 was never validated"):
+        models.teacher_margin(trainings(None), gates.TeacherMargin())
+
+
+def test_the_student_against_the_best_that_the_teachers_do() -> None:
+    both = scores(
+        evaluate_student={"demo_a": 50.0, "demo_b": 40.0},
+        evaluate_teacher={"demo_a": 52.0, "demo_b": 46.0},
+        evaluate_teacher_ensemble={},
+    )
+    verdict = models.student_gap(both, gates.StudentGap())
+    assert not verdict.passed
+    assert verdict.description.startswith("chrF 40.0 on demo_b, where the teacher model has 46.0: -6.0")
+    assert models.student_gap(both, gates.StudentGap.model_validate({"max-gap": 6.0})).passed
+    ensemble = {**both, **scores(evaluate_teacher_ensemble={"demo_a": 60.0, "demo_b": 45.0})}
+    assert "50.0 on demo_a" in models.student_gap(ensemble, gates.StudentGap()).description
+
+
+def test_quantised_against_float() -> None:
+    small = {"demo_a": 47.5}
+    same = scores(evaluate_quantized=small, evaluate_finetuned_student={"demo_a": 48.0})
+    worse = scores(evaluate_quantized=small, evaluate_finetuned_student={"demo_a": 58.0})
+    assert models.quantized_gap(same, gates.QuantizedGap()).passed
+    assert not models.quantized_gap(worse, gates.QuantizedGap()).passed
+
+
+def test_variants_of_test_sets_do_not_count() -> None:
+    """Upper case is harder, for a small model most of all."""
+    models_ = scores(
+        evaluate_quantized={"demo_a": 50.0, "demo_aug-upper_a": 4.0},
+        evaluate_finetuned_student={"demo_a": 50.0, "demo_aug-upper_a": 30.0},
+    )
+    assert models.quantized_gap(models_, gates.QuantizedGap()).passed
+
+
+def test_without_test_sets_nothing_is_judged() -> None:
+    verdict = models.quantized_gap(
+        scores(evaluate_quantized={}, evaluate_finetuned_student={}), gates.QuantizedGap()
+    )
+    assert (verdict.passed, "no test set" in verdict.description) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        ({"loads": False, "error": "no model"}, "the exported files do not load: no model"),
+        ({"empty": 1}, "1 come out empty"),
+        ({"copied": 2}, "2 as copies"),
+    ],
+)
+def test_exports(bad: dict[str, Any], told: str) -> None:
+    assert models.export(of(numbers.exported()), gates.ExportGate()).passed
+    verdict = models.export(of(numbers.exported(**bad)), gates.ExportGate())
+    assert not verdict.passed
+    assert told in verdict.description
+
+
+def test_percentages() -> None:
+    assert [percent(share) for share in (0.0, 0.00012, 0.5, 1.0)] == ["0 %", "0.012 %", "50 %", "100 %"]
+
+
+def test_each_gate_has_its_section_and_the_other_way_round() -> None:
+    names = {gate.name for gate in GATES}
+    assert names == {name.replace("_", "-") for name in gates.Checks.model_fields}
+    assert all(gate.description.endswith(".") for gate in GATES)
+    assert len({(gate.stage, gate.name) for gate in GATES}) == len(GATES)
+
+
+def test_only_the_teachers_gate_blocks() -> None:
+    assert [(gate.stage, gate.name) for gate in GATES if gate.blocking] == [
+        ("train_teacher", "teacher-margin")
+    ]

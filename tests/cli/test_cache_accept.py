@@ -1,0 +1,153 @@
+"""`cache accept`: changes of code that people declare harmless."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command, make
+from tests.end_to_end.tiny import PARTITION, Place
+from translations_assets import settings
+from translations_assets.project import Project
+from translations_assets.steps.code.accepted import FILE
+
+CORPUS = "merge-corpus-en-eo"
+LEVEL = "pipeline.common.lines:ZSTD_LEVEL"
+ROOT = settings.repository_root()
+WHY = ("--reason", "the sum is the same")
+
+
+@pytest.fixture(autouse=True)
+def repository(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the code that steps run, to be edited."""
+    root = tmp_path / "repository"
+    for folder in ("pipeline", "requirements"):
+        shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr("translations_assets.settings.repository_root", lambda: root)
+    make("merge_corpus")
+    return root
+
+
+def edit_level(root: Path, more: str) -> None:
+    """Add something to zstd's level, on which everything that writes files depends."""
+    path = root / "pipeline/common/lines.py"
+    lines = path.read_text().splitlines(keepends=True)
+    (number,) = [n for n, line in enumerate(lines) if line.startswith("ZSTD_LEVEL = ")]
+    value = lines[number].partition("#")[0].strip()
+    lines[number] = f"{value} {more}\n"
+    path.write_text("".join(lines))
+
+
+def to_run(command: Command) -> set[str]:
+    said = command("plan", PARTITION, "--target", "merge_corpus", "--json")
+    assert said.code == 0, said.err
+    made = Project().read_graph(PARTITION).stage_closure(["merge_corpus"])
+    steps = [step for step in json.loads(said.out)["steps"] if step["stage"] in made]
+    return {step["label"] for step in steps if step["status"] != "cached"}
+
+
+@pytest.mark.parametrize("what", [CORPUS, LEVEL])
+def test_an_accepted_change_runs_nothing(command: Command, repository: Path, what: str) -> None:
+    assert to_run(command) == set()
+    edit_level(repository, "+ 0")
+    changed = to_run(command)
+    assert CORPUS in changed
+    said = command("cache", "accept", PARTITION, what, *WHY, "--yes")
+    assert said.code == 0, said.err
+    assert "pipeline.common.lines: constant ZSTD_LEVEL changed" in said.out
+    assert f"  {LEVEL}\n" in said.out
+    assert f"Written to {repository / FILE}; commit it." in said.out
+    assert "more" in said.out.splitlines()[-1]
+    assert to_run(command) == set()
+    (line,) = [line for line in (repository / FILE).read_text().splitlines() if not line.startswith("#")]
+    assert line.startswith(f'- {{"symbol": "{LEVEL}"')
+    assert '"reason": "the sum is the same"}' in line
+
+
+def test_the_next_change_runs_and_deleting_the_line_undoes(command: Command, repository: Path) -> None:
+    edit_level(repository, "+ 0")
+    changed = to_run(command)
+    command("cache", "accept", PARTITION, CORPUS, *WHY, "--yes")
+    edit_level(repository, "+ 1")
+    assert to_run(command) == changed
+    said = command("cache", "accept", PARTITION, CORPUS, "--reason", "one more is no harm", "--yes")
+    assert said.code == 0, said.err
+    assert to_run(command) == set()
+    path = repository / FILE
+    path.write_text(
+        "".join(line for line in path.read_text().splitlines(keepends=True) if "no harm" not in line)
+    )
+    assert to_run(command) == changed
+
+
+def test_it_asks(command: Command, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit_level(repository, "+ 0")
+    monkeypatch.setattr("typer.confirm", lambda *words, **options: pytest.fail("asked"))
+    with pytest.raises(pytest.fail.Exception, match="asked"):
+        command("cache", "accept", PARTITION, CORPUS, *WHY)
+    assert not (repository / FILE).exists()
+
+
+def test_a_symbol_leaves_other_changes(command: Command, repository: Path) -> None:
+    edit_level(repository, "+ 0")
+    path = repository / "pipeline/clean/merge_parallel.py"
+    text = path.read_text()
+    assert "\n    run(main)\n" in text
+    path.write_text(text.replace("\n    run(main)\n", "\n    run(main, *())\n"))
+    said = command("cache", "accept", PARTITION, LEVEL, *WHY, "--yes")
+    assert said.code == 0, said.err
+    assert to_run(command) == {CORPUS}
+    again = command("cache", "accept", PARTITION, LEVEL, *WHY, "--yes")
+    assert again.code == 1
+    assert "nothing to accept" in again.err
+    assert command("cache", "accept", PARTITION, CORPUS, *WHY, "--yes").code == 0
+    assert to_run(command) == set()
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ((CORPUS, *WHY), "nothing to accept for merge-corpus-en-eo"),
+        (("train-student-en-eo", *WHY), "nothing to accept for train-student-en-eo"),
+        (("merge-corpse-en-eo", *WHY), "Did you mean merge-corpus-en-eo"),
+        (
+            ("pipeline.common.lines:NOTHING", *WHY),
+            "No step of this config reaches pipeline.common.lines:NOTHING",
+        ),
+        ((CORPUS, "--reason", " "), "--reason is empty"),
+    ],
+)
+def test_what_cannot_be_accepted(
+    command: Command, repository: Path, words: tuple[str, ...], complaint: str
+) -> None:
+    said = command("cache", "accept", PARTITION, *words, "--yes")
+    assert said.code == 1
+    assert complaint in said.err
+    assert not (repository / FILE).exists()
+
+
+def test_a_reason_is_needed(command: Command) -> None:
+    said = command("cache", "accept", PARTITION, CORPUS)
+    assert said.code == 2
+    assert "--reason" in said.err
+
+
+def test_a_wrong_file_is_told(command: Command, repository: Path) -> None:
+    (repository / FILE).write_text("- {symbol: x}\n")
+    said = command("plan", PARTITION)
+    assert said.code == 1
+    assert f"{repository / FILE}, change 1" in said.err
+
+
+def test_an_artifact_whose_acceptance_was_deleted(command: Command, repository: Path) -> None:
+    """Its key counted what is accepted no longer."""
+    edit_level(repository, "+ 0")
+    command("cache", "accept", PARTITION, CORPUS, *WHY, "--yes")
+    shutil.rmtree(settings.state_folder() / "store")
+    make("merge_corpus")  # the bundle is that of the code as it is, the key that of the code before
+    (repository / FILE).unlink()
+    edit_level(repository, "+ 1")
+    said = command("cache", "accept", PARTITION, CORPUS, *WHY, "--yes")
+    assert said.code == 1
+    assert "nothing that could be accepted leads back to its key" in said.err

@@ -1,0 +1,112 @@
+"""`translations checks`."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.checks import numbers
+from tests.cli.conftest import Command, Said, make
+from tests.defs.runner import MadeUpRunner
+from tests.end_to_end.tiny import PARTITION
+from translations_assets.checks.gates import GATES
+from translations_assets.project import Project
+from translations_assets.steps.job import Job, Outcome
+
+
+def by_name(said: Said) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(found["asset"], found["check"]): found for found in json.loads(said.out)["checks"]}
+
+
+@pytest.fixture
+def leak(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Corpora that are made up have two lines of a test set."""
+    sample = {"line": "A dog.", "held_out": "A dog.", "similarity": 1.0}
+    side = numbers.side("en", held_out=numbers.held_out(exact=2, samples={"exact": [sample]}))
+    monkeypatch.setitem(numbers.NUMBERS, "pipeline.checks.text", numbers.text(side, numbers.side("eo")))
+
+
+def test_what_was_never_made_is_not_computed_and_no_failure(command: Command) -> None:
+    said = command("checks", PARTITION, "--json")
+    found = by_name(said)
+    assert said.code == 0
+    assert set(found) == {(gate.stage, gate.name) for gate in GATES}
+    assert {check["state"] for check in found.values()} == {"not computed"}
+    wanted = f"translations train {PARTITION} --target"
+    assert all(wanted in check["description"] for check in found.values())
+
+
+def test_what_was_computed_is_judged(command: Command) -> None:
+    make("check_merge_corpus")
+    said = command("checks", PARTITION, "--json")
+    found = by_name(said)[("merge_corpus", "held-out-exact")]
+    assert said.code == 0
+    assert (found["state"], found["level"], found["blocking"]) == ("passed", "error", False)
+    assert (found["thresholds"], found["numbers"]) == ({"max-lines": 0}, {"lines, en": 0, "lines, eo": 0})
+
+
+@pytest.mark.usefixtures("leak")
+def test_an_error_is_exit_1(command: Command) -> None:
+    make("check_merge_corpus")
+    said = command("checks", PARTITION)
+    assert said.code == 1
+    assert "2 lines of training text stand" in said.out.replace("\n", " ")
+    assert "38 checks: 1 failed, 5 passed, 32 not computed" in said.out
+    found = by_name(command("checks", PARTITION, "--json"))[("merge_corpus", "held-out-exact")]
+    assert (found["state"], found["samples"]) == ("failed", ["A dog."])
+
+
+@pytest.mark.usefixtures("leak")
+@pytest.mark.parametrize(
+    ("override", "state"),
+    [
+        ("checks.held-out-exact.level=warn", "failed"),
+        ("checks.held-out-exact.level=off", "off"),
+        ("checks.held-out-exact.max-lines=2", "passed"),
+    ],
+)
+def test_levels_and_thresholds_can_be_overridden(command: Command, override: str, state: str) -> None:
+    """Nothing runs again for it: no threshold is part of a key."""
+    make("check_merge_corpus")
+    said = command("checks", PARTITION, "--json", "--set", override)
+    found = by_name(said)[("merge_corpus", "held-out-exact")]
+    assert (said.code, found["state"], said.err) == (0, state, "")
+    assert found["description"].startswith(f"overridden for this run ({override.replace('=', ': ')}): ")
+
+
+def test_numbers_that_are_missing_are_computed_when_what_they_need_is_there(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make("train_vocab")
+    monkeypatch.setattr(Project, "runner", MadeUpRunner())
+    said = command("checks", PARTITION, "--json")
+    assert [line for line in said.err.splitlines() if line.endswith(": done")] == [
+        "check-corpus-en-eo: done",
+        "check-vocab-en-eo: done",
+    ]
+    states = {key: check["state"] for key, check in by_name(said).items()}
+    assert (states["merge_corpus", "language"], states["train_vocab", "vocabulary"]) == ("passed", "passed")
+    again = command("checks", PARTITION, "--json")
+    assert (again.out, again.err) == (said.out, "")
+
+
+def test_a_computation_that_fails_is_a_failed_check(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Failing(MadeUpRunner):
+        def run(self, job: Job, *others: Any) -> Outcome:
+            return Outcome("failed", message="no room")
+
+    make("merge_corpus")
+    monkeypatch.setattr(Project, "runner", Failing())
+    said = command("checks", PARTITION, "--json")
+    found = by_name(said)[("merge_corpus", "empty-lines")]
+    assert (said.code, found["state"]) == (1, "failed")
+    assert found["description"].startswith("The step check-corpus-en-eo failed: no room")
+
+
+def test_plan_counts_the_checks_of_a_target(command: Command) -> None:
+    said = command("plan", PARTITION, "--target", "merge_corpus", "--json")
+    labels = [step["label"] for step in json.loads(said.out)["steps"]]
+    assert labels[-1] == "check-corpus-en-eo"
+    assert [label for label in labels if label.startswith("check-")] == ["check-corpus-en-eo"]

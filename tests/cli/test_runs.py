@@ -1,0 +1,213 @@
+"""Runs from the command line: which there are, what became of their steps, whose process is gone."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from dagster import DagsterInstance, DagsterRunStatus, job, op
+
+from tests.cli.conftest import Command, make
+from tests.end_to_end.tiny import PARTITION, Place
+from translations_assets.cli import logs
+from translations_assets.dagster_home import prepare
+from translations_assets.process_id import PROCESS_TAG, this_process
+from translations_assets.project import Project
+
+VOCAB = "train-vocab-en-eo"
+FIRST, SECOND = "11111111-0000-4000-8000-000000000000", "11112222-0000-4000-8000-000000000000"
+PARTITION_TAG = "dagster/partition"
+
+
+@op
+def nothing() -> None:
+    """Does nothing."""
+
+
+@job
+def empty() -> None:
+    """Stands for any job."""
+    nothing()
+
+
+def dagster_run(place: Place, run: str, status: DagsterRunStatus, tags: Mapping[str, str]) -> None:
+    """A run that Dagster knows."""
+    prepare(place.root / "dagster")
+    with DagsterInstance.from_config(str(place.root / "dagster")) as instance:
+        known = {PARTITION_TAG: PARTITION, **tags}
+        instance.create_run_for_job(empty, run_id=run, status=status, tags=known)
+
+
+def dagster_status(place: Place, run: str) -> str:
+    with DagsterInstance.from_config(str(place.root / "dagster")) as instance:
+        found = instance.get_run_by_id(run)
+        assert found is not None
+        return found.status.value
+
+
+def dagster_messages(place: Place, run: str) -> str:
+    with DagsterInstance.from_config(str(place.root / "dagster")) as instance:
+        return "\n".join(entry.user_message or str(entry.dagster_event) for entry in instance.all_logs(run))
+
+
+def ended_process(run: str) -> str:
+    """The name of a process that has ended."""
+    code = f"from translations_assets.process_id import this_process; print(this_process('{run}'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def status_of(command: Command, name: str) -> dict[str, Any]:
+    said = command("status", name, "--json")
+    assert said.code == 0, said.err
+    value: dict[str, Any] = json.loads(said.out)
+    return value
+
+
+def test_no_run_yet(command: Command) -> None:
+    assert command("status").out == "No run yet. To start one: translations train PARTITION\n"
+
+
+def test_the_newest_runs_come_first(command: Command) -> None:
+    make("merge_corpus", FIRST)
+    make("train_vocab", SECOND)
+    first, second = command("status").out.splitlines()
+    assert first.split()[:3] == [SECOND[:8], PARTITION, "ended"]
+    assert second.split()[:3] == [FIRST[:8], PARTITION, "ended"]
+    newest = json.loads(command("status", "--json").out)["runs"][0]
+    assert (newest["run"], newest["steps_done"]) == (SECOND, 6)
+
+
+def test_the_steps_of_a_run(command: Command) -> None:
+    make("merge_corpus", FIRST)
+    make("train_vocab", SECOND)
+    states = {row["label"]: row["state"] for row in status_of(command, SECOND)["steps"]}
+    assert states["merge-corpus-en-eo"] == "cached"
+    assert states[VOCAB] == "finished"
+    assert states["train-student-en-eo"] == "waiting"
+    (row,) = (row for row in status_of(command, SECOND)["steps"] if row["label"] == VOCAB)
+    assert (row["host"], row["worker"], row["attempts"]) == ("here", "large-cpu", 1)
+    said = command("status", SECOND[:8], "--steps")
+    assert f"run {SECOND} of {PARTITION}: ended" in said.out
+    assert any(line.startswith("finished") and line.endswith(VOCAB) for line in said.out.splitlines())
+
+
+def test_a_run_is_named_by_how_its_id_begins(command: Command) -> None:
+    make("merge_devset", FIRST)
+    make("merge_devset", SECOND)
+    assert status_of(command, "11112")["run"] == SECOND
+    ambiguous = command("status", "1111")
+    assert ambiguous.code == 1
+    assert f"1111 may be {FIRST}, {SECOND}: give more of the id" in ambiguous.err
+    unknown = command("status", "abcd1234")
+    assert unknown.code == 1
+    assert "There is no run abcd1234. To list the runs: translations status" in unknown.err
+
+
+def test_what_was_asked_of_a_run_is_shown(command: Command) -> None:
+    make("merge_devset", FIRST, {"experiment.spm-vocab-size": 400})
+    found = status_of(command, FIRST)
+    assert found["options"] == {"overrides": {"experiment.spm-vocab-size": 400}}
+    assert {row["state"] for row in found["steps"] if row["stage"] == "merge_devset"} == {"finished"}
+
+
+def test_a_run_whose_process_was_killed_is_marked_as_failed(command: Command, place: Place) -> None:
+    tags = {PROCESS_TAG: ended_process(FIRST)}
+    dagster_run(place, FIRST, DagsterRunStatus.STARTED, tags)
+    for _ in range(2):  # it stays so after it was marked
+        assert "lost its process" in command("status").out
+    assert dagster_status(place, FIRST) == "FAILURE"
+    assert "process is gone" in dagster_messages(place, FIRST)
+    said = command("cancel", FIRST[:8])
+    assert said.code == 1
+    assert "lost its process" in said.err
+
+
+def test_a_run_that_is_being_cancelled_when_its_process_dies_is_cancelled(
+    command: Command, place: Place
+) -> None:
+    dagster_run(place, FIRST, DagsterRunStatus.CANCELING, {PROCESS_TAG: ended_process(FIRST)})
+    command("status")
+    assert dagster_status(place, FIRST) == "CANCELED"
+
+
+def test_a_run_whose_process_is_there_is_running(command: Command, place: Place) -> None:
+    dagster_run(place, FIRST, DagsterRunStatus.STARTED, {PROCESS_TAG: this_process(FIRST)})
+    assert status_of(command, FIRST)["state"] == "running"
+    assert dagster_status(place, FIRST) == "STARTED"
+
+
+@pytest.mark.parametrize(("silent", "state"), [(60, "running"), (240, "lost its process")])
+def test_a_run_on_another_machine_is_judged_by_its_heartbeat(
+    command: Command, place: Place, silent: int, state: str
+) -> None:
+    dagster_run(place, FIRST, DagsterRunStatus.STARTED, {PROCESS_TAG: f"{FIRST} elsewhere 1 1"})
+    record = {"run": FIRST, "partition": PARTITION, "started": 1.0, "heartbeat": time.time() - silent}
+    Project().store.write_run(FIRST, {**record, "uses": {}, "stages": []})
+    assert status_of(command, FIRST)["state"] == state
+
+
+def test_cancel_says_that_nothing_runs(command: Command, place: Place) -> None:
+    make("merge_devset", FIRST)
+    dagster_run(place, SECOND, DagsterRunStatus.SUCCESS, {})
+    for name, message in [
+        (PARTITION, f"No run of {PARTITION} is running"),
+        (SECOND, f"{SECOND[:8]} does not run: done."),
+        (FIRST, f"{FIRST[:8]} does not run: ended."),
+    ]:
+        said = command("cancel", name)
+        assert said.code == 1
+        assert message in said.err
+
+
+def test_cancel_asks_which_of_two(command: Command, place: Place) -> None:
+    for run in (FIRST, SECOND):
+        dagster_run(place, run, DagsterRunStatus.STARTED, {PROCESS_TAG: this_process(run)})
+    said = command("cancel", PARTITION)
+    assert said.code == 1
+    assert f"Several runs of {PARTITION} are running" in said.err
+
+
+def test_rerun_needs_a_run_that_is_over(command: Command, place: Place) -> None:
+    dagster_run(place, FIRST, DagsterRunStatus.STARTED, {PROCESS_TAG: this_process(FIRST)})
+    said = command("rerun", FIRST[:8])
+    assert said.code == 1
+    assert f"To end it: translations cancel {FIRST[:8]}" in said.err
+
+
+def test_the_log_of_a_step_of_a_run(command: Command) -> None:
+    make("train_vocab", FIRST)
+    said = command("logs", FIRST[:8], VOCAB)
+    assert (said.code, said.out) == (0, f"the log of {VOCAB}\n")
+
+
+def test_the_log_of_a_repetition_counts_while_it_runs(command: Command) -> None:
+    make("train_vocab", FIRST)
+    store = Project().store
+    plan = json.loads(command("plan", PARTITION, "--target", "train_vocab", "--json").out)["steps"]
+    (key,) = (step["key"] for step in plan if step["label"] == VOCAB)
+    store.append_log(key, 2, 1, 0, b"once more\n")
+    assert command("logs", PARTITION, VOCAB).out == "once more\n"
+
+
+def test_following_goes_on_with_the_next_attempt(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    make("merge_corpus", FIRST)
+    plan = json.loads(command("plan", PARTITION, "--json").out)["steps"]
+    (key,) = (step["key"] for step in plan if step["label"] == VOCAB)
+    store = Project().store
+    store.append_log(key, 1, 1, 0, b"first\n")
+
+    def retry(seconds: float) -> None:
+        """While the command waits, the engine tries again."""
+        if store.attempts(key, 1) == [1]:
+            store.append_log(key, 1, 2, 0, b"second\n")
+
+    monkeypatch.setattr(logs, "time", SimpleNamespace(sleep=retry, monotonic=time.monotonic))
+    monkeypatch.setattr(logs, "RETRY_SECONDS", 0.5)
+    said = command("logs", "-f", PARTITION, VOCAB)
+    assert said.out == "first\nsecond\n"
+    assert "attempt 2" in said.err

@@ -1,0 +1,112 @@
+"""Asset checks: what Dagster knows of the gates, and what it does when one fails."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dagster import AssetCheckKey, AssetKey
+
+from tests.end_to_end.tiny import PARTITION, make_place
+from translations_assets.checks.gates import GATES, Gate
+from translations_assets.dagster_home import prepare
+from translations_assets.definitions import defs
+from translations_assets.defs.checks import check_name
+from translations_assets.defs.jobs import SELECTIONS
+from translations_assets.defs.partitions import TRAINING_CONFIGS
+from translations_assets.stages import ASSETS, STAGES
+from translations_assets.steps.stage import stage_order
+
+ROOT = Path(__file__).parents[2]
+GRAPH = defs.get_repository_def().asset_graph
+
+
+def key(gate: Gate) -> AssetCheckKey:
+    return AssetCheckKey(AssetKey(gate.stage), check_name(gate))
+
+
+def test_every_gate_is_a_check_of_its_asset_and_nothing_else_is() -> None:
+    assert set(GRAPH.asset_check_keys) == {key(gate) for gate in GATES}
+    assert {gate.stage for gate in GATES} <= set(ASSETS)
+
+
+@pytest.mark.parametrize("gate", GATES, ids=lambda gate: f"{gate.stage}-{gate.name}")
+def test_a_check_is_partitioned_and_described(gate: Gate) -> None:
+    spec = GRAPH.get_check_spec(key(gate))
+    assert spec.partitions_def == TRAINING_CONFIGS
+    assert spec.description == gate.description
+    assert spec.blocking == gate.blocking
+
+
+def test_a_check_waits_for_all_that_it_reads() -> None:
+    """What its numbers are computed from stands before the asset; other stages' scores are dependencies."""
+    order = stage_order(STAGES)
+    for gate in GATES:
+        known = {gate.stage, *_upstream(gate.stage)}
+        waited = {dep.asset_key.to_user_string() for dep in GRAPH.get_check_spec(key(gate)).additional_deps}
+        for stage in gate.reads:
+            needed = STAGES[stage].upstream if STAGES[stage].checks else (stage,)
+            assert set(needed) <= known | waited, (gate.stage, gate.name)
+        if gate.blocking:
+            assert all(order.index(stage) < order.index(gate.stage) for stage in waited)
+
+
+def _upstream(stage: str) -> set[str]:
+    return set(STAGES[stage].upstream).union(*map(_upstream, STAGES[stage].upstream))
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_jobs_check_what_they_make(name: str) -> None:
+    layer = defs.resolve_job_def(name).asset_layer
+    made = {asset.to_user_string() for asset in layer.executable_asset_keys}
+    checked = {(found.asset_key.to_user_string(), found.name) for found in layer.asset_graph.asset_check_keys}
+    assert checked == {(gate.stage, check_name(gate)) for gate in GATES if gate.stage in made}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A run whose teacher is worse than the backwards model, and one with that gate overridden."""
+    place = make_place(tmp_path_factory.mktemp("checks"))
+    prepare(place.root / "dagster")
+    environment = {"PYTHONPATH": str(ROOT)}
+    done = place.run(sys.executable, "-m", "tests.defs.made_up_checks", PARTITION, **environment)
+    assert done.returncode == 0, done.stderr
+    first, second = map(json.loads, done.stdout.splitlines())
+    return first, second
+
+
+def test_a_bad_teacher_stops_distillation(runs: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    stopped, _ = runs
+    found = stopped["checks"]["train_teacher teacher_margin"]
+    assert (found["passed"], found["severity"], found["partition"]) == (False, "ERROR", PARTITION)
+    assert (
+        "chrF 20.0 of the teacher on the validation set, 50.0 of the backwards model" in found["description"]
+    )
+    assert found["metadata"]["checks.teacher-margin.margin"] == -20
+    assert found["metadata"]["chrF, backwards"] == 50
+    assert stopped["status"] == "FAILURE"
+    assert {"train_teacher", "train_backwards", "translate_mono_trg"} <= set(stopped["made"])
+    assert not {"translate_corpus", "translate_mono_src", "train_student"} & set(stopped["made"])
+
+
+def test_the_gate_can_be_overridden_for_a_run_which_is_recorded(
+    runs: tuple[dict[str, Any], dict[str, Any]],
+) -> None:
+    _, overridden = runs
+    found = overridden["checks"]["train_teacher teacher_margin"]
+    assert found["passed"]
+    assert found["description"].startswith(
+        "overridden for this run (checks.teacher-margin.level: off): off; it would have failed: chrF 20.0"
+    )
+    assert found["metadata"]["overridden for this run"] == {"level": "off"}
+    assert overridden["status"] == "SUCCESS"
+    assert set(overridden["made"]) == set(ASSETS)
+
+
+def test_every_check_has_a_result_in_the_partition(runs: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    checks = runs[1]["checks"]
+    assert set(checks) == {f"{gate.stage} {check_name(gate)}" for gate in GATES}
+    assert {found["partition"] for found in checks.values()} == {PARTITION}
+    assert [name for name, found in checks.items() if not found["passed"]] == []
+    assert checks["merge_corpus held_out_exact"]["metadata"]["lines, en"] == 0

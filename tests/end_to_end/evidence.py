@@ -1,0 +1,103 @@
+"""What a place's store and processes tell of the runs there were: what is whole, what ran, what was left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from tests.end_to_end.tiny import PARTITION, Place
+from tests.runners.scripts import processes_of
+from translations_assets.config.load import load_config
+from translations_assets.stages import STAGES
+from translations_assets.steps.graph import Graph
+from translations_assets.steps.manifest import Manifest
+from translations_assets.steps.stage import build_graph
+from translations_assets.store.local import LocalStore
+from translations_assets.store.verify import verify
+
+SCRATCH = ("work", "locks", "tmp")  # folders of those who are at work now
+STORE_LOCKS = {"locks/blobs", "locks/gc"}
+_SCRIPT_START = b"[worker] python -m "
+
+
+def store_folder(place: Place) -> Path:
+    """Where a place's store is."""
+    return place.root / "state" / "store"
+
+
+def graph_of(place: Place) -> Graph:
+    """The tiny pair's graph, as its config is now."""
+    return build_graph(load_config(place.root / "configs" / f"{PARTITION}.yml"), STAGES)
+
+
+def newest(place: Place) -> dict[str, Manifest]:
+    """Label → the newest manifest of each step that the store has a result of."""
+    store = LocalStore(store_folder(place))
+    found = map(store.latest, store.keys())
+    return {manifest.label: manifest for manifest in found if manifest}
+
+
+def digests(place: Place) -> dict[str, dict[str, str]]:
+    """Label → output → digest."""
+    return {
+        label: {name: blob.digest for name, blob in manifest.outputs.items()}
+        for label, manifest in newest(place).items()
+    }
+
+
+def defects(place: Place) -> list[str]:
+    """What is wrong in the store, every file read again."""
+    problems = verify(LocalStore(store_folder(place))).problems
+    return [f"{problem.path} is {problem.kind}: {problem.reason}" for problem in problems]
+
+
+def repeated(place: Place) -> list[str]:
+    """Steps that ran again although they were finished: a second generation, or a script started later."""
+    store, found = LocalStore(store_folder(place)), []
+    for label, manifest in newest(place).items():
+        if manifest.generation != 1:
+            found.append(f"{label} has {manifest.generation} generations")
+        attempts = store.attempts(manifest.key, 1)
+        if max(attempts, default=0) > manifest.attempt:
+            found.append(f"{label} was finished by attempt {manifest.attempt} of {attempts}")
+        log = b"".join(store.read_log(manifest.key, 1, manifest.attempt))
+        if log.count(_SCRIPT_START) != 1:
+            found.append(f"{label} ran {log.count(_SCRIPT_START)} times in attempt {manifest.attempt}")
+    return found
+
+
+def manifest_files(place: Place) -> dict[str, tuple[int, int]]:
+    """Manifest file → its inode and time of writing: a finished step's never change."""
+    folder = store_folder(place) / "steps"
+    stats = {path: path.stat() for path in folder.rglob("*.json")}
+    return {str(path.relative_to(folder)): (stat.st_ino, stat.st_mtime_ns) for path, stat in stats.items()}
+
+
+def scratch(place: Place) -> set[str]:
+    """What stands in the folders of those who are at work, but for the locks of the store itself."""
+    root = store_folder(place)
+    found = {f"{folder}/{path.name}" for folder in SCRATCH for path in (root / folder).glob("*")}
+    return found - STORE_LOCKS
+
+
+def processes(place: Place) -> list[int]:
+    """Live processes of a place's runs."""
+    return processes_of(place.root)
+
+
+def seconds_until(condition: Callable[[], bool], limit: float) -> float:
+    """How long something takes to become true; infinity when it does not within the limit."""
+    began = time.monotonic()
+    while not condition():
+        if time.monotonic() - began > limit:
+            return float("inf")
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def unequal(
+    one: dict[str, dict[str, str]], other: dict[str, dict[str, str]], labels: Collection[str]
+) -> list[str]:
+    """Those of the labels whose outputs differ, or are missing."""
+    return [label for label in labels if label not in one or one[label] != other.get(label)]

@@ -1,0 +1,74 @@
+"""The job of pasted training configs where no server answers: the training runs in a child of the run."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from dagster import DagsterInstance
+
+from tests.cli.test_train import cleaning, make_slow
+from tests.end_to_end.tiny import BIN, PARTITION, Place, make_place
+from translations_assets.dagster_home import prepare
+
+pytestmark = pytest.mark.slow
+
+NO_SERVER = {"TRANSLATIONS_SERVER": "http://127.0.0.1:9"}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    place = make_place(tmp_path / "place")
+    prepare(place.root / "dagster")
+    return place
+
+
+def job(place: Place, target: str) -> list[str]:
+    """The command that runs the job with the tiny pair's config."""
+    text = (place.root / "configs" / f"{PARTITION}.yml").read_text()
+    config = {"config": text, "name": "pasted", "target": target, "options": {"start": target}}
+    path = place.root / "run.json"
+    path.write_text(json.dumps({"ops": {"pasted_config": {"config": config}}}))
+    module = ("-m", "translations_assets.definitions")
+    return ["dagster", "job", "execute", *module, "-j", "train_pasted_config", "--config", str(path)]
+
+
+def runs(place: Place) -> dict[str, str]:
+    """Job → status of its run."""
+    with DagsterInstance.from_config(str(place.root / "dagster")) as instance:
+        return {run.job_name: run.status.value for run in instance.get_runs()}
+
+
+def test_it_is_trained_by_a_child(place: Place) -> None:
+    done = place.run(*job(place, "dataset_devtest"), **NO_SERVER)
+    assert done.returncode == 0, done.stderr
+    assert "No Dagster server answers at http://127.0.0.1:9" in done.stderr
+    assert runs(place) == {"train_pasted_config": "SUCCESS", "all": "SUCCESS"}
+    plan = place.run("translations", "plan", "en-eo.pasted", "--target", "dataset_devtest")
+    assert "1 step: 1 cached" in plan.stdout
+
+
+def test_stopping_it_stops_the_child(place: Place) -> None:
+    make_slow(place)
+    with (place.root / "out").open("w") as out:
+        process = subprocess.Popen(
+            [str(BIN / "dagster"), *job(place, "clean_corpus")[1:]],
+            env=place.environment | NO_SERVER,
+            cwd=place.root,
+            stdout=out,
+            stderr=out,
+        )
+    try:
+        children = cleaning(process, place)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=30)
+        assert not psutil.wait_procs(children, timeout=5)[1]
+    finally:
+        process.kill()
+        process.wait()
+    print(f"ended after {time.monotonic() - began:.1f} s")
+    assert runs(place) == {"train_pasted_config": "CANCELED", "all": "CANCELED"}

@@ -1,0 +1,207 @@
+"""A running Dagster server, used from the command line and by pasting a training config."""
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.end_to_end.test_webserver import STATUSES, Server, serve, wait_for
+from tests.end_to_end.tiny import BIN, PARTITION, make_place
+
+pytestmark = pytest.mark.slow
+
+BROKEN = "en-eo.broken"
+REEXECUTE = """
+mutation($params: ReexecutionParams!) {
+  launchRunReexecution(reexecutionParams: $params) {
+    __typename
+    ... on LaunchRunSuccess { run { runId } }
+    ... on PythonError { message }
+  }
+}"""
+DETAILS = """
+query($id: ID!) {
+  runOrError(runId: $id) {
+    ... on Run {
+      status rootRunId parentRunId
+      stepStats { stepKey status }
+      eventConnection { events {
+        ... on MessageEvent { message }
+        ... on ErrorEvent { error { message } }
+        ... on LogsCapturedEvent { fileKey }
+      } }
+    }
+  }
+}"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server of the tiny pair, and of a pair of which a file is not there yet."""
+    place = make_place(tmp_path_factory.mktemp("server"))
+    config = (place.root / "configs" / f"{PARTITION}.yml").read_text()
+    broken = config.replace("data/test.[LANG].gz", "data/late.[LANG].gz")
+    (place.root / "configs" / f"{BROKEN}.yml").write_text(broken)
+    with serve(place) as server:
+        yield server
+
+
+def translations(server: Server, *words: str) -> subprocess.CompletedProcess[str]:
+    return server.place.run("translations", *words, TRANSLATIONS_SERVER=server.url)
+
+
+def ended(server: Server, run: str) -> dict[str, Any]:
+    """A run, once it has ended."""
+    wait_for(lambda: server.run(run)["status"] in STATUSES, 300, lambda: server.run(run))
+    details: dict[str, Any] = server.ask(DETAILS, id=run)["runOrError"]
+    return details
+
+
+def messages(run: dict[str, Any]) -> str:
+    events = run["eventConnection"]["events"]
+    errors = [event["error"]["message"] for event in events if event.get("error")]
+    return "\n".join([*(event["message"] for event in events if "message" in event), *errors])
+
+
+def test_train_on_a_server(server: Server) -> None:
+    words = ("train", PARTITION, "--target", "dataset_devtest", "--server", server.url, "--yes")
+    done = translations(server, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{server.url}/runs/" in done.stdout
+    assert "] dataset-devtest" in done.stdout
+    assert " done after " in done.stdout
+    assert f"Done. Scores: translations results {PARTITION}" in done.stdout
+    again = translations(server, *words)
+    assert "nothing to run" in again.stdout
+
+
+def test_a_config_that_is_new_to_the_server(server: Server) -> None:
+    """The server loads the definitions anew."""
+    path = server.place.root / "en-eo.new.yml"
+    path.write_text((server.place.root / "configs" / f"{PARTITION}.yml").read_text())
+    done = translations(
+        server,
+        "train",
+        str(path),
+        "--target",
+        "dataset_devtest",
+        "--start",
+        "dataset",
+        "--server",
+        server.url,
+        "-y",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "dataset-devtest" in done.stdout
+
+
+def test_a_failure_on_a_server_is_told_and_re_executed_from_failure(server: Server) -> None:
+    words = ("train", BROKEN, "--target", "dataset", "--set", "taskcluster.split-chunks=3")
+    done = translations(server, *words, "--server", server.url, "--yes")
+    assert done.returncode == 1
+    assert done.stderr.count("The step dataset-test-") == 1
+    assert "late.en.gz" in done.stderr
+    assert "Traceback" not in done.stderr
+    failed = done.stdout.partition("/runs/")[2].split()[0]
+
+    for lang in ("en", "eo"):
+        data = server.place.root / "data"
+        (data / f"late.{lang}.gz").write_bytes((data / f"test.{lang}.gz").read_bytes())
+    params = {"parentRunId": failed, "strategy": "FROM_FAILURE"}
+    answer = server.ask(REEXECUTE, params=params)["launchRunReexecution"]
+    assert answer["__typename"] == "LaunchRunSuccess", answer
+    repeated = ended(server, answer["run"]["runId"])
+    assert repeated["status"] == "SUCCESS", messages(repeated)
+    assert repeated["parentRunId"] == repeated["rootRunId"] == failed
+    assert [stats["stepKey"] for stats in repeated["stepStats"]] == ["dataset_test"]
+    status = translations(server, "status", answer["run"]["runId"], "--json")
+    assert json.loads(status.stdout)["options"] == {"overrides": {"taskcluster.split-chunks": 3}}
+
+
+def test_ctrl_c_leaves_the_run_running(server: Server) -> None:
+    place = server.place
+    (place.root / "configs" / "en-eo.wait.yml").write_text(
+        (place.root / "configs" / f"{PARTITION}.yml").read_text().replace("name: tiny", "name: wait")
+    )
+    command = ["train", "en-eo.wait", "--target", "merge_corpus", "--start", "dataset"]
+    with (place.root / "out").open("w") as out:
+        process = subprocess.Popen(
+            [str(BIN / "translations"), *command, "--server", server.url, "--yes"],
+            env=place.environment,
+            cwd=place.root,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+        )
+    try:
+        wait_for(lambda: "/runs/" in (place.root / "out").read_text(), 300, (place.root / "out").read_text)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+    finally:
+        process.kill()
+        process.wait()
+    said = (place.root / "out").read_text()
+    run = said.partition("/runs/")[2].split()[0]
+    assert f"To cancel it: translations cancel {run} --server {server.url}" in said
+    cancelled = translations(server, "cancel", run, "--server", server.url)
+    if cancelled.returncode:  # it was faster than we
+        assert ended(server, run)["status"] == "SUCCESS"
+    else:
+        assert ended(server, run)["status"] == "CANCELED"
+
+
+def test_nothing_answers(server: Server) -> None:
+    done = translations(server, "train", PARTITION, "--server", "http://127.0.0.1:9", "--yes")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: No Dagster server answers at http://127.0.0.1:9")
+    assert "steps" not in done.stdout
+
+
+def test_run_options_of_the_launchpad(server: Server) -> None:
+    """What is given to the resource `run` in the Launchpad counts for the run."""
+    config = {"overrides": {"experiment": {"spm-vocab-size": 344}}, "start": "dataset_devtest"}
+    run = server.launch(PARTITION, ["dataset_devtest"], "all", {"resources": {"run": {"config": config}}})
+    found = ended(server, run)
+    assert found["status"] == "SUCCESS", messages(found)
+    record = json.loads(translations(server, "status", run, "--json").stdout)
+    assert record["options"] == config
+    (step,) = record["steps"]
+    assert step["state"] == "finished"  # made again by this run, although it was cached
+
+
+def paste(server: Server, **config: Any) -> str:
+    run_config = {"ops": {"pasted_config": {"config": config}}}
+    return server.launch("", [], "train_pasted_config", run_config)
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_a_pasted_config_is_kept_and_trained(server: Server, as_text: bool) -> None:
+    import yaml
+
+    name = "text" if as_text else "mapping"
+    text = (server.place.root / "configs" / f"{PARTITION}.yml").read_text()
+    config = text if as_text else yaml.safe_load(text)
+    found = ended(server, paste(server, config=config, name=name, target="dataset_devtest"))
+    assert found["status"] == "SUCCESS", messages(found)
+    said = messages(found)
+    assert f"kept as en-eo.{name}" in said
+    launched = said.partition("/runs/")[2].split()[0]
+    trained = ended(server, launched)
+    assert trained["status"] == "SUCCESS", messages(trained)
+    plan = translations(server, "plan", f"en-eo.{name}", "--target", "dataset_devtest")
+    assert "1 step: 1 cached" in plan.stdout
+
+
+def test_all_that_is_wrong_with_a_pasted_config_is_told(server: Server) -> None:
+    config = "experiment:\n  src: en\n  trg: eo\n  nme: x\ndatasets:\n  trian: []\n"
+    found = ended(server, paste(server, config=config))
+    assert found["status"] == "FAILURE"
+    said = messages(found)
+    assert "the pasted config:4" in said
+    assert "nme" in said
+    assert "trian" in said

@@ -1,0 +1,191 @@
+"""Numbers of texts."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline.checks import held_out
+from pipeline.checks.lengths import LengthRatios
+from pipeline.checks.letters import Letters
+from pipeline.checks.repetitions import Repetitions
+from pipeline.checks.text import main
+from pipeline.common.errors import InputError
+from tests.pipeline.checks.helpers import numbers, text
+
+WORDS = ["river", "house", "quickly", "green", "mountain", "letter", "winter", "between", "garden"]
+WORDS += ["simple", "paper", "market", "doctor"]
+LONG = "The committee met on Tuesday in order to discuss the plans for a new bridge across the old river."
+NEAR = "The committee met on Friday in order to discuss the plans for a new bridge across the old river."
+FAR = "The committee met in a bridge on Tuesday to plan for the discussion of an order across the old new."
+
+
+def sentences(count: int, seed: int = 1) -> list[str]:
+    random_ = random.Random(seed)
+    return [" ".join(random_.choices(WORDS, k=14)).capitalize() + "." for _ in range(count)]
+
+
+def of_pair(folder: Path, sources: list[str], targets: list[str], *more: object) -> dict[str, Any]:
+    texts = [text(folder / "corpus.en.zst", sources), text(folder / "corpus.ru.zst", targets)]
+    return numbers(main, folder / "out", "--langs", "en", "ru", "--texts", *texts, "--seed", "1", *more)
+
+
+def of_text(folder: Path, lines: list[str], *more: object, lang: str = "en") -> dict[str, Any]:
+    lines_file = text(folder / "mono.zst", lines)
+    return numbers(
+        main, folder / "out", "--langs", lang, "--texts", lines_file, "--identify", "--seed", "1", *more
+    )
+
+
+def overlap(folder: Path, lines: list[str], held: list[str]) -> dict[str, Any]:
+    held_file = text(folder / "test.en.zst", held)
+    side = of_text(folder, lines, "--held-out-first", held_file)["sides"][0]
+    found: dict[str, Any] = side["held_out"]
+    return found
+
+
+def test_held_out_lines_by_how_alike_they_are(tmp_path: Path) -> None:
+    held = [LONG, "Short one.", "2010", *sentences(50)]
+    lines = [
+        *sentences(200, seed=2),
+        f"  {LONG.replace(' ', '   ')} ",
+        LONG.upper().replace(".", "!"),
+        NEAR,
+        FAR,
+        "short one",
+        "2010",
+        "2011",
+    ]
+    found = overlap(tmp_path, lines, held)
+    assert (found["exact"], found["same_letters"], found["similar"]) == (2, 1, 1)
+    assert (found["held_out_lines"], found["held_out_lines_found"]) == (53, 2)
+    assert found["samples"]["similar"][0]["line"] == NEAR
+    assert found["samples"]["similar"][0]["held_out"] == LONG
+    assert 0.8 <= found["samples"]["similar"][0]["similarity"] < 1
+
+
+def test_each_side_has_its_own_held_out_lines(tmp_path: Path) -> None:
+    one, other = text(tmp_path / "a", ["Дом."]), text(tmp_path / "b", ["Дом."])
+    found = of_pair(
+        tmp_path, ["Дом.", "x"], ["y", "Дом."], "--held-out-first", one, "--held-out-second", other
+    )
+    assert [side["held_out"]["exact"] for side in found["sides"]] == [1, 1]
+
+
+def test_similar_lines_are_those_that_comparing_all_with_all_finds(tmp_path: Path) -> None:
+    """The search by parts misses none of the lines that one or two changed words make of held-out ones."""
+    held = sentences(60)
+    random_ = random.Random(5)
+    lines = []
+    for line in held * 3:
+        words = line.split()
+        for place in random_.sample(range(len(words)), random_.choice([1, 1, 2])):
+            words[place] = random_.choice(WORDS)
+        lines.append(" ".join(words))
+    letters = [Letters([line]).of_line(0) for line in [*lines, *held]]
+    grams = [held_out.trigrams(content) for content in letters]
+    alike = sum(
+        any(held_out.jaccard(one, other) >= held_out.SIMILAR for other in grams[len(lines) :])
+        for one in grams[: len(lines)]
+    )
+    found = overlap(tmp_path, lines, held)
+    assert alike > 100
+    assert found["exact"] + found["same_letters"] + found["similar"] == alike
+
+
+def test_what_is_not_asked_for_is_not_counted(tmp_path: Path) -> None:
+    assert of_pair(tmp_path, ["A line."], ["x"])["sides"][0] == {"lang": "en", "empty": 0}
+
+
+def test_short_lines_are_no_near_duplicates(tmp_path: Path) -> None:
+    """Nor is what differs in few of its few letters; a Han character counts as three letters."""
+    held = ["He is not young.", "我们明天早上去火车站。"]
+    found = overlap(tmp_path, ["HE IS NOT YOUNG!", "We is not young.", "我们明天早上去火车站！"], held)
+    assert (found["exact"], found["same_letters"], found["similar"]) == (0, 1, 0)
+
+
+def test_empty_held_out_files(tmp_path: Path) -> None:
+    assert overlap(tmp_path, ["", "a line"], [])["held_out_lines"] == 0
+
+
+def test_empty_lines(tmp_path: Path) -> None:
+    found = of_pair(tmp_path, ["a", "", " \u3000", "12"], ["", "b", "", "12"])
+    assert [side["empty"] for side in found["sides"]] == [2, 2]
+
+
+def test_duplicates_are_pairs_with_the_same_letters(tmp_path: Path) -> None:
+    sources = ["One house.", "one HOUSE", "One house.", "Two.", "1", "2"]
+    targets = ["Дом.", "дом!", "Домик.", "Два.", "1", "2"]
+    found = of_pair(tmp_path, sources, targets)["duplicates"]
+    assert (found["counted"], found["repeated"], found["share"]) == (4, 1, 0.25)
+    assert found["samples"] == ["One house."]
+
+
+def test_duplicates_of_more_lines_than_are_kept_are_estimated() -> None:
+    repetitions = Repetitions(capacity=2_000)
+    lines = [f"{word} {'a' * (number % 7)}" for number, word in enumerate(sentences(5_000, seed=3))]
+    for _ in range(2):  # each line twice
+        for start in range(0, len(lines), 1000):
+            block = lines[start : start + 1000]
+            repetitions.add(Letters(block).line_hashes, np.arange(len(block)), block)
+    found = repetitions.to_json()
+    assert 500 < found["counted"] <= 2_000
+    assert found["share"] == 0.5
+
+
+def test_copies(tmp_path: Path) -> None:
+    found = of_pair(tmp_path, ["Same text", "one", "12"], ["same, text", "два", "12"])["copied"]
+    assert (found["lines"], found["share"]) == (1, 0.5)
+    assert found["samples"] == [["Same text", "same, text"]]
+
+
+def test_length_ratios_far_from_the_median() -> None:
+    ratios = LengthRatios()
+    line = "a" * 50
+    ratios.add([line] * 97 + ["b" * 50, "c" * 200, "d"], [line * 2] * 97 + ["b" * 500, "c" * 20, "e"])
+    found = ratios.to_json()
+    assert found["median"] == pytest.approx(110 / 60, rel=0.05)
+    assert (found["outliers"], found["share"]) == (2, 0.02)
+    assert sorted(source[0] for source, _ in found["samples"]) == ["b", "c"]
+
+
+def test_lines_in_another_language(tmp_path: Path) -> None:
+    german = "Der Ausschuss hat gestern in Berlin beschlossen, die neue Brücke nicht zu bauen."
+    found = of_text(tmp_path, [LONG, NEAR, german, "Hallo."])["sides"][0]["language"]
+    assert (found["identified_as"], found["asked"], found["other"]) == ("en", 3, 1)
+    assert found["guesses"] == {"de": 1}
+    assert found["samples"] == [["de", german]]
+
+
+def test_a_language_that_the_identifier_does_not_know(tmp_path: Path) -> None:
+    found = of_text(tmp_path, [LONG], lang="tlh")["sides"][0]["language"]
+    assert (found["identified_as"], found["asked"], found["share"]) == (None, 0, 0.0)
+
+
+def test_the_same_bytes_whatever_the_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [*sentences(300), *sentences(100), "", LONG]
+    held = text(tmp_path / "held", [*sentences(20, seed=9), NEAR])
+    arguments = ("--held-out-first", held, "--held-out-second", held)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    of_pair(tmp_path / "a", lines, lines[::-1], *arguments)
+    monkeypatch.setattr("pipeline.checks.letters.read_blocks.__defaults__", (7,))
+    of_pair(tmp_path / "b", lines, lines[::-1], *arguments)
+    one, other = (tmp_path / name / "out" / "numbers.json" for name in "ab")
+    first, second = one.read_text(), other.read_text()
+    # examples of duplicates are looked for within a block
+    assert first.split('"duplicates"')[0] == second.split('"duplicates"')[0]
+    assert first.split('"length_ratio"')[1] == second.split('"length_ratio"')[1]
+
+
+def test_an_empty_text_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="empty"):
+        of_text(tmp_path, [])
+
+
+def test_as_many_languages_as_texts(tmp_path: Path) -> None:
+    lines = text(tmp_path / "a", ["a"])
+    with pytest.raises(InputError, match="one text and its language"):
+        numbers(main, tmp_path / "out", "--langs", "en", "ru", "--texts", lines, "--seed", "1")

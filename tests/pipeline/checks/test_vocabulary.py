@@ -1,0 +1,56 @@
+"""How well vocabularies cover texts."""
+
+from pathlib import Path
+
+import pytest
+import sentencepiece
+
+from pipeline.checks.vocabulary import main
+from tests.pipeline.checks.helpers import numbers, text
+
+CORPUS = [f"the {animal} sees a {other}" for animal in ("cat", "dog") for other in ("horse", "mouse")] * 5
+
+
+@pytest.fixture(scope="module")
+def vocabularies(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """One with byte fallback, as the pipeline makes them, and one without."""
+    folder = tmp_path_factory.mktemp("vocabularies")
+    paths = folder / "bytes.spm", folder / "unknown.spm"
+    for path, fallback, size in zip(paths, (True, False), (300, 40), strict=True):
+        with path.open("wb") as writer:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=iter(CORPUS),
+                model_writer=writer,
+                vocab_size=size,
+                byte_fallback=fallback,
+                hard_vocab_limit=False,
+                minloglevel=2,
+            )
+    return paths
+
+
+def test_characters_that_no_piece_holds(vocabularies: tuple[Path, Path], tmp_path: Path) -> None:
+    corpus = text(tmp_path / "corpus", CORPUS)
+    held_out = text(tmp_path / "test", ["the cat 漢é", "a dog", "漢"])
+    found = numbers(
+        main,
+        tmp_path / "out",
+        *("--langs", "en", "eo", "--vocabs", *vocabularies, "--corpus", corpus, corpus, "--seed", "1"),
+        *("--held-out-first", held_out, "--held-out-second", held_out),
+    )
+    for side, unknown in zip(found["sides"], (0, 2), strict=True):
+        whole, held = side["texts"]["corpus"], side["texts"]["held_out"]
+        assert (whole["lines"], whole["coverage"], whole["unknown_rate"]) == (20, 1.0, 0.0)
+        assert whole["pieces_per_word"] >= 1
+        assert (held["lines"], held["lines_not_covered"], held["characters_not_covered"]) == (3, 2, 3)
+        assert held["coverage"] == pytest.approx(1 - 3 / held["characters"], abs=1e-6)
+        assert held["samples"] == {"漢": 2, "é": 1}
+        assert held["unknown_pieces"] == unknown
+    assert [side["lang"] for side in found["sides"]] == ["en", "eo"]
+
+
+def test_without_held_out_files(vocabularies: tuple[Path, Path], tmp_path: Path) -> None:
+    corpus = text(tmp_path / "corpus", CORPUS)
+    arguments = ("--langs", "en", "eo", "--vocabs", *vocabularies, "--corpus", corpus, corpus, "--seed", "1")
+    (side, _) = numbers(main, tmp_path / "out", *arguments)["sides"]
+    assert (side["texts"]["held_out"]["lines"], side["texts"]["held_out"]["coverage"]) == (0, 1.0)

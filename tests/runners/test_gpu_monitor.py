@@ -1,0 +1,121 @@
+"""GPUs in a step's usage and provenance, with a made-up nvidia-smi."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.runners.scripts import eventually, job, run, written
+from tests.runners.test_machine import nvidia_smi
+from tests.store.values import manifest
+from translations_assets.runners import gpu_monitor
+from translations_assets.runners.gpu_monitor import GpuMonitor
+from translations_assets.runners.local import LocalRunner
+from translations_assets.runners.machine import Gpu
+from translations_assets.steps.manifest import Manifest, Usage
+from translations_assets.store.local import LocalStore
+
+# Tells how it was called; two GPUs, busier the second time.
+SMI = """
+echo "$@" >> {folder}/calls
+if [ "$(wc -l < {folder}/calls)" = 1 ]; then
+    echo 'NVIDIA H200, 550.90, 20, 1000'; echo 'NVIDIA H200, 550.90, 40, 3000'
+else
+    echo 'NVIDIA H200, 550.90, 90, 2000'; echo 'NVIDIA H200, 550.90, 100, 2500'
+fi
+"""
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is first on the path."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(gpu_monitor, "FIRST_SAMPLE", 0.0)
+    monkeypatch.setattr(gpu_monitor, "SAMPLE_SECONDS", 0.01)
+    return tmp_path
+
+
+def test_utilisation_is_a_mean_and_memory_a_peak(programs: Path) -> None:
+    nvidia_smi(programs, SMI.format(folder=programs))
+    monitor = GpuMonitor(["0", "1"])
+
+    def two_samples() -> bool:
+        monitor.sample()
+        return (programs / "calls").exists() and monitor.utilisation > 0.5
+
+    assert eventually(two_samples)
+    monitor.end()
+    assert monitor.utilisation == pytest.approx((0.2 + 0.4 + 0.9 + 1.0) / 4)
+    assert monitor.peak_memory == 4500 << 20
+    assert (monitor.models, monitor.driver) == (["NVIDIA H200", "NVIDIA H200"], "550.90")
+    assert (programs / "calls").read_text().startswith("-i 0,1 --query-gpu=")
+
+
+@pytest.mark.parametrize("answer", ["echo 'No devices were found'; exit 6", "echo 'X, 1, [N/A], [N/A]'"])
+def test_an_answer_that_says_nothing_is_passed_over(programs: Path, answer: str) -> None:
+    nvidia_smi(programs, f"echo x >> {programs}/calls\n{answer}")
+    monitor = GpuMonitor(["0"])
+
+    def asked_twice() -> bool:
+        monitor.sample()
+        return (programs / "calls").exists() and len((programs / "calls").read_text()) > 3
+
+    assert eventually(asked_twice)
+    monitor.end()
+    assert (monitor.utilisation, monitor.peak_memory) == (0, 0)
+    assert "No devices" not in "".join(monitor.models)
+
+
+def test_a_driver_that_hangs_holds_nobody_up(programs: Path) -> None:
+    nvidia_smi(programs, "exec sleep 60")
+    monitor = GpuMonitor(["0"])
+    start = time.monotonic()
+    for _ in range(5):
+        monitor.sample()
+    monitor.end()
+    assert time.monotonic() - start < 2
+
+
+def test_without_gpus_or_nvidia_smi_nothing_is_asked(programs: Path) -> None:
+    nvidia_smi(programs, f"touch {programs}/calls")
+    GpuMonitor([]).sample()
+    assert not (programs / "calls").exists()
+    (programs / "nvidia-smi").unlink()
+    monitor = GpuMonitor(["0"])
+    monitor.sample()
+    monitor.sample()
+    assert monitor.utilisation == 0
+
+
+def test_a_step_with_gpus_tells_what_it_used_of_them(
+    store: LocalStore, programs: Path, tmp_path: Path
+) -> None:
+    nvidia_smi(programs, SMI.format(folder=programs))
+    runner = LocalRunner(tmp_path / "state", cpus=2, gpus=[Gpu("0", 16384), Gpu("1", 16384)])
+    work = job(
+        store, written("time.sleep(2.5)"), worker="large-gpu", provenance={"libraries": {"pymarian": "1"}}
+    )
+    outcome = run(runner, store, work)
+    assert outcome.manifest is not None, outcome.message
+    used = outcome.manifest.usage
+    assert (used.gpus, used.gpu_utilisation, used.gpu_memory) == (2, 0.3, 4000 << 20)
+    worker = outcome.manifest.provenance["worker"]
+    assert (worker["gpu_models"], worker["gpu_driver"]) == (["NVIDIA H200", "NVIDIA H200"], "550.90")
+    assert worker["marian"].startswith("1.")
+    assert worker["platform"].startswith("Linux ")
+    assert Manifest.from_dict(outcome.manifest.to_dict()) == outcome.manifest
+
+
+def test_a_step_without_gpus_says_nothing_of_them(runner: LocalRunner, store: LocalStore) -> None:
+    made = run(runner, store, job(store, written(""))).manifest
+    assert made is not None
+    assert made.usage.gpus == 0
+    assert {"gpu_models", "marian"}.isdisjoint(made.provenance["worker"])
+
+
+def test_manifests_of_before_are_read() -> None:
+    value = manifest({}).to_dict()
+    value["usage"] = {"seconds": 1.0, "cpu_seconds": 0.5, "peak_memory": 10, "disk": 20}
+    assert Manifest.from_dict(value).usage == Usage(1.0, 0.5, 10, 20, gpus=0)

@@ -1,0 +1,161 @@
+"""Several runs that want one step: it goes on as long as one of them does, and ends with the last."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.runners.scripts import KEY, alive, eventually, leftovers, processes_of
+from translations_assets.store.local import LocalStore
+from translations_assets.store.locks import release, take
+
+# Runs a step as a run of its own would; SIGTERM cancels it. Prints the outcome.
+RUN = """
+import pathlib, signal, sys, threading
+from tests.runners.scripts import job
+from translations_assets.runners.local import LocalRunner
+from translations_assets.store.local import LocalStore
+root, script, cancel = pathlib.Path(sys.argv[1]), sys.argv[2], threading.Event()
+signal.signal(signal.SIGTERM, lambda *_: cancel.set())
+store, runner = LocalStore(root / "store"), LocalRunner(root / "state", cpus=2, gpus=[])
+outcome = runner.run(job(store, script), store, cancel, lambda event: None)
+print(outcome.kind, outcome.message, flush=True)
+"""
+
+# Tells its pid and its child's, then waits for the file `go`, and reports live numbers meanwhile.
+SCRIPT = """
+import os, pathlib, signal, subprocess, sys, time
+root = pathlib.Path({root!r})
+{deaf}
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+with (root / "started").open("a") as file:
+    print(os.getpid(), child.pid, file=file, flush=True)
+with open(os.environ["TRANSLATIONS_PROGRESS"], "a") as live:
+    while not (root / "go").exists():
+        print('{{"update": 1}}', file=live, flush=True)
+        time.sleep(0.05)
+child.kill()
+pathlib.Path("out").mkdir()
+pathlib.Path("out/copy.txt").write_text("done")
+"""
+
+
+class Place:
+    """A store that several runs share."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.store = root, LocalStore(root / "store")
+        self.runs: list[subprocess.Popen[str]] = []
+
+    def run(self, deaf: bool = False) -> subprocess.Popen[str]:
+        """Another run that wants the step, once it is counted."""
+        wanted = self.store.waiters(KEY, 1) + 1
+        ignore = "signal.signal(signal.SIGTERM, signal.SIG_IGN)" if deaf else ""
+        command = [sys.executable, "-c", RUN, str(self.root), SCRIPT.format(root=str(self.root), deaf=ignore)]
+        self.runs.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True))
+        assert eventually(lambda: self.store.waiters(KEY, 1) == wanted)
+        return self.runs[-1]
+
+    def script(self) -> tuple[int, int]:
+        """(script, its child), once they run; the step was started once."""
+        assert eventually(lambda: (self.root / "started").exists() and self._lines() != [])
+        ((script, child),) = self._lines()
+        return script, child
+
+    def _lines(self) -> list[tuple[int, int]]:
+        lines = (line.split() for line in (self.root / "started").read_text().splitlines())
+        return [(int(script), int(child)) for script, child in lines]
+
+    def slots_held(self) -> int:
+        """How many CPU slots are taken."""
+        held = 0
+        for number in range(2):
+            path = self.root / "state" / "slots" / f"cpu.{number}"
+            descriptor = take(path)
+            held += descriptor is None
+            if descriptor is not None:
+                release(path, descriptor)
+        return held
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    """An empty store; whatever still runs in it is ended."""
+    place = Place(tmp_path)
+    yield place
+    for run in place.runs:
+        run.kill()
+        run.communicate()
+    assert eventually(lambda: processes_of(tmp_path / "store") == [], seconds=12)
+
+
+def outcome(run: subprocess.Popen[str], seconds: float) -> str:
+    """How a run ended, in time."""
+    return run.communicate(timeout=seconds)[0].split()[0]
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_step_goes_on_for_the_run_that_still_waits(place: Place, how: signal.Signals) -> None:
+    first = place.run()
+    script, _ = place.script()
+    second = place.run()
+    first.send_signal(how)
+    if how == signal.SIGTERM:
+        assert outcome(first, seconds=4) == "cancelled"
+    first.wait()
+    time.sleep(2.5)  # two looks at who waits
+    assert alive(script)
+    assert place.slots_held() == 1
+    (place.root / "go").touch()
+    assert outcome(second, seconds=10) == "done"
+    assert place.script()[0] == script, "it was not started again"
+    assert place.store.latest(KEY) is not None
+    assert eventually(lambda: place.slots_held() == 0 and leftovers(place.store.root) == [], seconds=5)
+
+
+@pytest.mark.parametrize("how", [(signal.SIGTERM, signal.SIGTERM), (signal.SIGKILL, signal.SIGTERM)])
+@pytest.mark.parametrize("deaf", [False, True])
+def test_a_step_that_nobody_waits_for_any_more_ends_within_ten_seconds(
+    place: Place, how: tuple[signal.Signals, signal.Signals], deaf: bool
+) -> None:
+    runs = [place.run(deaf)]
+    pids = place.script()
+    runs.append(place.run(deaf))
+    for run, number in zip(runs, how, strict=True):
+        run.send_signal(number)
+    cancelled = time.monotonic()
+    assert outcome(runs[1], seconds=5) == "cancelled"
+    assert eventually(lambda: not any(map(alive, pids)), seconds=10)
+    assert eventually(lambda: processes_of(place.store.root) == [], seconds=10)
+    assert eventually(lambda: place.slots_held() == 0, seconds=10), "the worker has ended"
+    assert time.monotonic() - cancelled < 10
+    assert place.store.latest(KEY) is None
+
+
+def test_the_run_that_waits_is_cancelled_and_the_step_goes_on(place: Place) -> None:
+    first = place.run()
+    script, _ = place.script()
+    second = place.run()
+    second.send_signal(signal.SIGTERM)
+    assert outcome(second, seconds=3) == "cancelled"
+    assert alive(script)
+    (place.root / "go").touch()
+    assert outcome(first, seconds=10) == "done"
+
+
+def test_a_cancelled_run_that_asks_again_gets_the_result(place: Place) -> None:
+    first = place.run()
+    script, _ = place.script()
+    second = place.run()
+    first.send_signal(signal.SIGTERM)
+    assert outcome(first, seconds=4) == "cancelled"
+    again = place.run()
+    (place.root / "go").touch()
+    assert [outcome(run, seconds=10) for run in (second, again)] == ["done", "done"]
+    assert place.script()[0] == script

@@ -1,0 +1,63 @@
+"""Stages that compute the numbers of quality gates."""
+
+from __future__ import annotations
+
+from tests.stages.configs import FULL, SMALL, files, graph, labels
+from translations_assets.stages import ASSETS, STAGES
+from translations_assets.steps.graph import Graph
+
+
+def test_each_checks_one_asset_and_is_named_after_it() -> None:
+    checks = {name: stage.checks for name, stage in STAGES.items() if stage.checks}
+    assert checks
+    assert all(name == f"check_{checked}" and checked in ASSETS for name, checked in checks.items())
+    assert {**ASSETS, **{name: STAGES[name] for name in checks}} == STAGES
+
+
+def test_their_inputs_are_among_what_the_checked_stage_needs(any_graph: Graph) -> None:
+    """So every target comes with the checks of all its stages."""
+    for check, checked in any_graph.checks.items():
+        assert set(any_graph.upstream[check]) <= set(any_graph.stage_closure([checked])), check
+
+
+def test_nothing_is_made_from_them(any_graph: Graph) -> None:
+    for step in any_graph.steps:
+        assert not {up.stage for up in step.upstream()} & set(any_graph.checks), step.label
+
+
+def test_a_target_comes_with_the_checks_of_its_stages(any_graph: Graph) -> None:
+    wanted = any_graph.with_checks(any_graph.stage_closure(["train_vocab"]))
+    assert [stage for stage in wanted if stage in any_graph.checks] == [
+        "check_merge_corpus",
+        "check_train_vocab",
+    ]
+    assert any_graph.with_checks(any_graph.stage_closure(any_graph.stages)) == list(any_graph.stages)
+    assert any_graph.with_checks(["train_vocab"]) == ["train_vocab"]
+
+
+def test_the_parallel_corpus_is_compared_with_all_dev_and_test_sets() -> None:
+    (step,) = graph(FULL).stages["check_merge_corpus"]
+    assert files(step, "texts") == ["merge-corpus-en-ru:corpus.en.zst", "merge-corpus-en-ru:corpus.ru.zst"]
+    held_out = [name.partition(":")[0] for name in files(step, "held_out_second")]
+    assert len(held_out) == 6
+    assert "dataset-test-flores_aug-upper_devtest-en-ru" in held_out
+    assert step.args["identify"]
+
+
+def test_vocabularies_are_not_judged_by_changed_test_sets() -> None:
+    (step,) = graph(FULL).stages["check_train_vocab"]
+    assert not any("_aug-" in name for name in files(step, "held_out_first"))
+    assert len(files(step, "held_out_first")) == 4
+
+
+def test_without_mono_text_there_is_nothing_to_compute() -> None:
+    stages = graph(SMALL).stages
+    empty = {name for name in graph(SMALL).checks if not stages[name]}
+    assert empty == {
+        "check_merge_mono_src",
+        "check_merge_mono_trg",
+        "check_translate_mono_trg",
+        "check_alignments_backtranslated",
+        "check_translate_mono_src",
+    }
+    assert labels(stages["check_export"]) == ["check-export-zh-en"]

@@ -1,0 +1,1 @@
+"""Changes to the real scripts, files and libraries, and what the plan says of them."""

@@ -1,0 +1,39 @@
+"""A run's process is known to be there, to be gone, or to be elsewhere."""
+
+import os
+import subprocess
+import sys
+
+from translations_assets.process_id import is_gone, this_process
+
+
+def test_this_process_is_there() -> None:
+    assert is_gone(this_process("run"), "run") is False
+
+
+def test_a_process_that_ended_is_gone() -> None:
+    code = "from translations_assets.process_id import this_process; print(this_process('run'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert is_gone(done.stdout.strip(), "run") is True
+
+
+def test_a_process_that_is_dead_but_not_waited_for_is_gone() -> None:
+    code = "from translations_assets.process_id import this_process; print(this_process('run'), flush=True)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        name = process.stdout.readline().strip()
+        process.stdout.read()  # until it has ended; nobody has asked for its exit code
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert is_gone(name, "run") is True
+
+
+def test_another_process_with_its_number_is_not_it() -> None:
+    run, host, pid, began = this_process("run").split()
+    assert is_gone(f"{run} {host} {pid} {int(began) - 1}", "run") is True
+
+
+def test_nothing_is_said_of_other_machines_and_runs() -> None:
+    run, _, pid, began = this_process("run").split()
+    assert is_gone(f"{run} elsewhere {pid} 1", "run") is None
+    assert is_gone(this_process("its-parent"), "run") is None  # a tag that Dagster copied
+    assert is_gone("", "run") is None

@@ -1,0 +1,172 @@
+"""Gates of vocabularies, alignments, models and exports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from translations_assets.checks.verdict import Documents, NotComputed, Verdict, nothing, percent
+from translations_assets.config.gates import (
+    AlignmentIndices,
+    AlignmentLinks,
+    ExportGate,
+    QuantizedGap,
+    StudentGap,
+    TeacherMargin,
+    Vocabulary,
+)
+
+NO_ALIGNMENTS = "the training config has no such alignments"
+VARIANT = "_aug-"  # in the key of a dataset that was changed, flores_aug-upper_devtest
+NO_TEST_SET = "the training config has no test set"
+TEXTS = {"corpus": "the corpus", "held_out": "the dev and test sets"}
+
+
+def vocabulary(documents: Documents, thresholds: Vocabulary) -> Verdict:
+    """How much of each text the vocabularies hold."""
+    texts = {
+        (side["lang"], name): text
+        for numbers in documents["check_train_vocab"].values()
+        for side in numbers["sides"]
+        for name, text in side["texts"].items()
+    }
+    (lang, name), worst = min(texts.items(), key=lambda text: float(text[1]["coverage"]))
+    unknown = max(text["unknown_rate"] for text in texts.values())
+    return Verdict(
+        worst["coverage"] >= thresholds.min_coverage and unknown <= thresholds.max_unknown,
+        f"pieces hold {percent(worst['coverage'])} of the characters of {TEXTS[name]} in {lang}, "
+        f"or more elsewhere; at most {percent(unknown)} of the pieces are unknown",
+        {
+            f"{what}, {lang}, {TEXTS[name]}": text[key]
+            for (lang, name), text in texts.items()
+            for what, key in (("coverage", "coverage"), ("unknown", "unknown_rate"))
+        },
+        [
+            f"{lang}, {TEXTS[name]}: {character} × {times:,}"
+            for (lang, name), text in texts.items()
+            for character, times in list(text["samples"].items())[:5]
+        ],
+    )
+
+
+def alignment_indices(documents: Documents, thresholds: AlignmentIndices) -> Verdict:
+    """Links that point to no word."""
+    found = _only(documents)
+    if found is None:
+        return nothing(NO_ALIGNMENTS)
+    wrong = found["out_of_range"] + found["malformed"]
+    return Verdict(
+        wrong <= thresholds.max_wrong,
+        f"{found['out_of_range']:,} links point beyond the end of their line, "
+        f"{found['malformed']:,} lines hold something else than links",
+        {"links": found["links"], "out of range": found["out_of_range"], "malformed": found["malformed"]},
+        [
+            " ||| ".join(line)
+            for kind in ("out_of_range", "malformed")
+            for line in found["samples"].get(kind, ())
+        ],
+    )
+
+
+def alignment_links(documents: Documents, thresholds: AlignmentLinks) -> Verdict:
+    """How many pairs have links, and how many links a word has."""
+    found = _only(documents)
+    if found is None:
+        return nothing(NO_ALIGNMENTS)
+    unaligned, links = found["no_links_share"], found["links_per_word"]
+    return Verdict(
+        unaligned <= thresholds.max_unaligned and thresholds.min_links <= links <= thresholds.max_links,
+        f"{percent(unaligned)} of the pairs have no link; {links:.2f} links a word",
+        {"pairs without a link": unaligned, "links a word": links},
+        [" ||| ".join(line) for line in found["samples"].get("no_links", ())],
+    )
+
+
+def teacher_margin(documents: Documents, thresholds: TeacherMargin) -> Verdict:
+    """chrF on the validation set: every teacher's against the backwards model's."""
+    teachers = {label: _validated(label, found) for label, found in documents["train_teacher"].items()}
+    baseline = max(_validated(label, found) for label, found in documents["train_backwards"].items())
+    worst = min(teachers.values())
+    return Verdict(
+        worst - baseline >= thresholds.margin,
+        f"chrF {worst:.1f} of the {'worst ' if len(teachers) > 1 else ''}teacher on the validation set, "
+        f"{baseline:.1f} of the backwards model in the opposite direction: {worst - baseline:+.1f}, "
+        f"at least {thresholds.margin:+.1f} is asked for",
+        {**{f"chrF, {label}": score for label, score in teachers.items()}, "chrF, backwards": baseline},
+    )
+
+
+def _validated(label: str, metrics: Mapping[str, Any]) -> float:
+    """The best chrF on the validation set."""
+    try:
+        return float(metrics["best"]["chrf"]["score"])
+    except KeyError:
+        raise NotComputed(f"{label} was never validated by chrF") from None
+
+
+def student_gap(documents: Documents, thresholds: StudentGap) -> Verdict:
+    """chrF on the test sets: the student's against the teachers'."""
+    teachers = _scores(documents.get("evaluate_teacher_ensemble", {})) or _scores(
+        documents.get("evaluate_teacher", {})
+    )
+    (judged,) = (stage for stage in documents if "student" in stage)
+    return _gap(teachers, _scores(documents[judged]), thresholds.max_gap, "teacher", "student")
+
+
+def quantized_gap(documents: Documents, thresholds: QuantizedGap) -> Verdict:
+    """chrF on the test sets: the quantised student's against that of the model it was made from."""
+    whole = _scores(documents["evaluate_finetuned_student"])
+    small = _scores(documents["evaluate_quantized"])
+    return _gap(whole, small, thresholds.max_gap, "float", "quantised")
+
+
+def _scores(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """Test set → chrF, the best of several models; without variants such as upper case, which are harder."""
+    scores: dict[str, float] = {}
+    for metrics in evaluations.values():
+        dataset = metrics["dataset"]
+        if VARIANT in dataset:
+            continue
+        scores[dataset] = max(scores.get(dataset, 0.0), metrics["chrf"]["score"])
+    return scores
+
+
+def _gap(
+    wanted: Mapping[str, float], found: Mapping[str, float], limit: float, name: str, judged: str
+) -> Verdict:
+    gaps = {dataset: wanted[dataset] - found[dataset] for dataset in wanted if dataset in found}
+    if not gaps:
+        return nothing(NO_TEST_SET)
+    worst = max(gaps, key=lambda dataset: gaps[dataset])
+    return Verdict(
+        gaps[worst] <= limit,
+        f"chrF {found[worst]:.1f} on {worst}, where the {name} model has {wanted[worst]:.1f}: "
+        f"{-gaps[worst]:+.1f}, {'the most of ' + str(len(gaps)) + ' test sets; ' if len(gaps) > 1 else ''}"
+        f"at most {-limit:+.1f} is allowed",
+        {
+            f"chrF, {model}, {dataset}": scores[dataset]
+            for dataset in gaps
+            for model, scores in ((name, wanted), (judged, found))
+        },
+    )
+
+
+def export(documents: Documents, thresholds: ExportGate) -> Verdict:
+    """Whether exported files load, and what they translate."""
+    found = _only(documents)
+    assert found is not None  # every training config exports
+    if not found["loads"]:
+        return Verdict(False, f"the exported files do not load: {found['error']}")
+    empty, copied = (found[what] / found["sentences"] for what in ("empty", "copied"))
+    return Verdict(
+        empty <= thresholds.max_empty and copied <= thresholds.max_copied,
+        f"the exported files load; of {found['sentences']} sentences {found['empty']} come out empty, "
+        f"{found['copied']} as copies",
+        {"empty": empty, "copied": copied, "different translations": found["distinct"]},
+        [" → ".join(pair) for pair in found["samples"][:10]],
+    )
+
+
+def _only(documents: Documents) -> Mapping[str, Any] | None:
+    """The one document of gates that read one; None when the training config needs no such step."""
+    return next((found for steps in documents.values() for found in steps.values()), None)

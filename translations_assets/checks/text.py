@@ -1,0 +1,148 @@
+"""Gates of texts, over the numbers of `pipeline.checks.text`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from translations_assets.checks.verdict import Documents, Verdict, nothing, percent
+from translations_assets.config.gates import (
+    Duplicates,
+    EmptyLines,
+    HeldOutExact,
+    HeldOutNear,
+    LanguageGate,
+    LengthRatio,
+    Translations,
+)
+
+NO_TEXT = "the training config has no such text"
+
+
+def held_out_exact(documents: Documents, thresholds: HeldOutExact) -> Verdict:
+    """Lines of training text that stand in a dev or test set."""
+    sides = [(side["lang"], side["held_out"]) for _, side in _sides(documents)]
+    if not sides:
+        return nothing(NO_TEXT)
+    found = {lang: held_out["exact"] for lang, held_out in sides}
+    total = sum(found.values())
+    return Verdict(
+        total <= thresholds.max_lines,
+        f"{total:,} lines of training text stand in a dev or test set",
+        {f"lines, {lang}": lines for lang, lines in found.items()},
+        [sample["line"] for _, held_out in sides for sample in held_out["samples"].get("exact", ())],
+    )
+
+
+def held_out_near(documents: Documents, thresholds: HeldOutNear) -> Verdict:
+    """Lines of dev and test sets that are the same as training lines, or nearly so."""
+    sides = [(side["lang"], side["held_out"]) for _, side in _sides(documents)]
+    if not sides:
+        return nothing(NO_TEXT)
+    shares = {
+        lang: held_out["held_out_lines_found"] / max(1, held_out["held_out_lines"])
+        for lang, held_out in sides
+    }
+    worst = max(shares.values())
+    return Verdict(
+        worst <= thresholds.max_share,
+        f"{percent(worst)} of the dev and test lines have a near-duplicate in the training text",
+        {f"share, {lang}": share for lang, share in shares.items()},
+        [
+            f"{sample['line']} ≈ {sample['held_out']}"
+            for _, held_out in sides
+            for kind in ("same_letters", "similar")
+            for sample in held_out["samples"].get(kind, ())
+        ],
+    )
+
+
+def language(documents: Documents, thresholds: LanguageGate) -> Verdict:
+    """Lines that py3langid takes for another language."""
+    found = {side["lang"]: side["language"] for _, side in _sides(documents)}
+    if not found:
+        return nothing(NO_TEXT)
+    worst = max(found.values(), key=lambda side: float(side["share"]))
+    description = f"{percent(worst['share'])} of the lines are taken for another language"
+    if worst["guesses"]:
+        description += f", most of them for {', '.join(list(worst['guesses'])[:3])}"
+    unknown = [lang for lang, side in found.items() if side["identified_as"] is None]
+    if unknown:
+        description += f"; {', '.join(unknown)} is not known to the identifier"
+    return Verdict(
+        worst["share"] <= thresholds.max_share,
+        description,
+        {f"share, {lang}": side["share"] for lang, side in found.items()},
+        [f"{guess}: {line}" for side in found.values() for guess, line in side["samples"]],
+    )
+
+
+def duplicates(documents: Documents, thresholds: Duplicates) -> Verdict:
+    """Lines or pairs that repeat an earlier one."""
+    found = next(_texts(documents), None)
+    if found is None:
+        return nothing(NO_TEXT)
+    repeated = found["duplicates"]
+    return Verdict(
+        repeated["share"] <= thresholds.max_share,
+        f"{percent(repeated['share'])} of the lines repeat an earlier one, but for case, punctuation, digits",
+        {"share": repeated["share"], "lines counted": repeated["counted"]},
+        repeated["samples"],
+    )
+
+
+def length_ratio(documents: Documents, thresholds: LengthRatio) -> Verdict:
+    """Pairs whose lengths do not fit each other."""
+    found = next(_texts(documents), None)
+    if found is None:
+        return nothing(NO_TEXT)
+    ratio = found["length_ratio"]
+    return Verdict(
+        ratio["share"] <= thresholds.max_share,
+        f"{percent(ratio['share'])} of the pairs have lengths that do not fit each other",
+        {"share": ratio["share"], "median ratio": ratio["median"]},
+        [" ||| ".join(pair) for pair in ratio["samples"]],
+    )
+
+
+def empty_lines(documents: Documents, thresholds: EmptyLines) -> Verdict:
+    """Lines without text."""
+    empty = {side["lang"]: side["empty"] / max(1, text["lines"]) for text, side in _sides(documents)}
+    if not empty:
+        return nothing(NO_TEXT)
+    return Verdict(
+        max(empty.values()) <= thresholds.max_share,
+        f"{percent(max(empty.values()))} of the lines are empty",
+        {f"share, {lang}": share for lang, share in empty.items()},
+    )
+
+
+def translations(documents: Documents, thresholds: Translations, made: int = 1) -> Verdict:
+    """Translations that are empty or copies; `made` is the side that was translated to."""
+    found = next(_texts(documents), None)
+    if found is None:
+        return nothing(NO_TEXT)
+    empty, copied = found["sides"][made]["empty"] / max(1, found["lines"]), found["copied"]["share"]
+    return Verdict(
+        empty <= thresholds.max_empty and copied <= thresholds.max_copied,
+        f"{percent(empty)} of the translations are empty, {percent(copied)} copies of their source",
+        {"empty": empty, "copied": copied},
+        [" ||| ".join(pair) for pair in found["copied"]["samples"]],
+    )
+
+
+def back_translations(documents: Documents, thresholds: Translations) -> Verdict:
+    """Back-translations that are empty or copies."""
+    return translations(documents, thresholds, made=0)
+
+
+def _texts(documents: Documents) -> Iterator[Mapping[str, Any]]:
+    for steps in documents.values():
+        yield from steps.values()
+
+
+def _sides(documents: Documents) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """(text, side) for each side of each text."""
+    for text in _texts(documents):
+        for side in text["sides"]:
+            yield text, side

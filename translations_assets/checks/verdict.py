@@ -1,0 +1,34 @@
+"""What a gate finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+# Stage → step label → the numbers that the step left.
+Documents: TypeAlias = Mapping[str, Mapping[str, Mapping[str, Any]]]
+
+
+class NotComputed(Exception):
+    """The numbers that a gate needs are not there."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether numbers pass, and why; the numbers that decided, by name; lines that show what is meant."""
+
+    passed: bool
+    description: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    samples: Sequence[str] = ()
+
+
+def nothing(what: str) -> Verdict:
+    """The verdict on what a training config has none of."""
+    return Verdict(True, f"nothing to judge: {what}")
+
+
+def percent(share: float) -> str:
+    """A share for people: 0.0123 → 1.23 %."""
+    return f"{100 * share:.3g} %"

@@ -1,0 +1,174 @@
+"""Runs as people see them: what Dagster's instance and the store's records together know of one."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from translations_assets.dagster_home import home
+from translations_assets.steps.errors import TranslationsError
+from translations_assets.steps.options import RunOptions
+
+if TYPE_CHECKING:
+    from translations_assets.project import Project
+
+State = Literal["waiting", "running", "ending", "done", "failed", "cancelled", "lost its process", "ended"]
+
+SILENT_SECONDS = 180.0  # a run's record is renewed each minute
+_ID = re.compile(r"[0-9a-f]{4,8}(-[0-9a-f-]*)?")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run.
+
+    state      `ended` when only the store knows it, which does not know how it ended
+    dagster    the state as Dagster has it; empty when its instance does not know the run
+    process    the process that runs it, as of `process_id`; empty when that is not known
+    selection  the stages of its selection; empty for all
+    message    why it failed, if Dagster was told
+    """
+
+    id: str
+    partition: str
+    state: State
+    started: float | None = None
+    ended: float | None = None
+    dagster: str = ""
+    process: str = ""
+    selection: tuple[str, ...] = ()
+    options: RunOptions = RunOptions()
+    message: str = ""
+    uses: Mapping[str, tuple[str, int]] | None = None
+    config: str = ""
+
+    @property
+    def short(self) -> str:
+        """The beginning of the id, as the UI shows it."""
+        return self.id[:8]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing works on it any more."""
+        return self.state not in ("waiting", "running", "ending")
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took, or takes already."""
+        if self.started is None:
+            return None
+        end = self.ended if self.ended is not None else None if self.is_over else time.time()
+        return None if end is None else end - self.started
+
+
+def newest_runs(project: Project, number: int) -> list[Run]:
+    """The newest runs, those that began last first. Runs whose process is gone are marked in Dagster."""
+    ids = project.store.runs()[:number]
+    found = {run: _of_record(run, project.store.read_run(run) or {}) for run in ids}
+    for run in _dagster_runs(number):
+        found[run.id] = _merged(run, found.get(run.id) or _of_store(project, run.id))
+    newest = sorted(found.values(), key=lambda run: run.started or time.time(), reverse=True)
+    return newest[:number]
+
+
+def find_run(project: Project, name: str) -> Run:
+    """The run with an id, or with an id that begins so. TranslationsError when there is none, or several."""
+    ids = _ids_beginning(project, name)
+    if not ids:
+        raise TranslationsError(f"There is no run {name}. To list the runs: translations status")
+    if len(ids) > 1 and name not in ids:
+        raise TranslationsError(f"{name} may be {', '.join(sorted(ids))}: give more of the id.")
+    return get_run(project, name if name in ids else ids.pop())
+
+
+def get_run(project: Project, run: str) -> Run:
+    """A run by its whole id, as it is now."""
+    stored = _of_store(project, run)
+    known = _dagster_run(run)
+    if known is None and stored is None:
+        raise TranslationsError(f"There is no run {run}. To list the runs: translations status")
+    return _merged(known, stored) if known else stored or Run(run, "", "ended")
+
+
+def running_of(project: Project, partition: str) -> list[Run]:
+    """The runs of a partition that something works on."""
+    return [run for run in newest_runs(project, 1000) if run.partition == partition and not run.is_over]
+
+
+def is_run(project: Project, name: str) -> bool:
+    """Whether a name can only be that of a run: partitions begin with a pair of languages."""
+    return bool(_ID.fullmatch(name)) or project.store.read_run(name) is not None
+
+
+def _ids_beginning(project: Project, name: str) -> set[str]:
+    ids = {*project.store.runs(), *_dagster_ids()}
+    return {run for run in ids if run.startswith(name)}
+
+
+def _of_store(project: Project, run: str) -> Run | None:
+    record = project.store.read_run(run)
+    return _of_record(run, record) if record else None
+
+
+def _of_record(run: str, record: Mapping[str, Any]) -> Run:
+    silent = time.time() - record.get("heartbeat", 0.0) > SILENT_SECONDS
+    over = "ended" in record
+    return Run(
+        id=run,
+        partition=record.get("partition", ""),
+        state="ended" if over else "lost its process" if silent else "running",
+        started=record.get("started"),
+        ended=record.get("ended") if over else record.get("heartbeat") if silent else None,
+        selection=tuple(record.get("stages", ())),
+        options=RunOptions.from_dict(record.get("options", {})),
+        uses={label: (key, number) for label, (key, number) in record.get("uses", {}).items()},
+        config=record.get("config", ""),
+    )
+
+
+def _merged(known: Run, stored: Run | None) -> Run:
+    """Dagster's word on the state, the store's on what was used."""
+    if stored is None:
+        return known
+    return Run(
+        **{
+            **vars(known),
+            "started": known.started or stored.started,
+            "ended": known.ended or (stored.ended if known.is_over else None),
+            "selection": stored.selection or known.selection,
+            "options": stored.options,
+            "uses": stored.uses,
+            "config": stored.config,
+        }
+    )
+
+
+def _has_dagster() -> bool:
+    """Whether there is an instance to ask; importing Dagster takes longer than all the rest."""
+    return (home() / "dagster.yaml").exists()
+
+
+def _dagster_runs(number: int) -> Iterator[Run]:
+    if _has_dagster():
+        from translations_assets.cli.instance import runs
+
+        yield from runs(number)
+
+
+def _dagster_run(run: str) -> Run | None:
+    if not _has_dagster():
+        return None
+    from translations_assets.cli.instance import get
+
+    return get(run)
+
+
+def _dagster_ids() -> list[str]:
+    if not _has_dagster():
+        return []
+    from translations_assets.cli.instance import ids
+
+    return ids()

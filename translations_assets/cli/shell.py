@@ -1,0 +1,186 @@
+"""`translations shell`: a step's work folder, for a person."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from translations_assets.cli.common import Label, Partition, Set, find_step, look, outputs_of
+from translations_assets.project import Project
+from translations_assets.steps.errors import TranslationsError
+from translations_assets.steps.manifest import Blob
+from translations_assets.steps.step import Output, RepoFile, placed
+
+if TYPE_CHECKING:
+    from translations_assets.runners.work_folder import WorkFolder
+    from translations_assets.steps.job import Job
+    from translations_assets.steps.session import Session
+    from translations_assets.steps.step import Step
+
+SCRIPT = "run.sh"
+
+
+def command(
+    partition: Partition,
+    label: Label,
+    execute: Annotated[
+        str | None, typer.Option("--command", metavar="CMD", help="Run this instead of a shell.")
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the folder there at the end.")] = False,
+    overrides: Set = None,
+) -> None:
+    """Open a shell in a step's work folder, with its code, copies of its inputs, and its command."""
+    project = Project()
+    session = look(project, partition, overrides)
+    step = find_step(session.graph, partition, label)
+    outputs_of(session, step.upstream())
+    with _folder(label, keep) as folder:
+        job, own = _job(session, step)
+        _place(session, job, own, folder)
+        environment = _environment(project, job, folder)
+        script = _script(job, environment)
+        path = folder.path / SCRIPT
+        path.write_text(script, encoding="utf-8")
+        path.chmod(0o755)
+        typer.echo(f"{label} in {folder.path}. To run it: ./{SCRIPT}, which is\n\n{script}", err=True)
+        code = _run(execute, folder.path, {**os.environ, **environment})
+    raise typer.Exit(code)
+
+
+@contextmanager
+def _folder(label: str, keep: bool) -> Iterator[WorkFolder]:
+    """A work folder that no worker sweeps, in the state folder: the store's file system by default."""
+    from translations_assets.runners.work_folder import WorkFolder
+    from translations_assets.settings import state_folder
+
+    root = state_folder() / "shell"
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        parent = Path(tempfile.mkdtemp(dir=root))
+        folder = WorkFolder(parent / label.replace("/", "-"))
+        folder.make()
+    except OSError as error:
+        raise TranslationsError(f"No work folder can be made in {root}: {error}") from error
+    try:
+        yield folder
+    finally:
+        if keep:
+            typer.echo(f"The folder is kept: {folder.path}", err=True)
+        else:
+            shutil.rmtree(parent, ignore_errors=True)
+
+
+def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes]]:
+    """The step as a job, and the contents of what the store need not have: code and repository files."""
+    from translations_assets.steps.command import make_job
+
+    keys, inputs = session.keys, session.inputs(step)
+    own: dict[Blob, bytes] = {}
+
+    def blob_of(data: bytes) -> Blob:
+        blob = Blob(sha256(data).hexdigest(), len(data))
+        own[blob] = data
+        return blob
+
+    contents: dict[Output | RepoFile, Blob] = {
+        handle: blob_of(keys.repo_bytes(handle)) if isinstance(handle, RepoFile) else inputs[handle]
+        for handles in step.inputs.values()
+        for _, handle in placed(handles)
+    }
+    parts = keys.parts(step, inputs)
+    latest = session.store.latest(parts.digest)
+    job = make_job(
+        step,
+        parts,
+        contents,
+        bundle=blob_of(keys.bundle(step.script)),
+        generation=latest.generation + 1 if latest else 1,
+        attempt=1,
+        reason="",
+        provenance={},
+    )
+    return job, own
+
+
+def _place(session: Session, job: Job, own: Mapping[Blob, bytes], folder: WorkFolder) -> None:
+    """Code and inputs as the worker places them, but as files of the person's own."""
+    from translations_assets.runners.work_folder import unpack
+
+    bundle = folder.path / "bundle.tar"
+    bundle.write_bytes(own[job.bundle])
+    unpack(bundle, folder.code)
+    bundle.unlink()
+    for path, blob in job.inputs.items():
+        target = folder.inputs / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if blob in own:
+            target.write_bytes(own[blob])
+        else:
+            _copy(session, blob, target)
+    if job.resumable:
+        session.store.place_checkpoints(job.key, job.generation, folder.checkpoints)
+
+
+def _copy(session: Session, blob: Blob, target: Path) -> None:
+    """A copy, sharing the disk's blocks where it can: what the store places may be its own file."""
+    from translations_assets.store.clone import clone
+
+    lent = target.with_name(f".{target.name}.lent")
+    session.store.place_blob(blob, lent)
+    clone(lent, target, link=False)
+    lent.unlink()
+    target.chmod(0o644)
+
+
+def _environment(project: Project, job: Job, folder: WorkFolder) -> dict[str, str]:
+    """What the script finds in its environment when a worker of this machine runs it, with all its slots."""
+    from translations_assets.runners.environment import script_environment
+    from translations_assets.runners.local import workspace
+    from translations_assets.runners.machine import cpu_count, find_gpus
+    from translations_assets.runners.wire import Request
+
+    gpus = find_gpus(os.environ) if job.worker in ("gpu", "large-gpu") else []
+    if job.worker == "gpu":
+        gpus = gpus[:1]
+    request = Request(
+        job=job,
+        store=project.store.url,
+        work=str(folder.path.parent),
+        threads=1 if job.worker == "cpu" else cpu_count(),
+        gpus=tuple(gpu.id for gpu in gpus),
+        workspace=workspace(gpus),
+    )
+    return script_environment(request, folder, os.environ)
+
+
+def _script(job: Job, environment: Mapping[str, str]) -> str:
+    """A shell script that runs the step in its folder with nothing but its own environment."""
+    variables = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
+    words = [sys.executable, "-m", job.script, *job.command]
+    lines = ["exec env -i", *variables, " ".join(map(shlex.quote, words))]
+    return '#!/bin/sh\ncd "$(dirname "$0")" || exit\n' + " \\\n    ".join(lines) + "\n"
+
+
+def _run(execute: str | None, folder: Path, environment: Mapping[str, str]) -> int:
+    """Run a command, or the person's shell; its exit code."""
+    words = ["/bin/sh", "-c", execute] if execute is not None else [os.environ.get("SHELL") or "/bin/sh"]
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for what runs in the shell
+    try:
+        code = subprocess.run(words, cwd=folder, env=environment, check=False).returncode
+    except OSError as error:
+        raise TranslationsError(f"{words[0]} cannot be started: {error}. Set SHELL.") from error
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return code if code >= 0 else 128 - code

@@ -1,0 +1,41 @@
+"""Names the process of a run so that another one can tell, later, whether it is still there.
+
+Stands outside of the layers: the executor marks runs with it, and the command line looks at them.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+PROCESS_TAG = "translations/process"
+"""Tag of a run in Dagster: the process that runs it."""
+
+
+def this_process(run: str) -> str:
+    """The run, the host's name, the process's number and when it began, in the kernel's clock ticks.
+
+    The run belongs to it because Dagster copies a run's tags when it is executed again.
+    """
+    pid = os.getpid()
+    return f"{run} {socket.gethostname()} {pid} {_began(pid)}"
+
+
+def is_gone(name: str, run: str) -> bool | None:
+    """Whether a run's process has ended; None for one on another machine, and when it has no process yet."""
+    words = name.split()
+    if len(words) != 4 or words[:2] != [run, socket.gethostname()] or not words[2].isdecimal():
+        return None
+    return _began(int(words[2])) != words[3]
+
+
+def _began(pid: int) -> str:
+    """When a process began; empty when it is not there, or dead and only waiting to be noticed."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return ""
+    fields = text.rpartition(")")[2].split()  # the name in parentheses may hold anything
+    state, began = fields[0], fields[19]
+    return "" if state in "ZX" else began

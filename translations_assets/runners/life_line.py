@@ -1,0 +1,60 @@
+"""The tie between a worker and its orchestrator, and what becomes of a worker whose orchestrator left."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+
+from translations_assets.runners.control import Control
+from translations_assets.steps.errors import StoreError
+
+LOOK_SECONDS = 1.0
+KEEPING_SECONDS = 6.5  # after which an orchestrator is not kept waiting for what is being stored
+
+
+class LifeLine(threading.Thread):
+    """Watches a pipe whose other end only the orchestrator holds, who closes it to cancel, or by ending.
+
+    The step then goes on as long as another run waits for it, and `detached` is called; else the worker is
+    told to end. A result that is being stored is stored in any case.
+
+    descriptor  our end of the pipe
+    waiters     how many runs wait for the step
+    """
+
+    def __init__(
+        self, descriptor: int, control: Control, waiters: Callable[[], int], detached: Callable[[], None]
+    ) -> None:
+        super().__init__(name="life line", daemon=True)
+        self._descriptor, self._control = descriptor, control
+        self._waiters, self._detached = waiters, detached
+
+    def run(self) -> None:
+        """The thread."""
+        while os.read(self._descriptor, 4096):
+            pass
+        left, told = time.monotonic(), False
+        while True:
+            if self._goes_on(time.monotonic() - left) and not told:
+                told = True
+                self._detached()
+            time.sleep(LOOK_SECONDS)
+
+    def _goes_on(self, seconds: float) -> bool:
+        """Whether the worker need not be waited for, so many seconds after its orchestrator let it go."""
+        if self._control.keeping:
+            return seconds > KEEPING_SECONDS
+        if self._control.stop:
+            return False
+        if not self._is_wanted():
+            self._control.end("its orchestrator ended, or the run was cancelled")
+            return False
+        return True
+
+    def _is_wanted(self) -> bool:
+        try:
+            return self._waiters() > 0
+        except StoreError:  # nobody can say it now; the next look may
+            return True

@@ -1,0 +1,227 @@
+"""A client of a running Dagster web server: launches runs, follows them, cancels them.
+
+Speaks GraphQL as the server's own pages do. Stands outside of the layers because both the command line and
+the job of pasted training configs use it; imports no Dagster.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from translations_assets.stages import ASSETS
+from translations_assets.steps.errors import TranslationsError
+from translations_assets.steps.options import RunOptions
+
+PARTITION_TAG = "dagster/partition"
+ENDED = ("SUCCESS", "FAILURE", "CANCELED")
+
+_LOOK_SECONDS = 60.0
+_WORK_SECONDS = 330.0  # a reload imports all definitions; dagster.yaml allows it 300 s
+
+_JOBS = """
+{ repositoriesOrError {
+  ... on RepositoryConnection { nodes { name location { name } jobs { name } } }
+} }"""
+_PARTITIONS = """
+query($job: PipelineSelector!) {
+  pipelineOrError(params: $job) { ... on Pipeline { partitionKeysOrError { partitionKeys } } }
+}"""
+_RELOAD = """
+mutation($location: String!) {
+  reloadRepositoryLocation(repositoryLocationName: $location) {
+    __typename
+    ... on WorkspaceLocationEntry { locationOrLoadError { __typename ... on PythonError { message } } }
+    ... on PythonError { message }
+    ... on UnauthorizedError { message }
+  }
+}"""
+_LAUNCH = """
+mutation($params: ExecutionParams!) {
+  launchRun(executionParams: $params) {
+    __typename
+    ... on LaunchRunSuccess { run { runId } }
+    ... on RunConfigValidationInvalid { errors { message } }
+    ... on PipelineNotFoundError { message }
+    ... on InvalidSubsetError { message }
+    ... on UnauthorizedError { message }
+    ... on PythonError { message }
+  }
+}"""
+_RUN = """
+query($id: ID!, $cursor: String) {
+  runOrError(runId: $id) {
+    ... on Run {
+      status
+      eventConnection(afterCursor: $cursor, limit: 500) {
+        cursor
+        hasMore
+        events {
+          __typename
+          ... on MessageEvent { message level stepKey timestamp }
+          ... on ErrorEvent { error { message } }
+          ... on MaterializationEvent { assetKey { path } }
+          ... on ObservationEvent {
+            metadataEntries {
+              label
+              ... on FloatMetadataEntry { floatValue }
+              ... on IntMetadataEntry { intValue }
+            }
+          }
+        }
+      }
+    }
+  }
+}"""
+_TERMINATE = """
+mutation($id: String!) {
+  terminateRun(runId: $id) {
+    __typename
+    ... on TerminateRunFailure { message }
+    ... on RunNotFoundError { message }
+    ... on UnauthorizedError { message }
+    ... on PythonError { message }
+  }
+}"""
+
+
+class ServerUnreachable(TranslationsError):
+    """Nothing answers at the URL, or what answers is no Dagster web server."""
+
+
+@dataclass(frozen=True)
+class RunState:
+    """A run's status and the events since a cursor, in order."""
+
+    status: str
+    events: list[dict[str, Any]]
+    cursor: str
+
+
+class Server:
+    """A web server of Dagster at a URL, such as http://127.0.0.1:3000. Methods raise TranslationsError."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+
+    def run_url(self, run: str) -> str:
+        """The page of a run."""
+        return f"{self.url}/runs/{run}"
+
+    def check(self) -> None:
+        """Raise ServerUnreachable unless a server with our jobs is there."""
+        assert self._repository
+
+    def has_partition(self, partition: str) -> bool:
+        """Whether the loaded definitions know a partition; reload to have them look again."""
+        answer = self._ask(_PARTITIONS, job={**self._repository, "pipelineName": "all"})
+        keys = (answer["pipelineOrError"].get("partitionKeysOrError") or {}).get("partitionKeys", [])
+        return partition in keys
+
+    def know(self, partition: str) -> None:
+        """Have the server know a partition that may be new. TranslationsError when it does not find it."""
+        if self.has_partition(partition):
+            return
+        self.reload()
+        if not self.has_partition(partition):
+            raise TranslationsError(
+                f"The server at {self.url} does not know {partition}: its store or its folders of training "
+                "configs are others than those here."
+            )
+
+    def reload(self) -> None:
+        """Load the definitions anew, as after a change of the folder of training configs."""
+        location = self._repository["repositoryLocationName"]
+        answer = self._ask(_RELOAD, _WORK_SECONDS, location=location)["reloadRepositoryLocation"]
+        loaded = answer.get("locationOrLoadError") or answer
+        if loaded["__typename"] != "RepositoryLocation":
+            reason = loaded.get("message", loaded["__typename"])
+            raise TranslationsError(f"{self.url} cannot load the definitions anew: {reason}")
+
+    def launch(self, partition: str, stages: Iterable[str], options: RunOptions) -> str:
+        """Launch a run that materializes stages of a partition, with their checks; its id."""
+        params = {
+            "selector": {
+                **self._repository,
+                "jobName": "all",
+                "assetSelection": [{"path": [stage]} for stage in stages if stage in ASSETS],
+                "assetCheckSelection": None,
+            },
+            "mode": "default",
+            "runConfigData": json.dumps({"resources": {"run": {"config": options.to_dict()}}}),
+            "executionMetadata": {"tags": [{"key": PARTITION_TAG, "value": partition}]},
+        }
+        answer = self._ask(_LAUNCH, _WORK_SECONDS, params=params)["launchRun"]
+        if answer["__typename"] != "LaunchRunSuccess":
+            reasons = [error["message"] for error in answer.get("errors", [])]
+            reason = "; ".join(reasons) or answer.get("message", answer["__typename"])
+            raise TranslationsError(f"{self.url} does not launch the run: {reason}")
+        return str(answer["run"]["runId"])
+
+    def look(self, run: str, cursor: str | None = None) -> RunState:
+        """A run's status, and at most 500 events after a cursor."""
+        answer = self._ask(_RUN, id=run, cursor=cursor)["runOrError"]
+        if "status" not in answer:
+            raise TranslationsError(f"{self.url} knows no run {run}.")
+        found = answer["eventConnection"]
+        return RunState(answer["status"], found["events"], found["cursor"])
+
+    def terminate(self, run: str) -> None:
+        """Ask a run to end, as the button Terminate does."""
+        answer = self._ask(_TERMINATE, id=run)["terminateRun"]
+        if answer["__typename"] != "TerminateRunSuccess":
+            raise TranslationsError(answer.get("message", answer["__typename"]))
+
+    @cached_property
+    def _repository(self) -> dict[str, str]:
+        """How the server calls the code location and repository that hold our jobs."""
+        for node in self._ask(_JOBS)["repositoriesOrError"].get("nodes", []):
+            if {"all", "train_pasted_config"} <= {job["name"] for job in node["jobs"]}:
+                return {"repositoryLocationName": node["location"]["name"], "repositoryName": node["name"]}
+        raise ServerUnreachable(
+            f"The Dagster server at {self.url} has not loaded the definitions of this project. "
+            "Start it with the project's workspace.yaml: make ui"
+        )
+
+    def _ask(self, query: str, timeout: float = _LOOK_SECONDS, /, **variables: Any) -> Any:
+        request = urllib.request.Request(
+            f"{self.url}/graphql",
+            data=json.dumps({"query": query, "variables": variables}).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as response:
+                answer = json.load(response)
+        except urllib.error.HTTPError as error:  # GraphQL's errors come with status 400
+            answer = _json_or_none(error.read())
+            if answer is None:
+                raise self._unreachable(error) from error
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise self._unreachable(error) from error
+        if not isinstance(answer, dict) or answer.get("errors") or "data" not in answer:
+            raise TranslationsError(f"{self.url} answers with an error: {_told(answer)}")
+        return answer["data"]
+
+    def _unreachable(self, error: Exception) -> ServerUnreachable:
+        reason = getattr(error, "reason", None) or error
+        return ServerUnreachable(f"No Dagster server answers at {self.url} ({reason}). To start one: make ui")
+
+
+def _json_or_none(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except ValueError:
+        return None
+
+
+def _told(answer: Any) -> str:
+    try:
+        return "; ".join(str(error["message"]) for error in answer["errors"])
+    except (KeyError, TypeError):
+        return str(answer)[:200]

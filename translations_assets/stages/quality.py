@@ -1,0 +1,179 @@
+"""Steps that compute the numbers of quality gates; `translations_assets.checks` judges them.
+
+Each stage here belongs to the stage that it checks. It is planned, run and cached as all are, but becomes
+asset checks and no asset. Its inputs are among what the checked stage and all before it make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from translations_assets.config.datasets import parse_dataset
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.stages.handles import Aligned, Corpus, Mono, Vocab
+from translations_assets.steps.stage import stage, step
+from translations_assets.steps.step import Folder, Output
+
+NUMBERS = "numbers.json"
+SEED = 1111
+
+
+@stage(group="checks", checks="merge_corpus")
+def check_merge_corpus(
+    config: TrainingConfig, merge_corpus: Corpus, dataset_devtest: list[Corpus], dataset_test: list[Corpus]
+) -> None:
+    """Held-out lines, languages, duplicates, lengths and empty lines of the parallel corpus."""
+    _check_corpus(config, "corpus", merge_corpus, dataset_devtest + dataset_test)
+
+
+@stage(group="checks", checks="merge_mono_src")
+def check_merge_mono_src(
+    config: TrainingConfig,
+    merge_mono_src: Mono | None,
+    dataset_devtest: list[Corpus],
+    dataset_test: list[Corpus],
+) -> None:
+    """Held-out lines, languages, duplicates and empty lines of the monolingual source text."""
+    held_out = [corpus.src for corpus in dataset_devtest + dataset_test]
+    _check_mono("src", config.experiment.src, merge_mono_src, held_out)
+
+
+@stage(group="checks", checks="merge_mono_trg")
+def check_merge_mono_trg(
+    config: TrainingConfig,
+    merge_mono_trg: Mono | None,
+    dataset_devtest: list[Corpus],
+    dataset_test: list[Corpus],
+) -> None:
+    """Held-out lines, languages, duplicates and empty lines of the monolingual target text."""
+    held_out = [corpus.trg for corpus in dataset_devtest + dataset_test]
+    _check_mono("trg", config.experiment.trg, merge_mono_trg, held_out)
+
+
+@stage(group="checks", checks="train_vocab")
+def check_train_vocab(
+    config: TrainingConfig,
+    train_vocab: Vocab,
+    merge_corpus: Corpus,
+    dataset_devtest: list[Corpus],
+    dataset_test: list[Corpus],
+) -> None:
+    """How much of the corpus and of the dev and test sets the vocabularies cover."""
+    src, trg = config.experiment.src, config.experiment.trg
+    held_out = _unmodified(dataset_devtest + dataset_test)
+    step(
+        "pipeline.checks.vocabulary",
+        label=f"check-vocab-{src}-{trg}",
+        args={"langs": [src, trg], "seed": SEED},
+        inputs={
+            "vocabs": [train_vocab.src, train_vocab.trg],
+            "corpus": [merge_corpus.src, merge_corpus.trg],
+            "held_out_first": [corpus.src for corpus in held_out],
+            "held_out_second": [corpus.trg for corpus in held_out],
+        },
+        outputs=(NUMBERS,),
+    )
+
+
+@stage(group="checks", checks="translate_mono_trg")
+def check_translate_mono_trg(config: TrainingConfig, translate_mono_trg: Corpus | None) -> None:
+    """Empty and copied back-translations."""
+    if translate_mono_trg is not None:
+        _check_corpus(config, "backtranslations", translate_mono_trg, [])
+
+
+@stage(group="checks", checks="alignments_original")
+def check_alignments_original(config: TrainingConfig, alignments_original: Aligned) -> None:
+    """Links of the parallel corpus' alignments."""
+    _check_alignments(config, "original", alignments_original)
+
+
+@stage(group="checks", checks="alignments_backtranslated")
+def check_alignments_backtranslated(
+    config: TrainingConfig, alignments_backtranslated: Aligned | None
+) -> None:
+    """Links of the back-translated corpus' alignments."""
+    _check_alignments(config, "backtranslated", alignments_backtranslated)
+
+
+@stage(group="checks", checks="translate_corpus")
+def check_translate_corpus(config: TrainingConfig, translate_corpus: Corpus) -> None:
+    """Empty and copied translations of the parallel corpus."""
+    _check_corpus(config, "translated-corpus", translate_corpus, [])
+
+
+@stage(group="checks", checks="translate_mono_src")
+def check_translate_mono_src(config: TrainingConfig, translate_mono_src: Corpus | None) -> None:
+    """Empty and copied translations of the monolingual source text."""
+    if translate_mono_src is not None:
+        _check_corpus(config, "translated-mono-src", translate_mono_src, [])
+
+
+@stage(group="checks", checks="cefilter")
+def check_cefilter(
+    config: TrainingConfig, cefilter: Corpus, dataset_devtest: list[Corpus], dataset_test: list[Corpus]
+) -> None:
+    """Held-out lines, languages, duplicates, lengths, empty and copied lines of what students learn from."""
+    _check_corpus(config, "distilled", cefilter, dataset_devtest + dataset_test)
+
+
+@stage(group="checks", checks="alignments_student")
+def check_alignments_student(config: TrainingConfig, alignments_student: Aligned) -> None:
+    """Links of the distilled corpus' alignments."""
+    _check_alignments(config, "student", alignments_student)
+
+
+@stage(group="checks", checks="export")
+def check_export(config: TrainingConfig, export: Folder, dataset_devtest: list[Corpus]) -> None:
+    """Whether the exported files load and translate."""
+    step(
+        "pipeline.checks.exported",
+        label=f"check-export-{config.experiment.src}-{config.experiment.trg}",
+        args={"seed": SEED},
+        inputs={"exported": list(export.files.values()), "text": dataset_devtest[0].src},
+        outputs=(NUMBERS,),
+        repeatable=False,
+    )
+
+
+def _unmodified(datasets: Sequence[Corpus]) -> list[Corpus]:
+    """The datasets without the variants that ask for the unusual, such as upper case."""
+    return [dataset for dataset in datasets if not parse_dataset(dataset.name).augmentation]
+
+
+def _check_corpus(config: TrainingConfig, name: str, corpus: Corpus, held_out: Sequence[Corpus]) -> None:
+    src, trg = config.experiment.src, config.experiment.trg
+    step(
+        "pipeline.checks.text",
+        label=f"check-{name}-{src}-{trg}",
+        args={"langs": [src, trg], "identify": bool(held_out), "seed": SEED},
+        inputs={
+            "texts": [corpus.src, corpus.trg],
+            "held_out_first": [dataset.src for dataset in held_out],
+            "held_out_second": [dataset.trg for dataset in held_out],
+        },
+        outputs=(NUMBERS,),
+    )
+
+
+def _check_mono(side: str, lang: str, mono: Mono | None, held_out: Sequence[Output]) -> None:
+    if mono is None:
+        return
+    step(
+        "pipeline.checks.text",
+        label=f"check-mono-{side}-{lang}",
+        args={"langs": [lang], "identify": True, "seed": SEED},
+        inputs={"texts": [mono.text], "held_out_first": held_out},
+        outputs=(NUMBERS,),
+    )
+
+
+def _check_alignments(config: TrainingConfig, name: str, aligned: Aligned | None) -> None:
+    if aligned is None:
+        return
+    step(
+        "pipeline.checks.alignments",
+        label=f"check-alignments-{name}-{config.experiment.src}-{config.experiment.trg}",
+        inputs={"tokens": [aligned.src, aligned.trg], "alignments": aligned.alignments},
+        outputs=(NUMBERS,),
+    )

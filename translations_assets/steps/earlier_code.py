@@ -1,0 +1,49 @@
+"""The code that made artifacts, which the store keeps as bundles, compared with the code as it is now."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import tempfile
+from pathlib import Path, PurePosixPath
+
+from translations_assets.steps.code.errors import CodeError
+from translations_assets.steps.code.fingerprint import CodeBase
+from translations_assets.steps.errors import StoreError
+from translations_assets.steps.key import KeyMaker
+from translations_assets.steps.manifest import Blob, Manifest
+from translations_assets.steps.protocols import Store
+
+
+class EarlierCode:
+    """Compares bundles with the code as it is now; each once."""
+
+    def __init__(self, store: Store, keys: KeyMaker) -> None:
+        self._store, self._keys = store, keys
+        self._changes: dict[tuple[str, str], list[str]] = {}
+
+    def changes(self, script: str, earlier: Manifest) -> list[str]:
+        """What changed in a script's code, symbol by symbol, since an artifact was made."""
+        which = script, earlier.bundle.digest
+        if which not in self._changes:
+            self._changes[which] = self._compare(script, earlier.bundle) or [f"{script}: code changed"]
+        return self._changes[which]
+
+    def _compare(self, script: str, bundle: Blob) -> list[str]:
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                _unpack(self._store.read_blob(bundle), Path(folder))
+                return self._keys.code_changes(script, CodeBase(Path(folder)))
+        except (StoreError, CodeError, tarfile.TarError):
+            return []  # the earlier code is gone or cannot be read: no more is known than that it differs
+
+
+def _unpack(bundle: bytes, folder: Path) -> None:
+    with tarfile.open(fileobj=io.BytesIO(bundle)) as archive:
+        for member in archive:
+            file, path = archive.extractfile(member), PurePosixPath(member.name)
+            if file is None or path.is_absolute() or ".." in path.parts:
+                continue
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(file.read())

@@ -1,0 +1,397 @@
+"""The garbage collector of a local store: removes what the rules of `steps.retention` do not keep.
+
+Nobody who writes or reads meanwhile is harmed, on whatever machine:
+
+* A manifest is first retired: it moves to `retired/`, where no look-up finds it. Then the records are read
+  again, and what a run, ref or pin names by now is restored. While a run goes on that began before, and may
+  have found the manifest, its files stay, too.
+* Contents are removed under a lock that shuts out whoever relies on contents that were there (`Blobs`), and
+  only when nobody has touched them since the manifests were read. A commit touches what it names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from translations_assets.steps.errors import StoreError
+from translations_assets.steps.manifest import Manifest
+from translations_assets.steps.retention import Retention, Rules
+from translations_assets.store.local import LocalStore
+from translations_assets.store.records import GC_LOCK
+
+NO_STEP = "(of no step)"  # contents that no manifest names: their writer was killed, or the step failed
+_CLOCKS_SECONDS = 600.0  # by which two machines' clocks may differ
+_ASIDE = re.compile(r"\.(\d{15,})(?:\.reason\.json)?$")
+
+_THREADS = 8
+_BATCH = 1000
+
+T = TypeVar("T")
+Id = tuple[str, int]  # key and generation
+
+
+@dataclass
+class Share:
+    """A number of artifacts (or files) and their bytes."""
+
+    count: int = 0
+    bytes: int = 0
+
+    def add(self, count: int, size: int) -> None:
+        """Count more."""
+        self.count += count
+        self.bytes += size
+
+
+@dataclass
+class Collected:
+    """What was freed, or would be.
+
+    stages   of each stage, how many artifacts are no longer kept, and the bytes of contents that are freed
+    rest     the same for files of other kinds: logs, checkpoint sets, quarantine, refs, runs
+    later    contents that nothing names any more, and that a later collection frees: a run that goes on may
+             use them, or they were stored or found within the days of grace
+    kept     artifacts and contents that stay
+    """
+
+    deleted: bool
+    stages: dict[str, Share] = field(default_factory=dict)
+    rest: dict[str, Share] = field(default_factory=dict)
+    later: Share = field(default_factory=Share)
+    kept: Share = field(default_factory=Share)
+    running: list[str] = field(default_factory=list)
+    pinned: list[str] = field(default_factory=list)
+
+    def total(self) -> Share:
+        """The artifacts that are no longer kept, and all bytes that are freed."""
+        shares = self.stages.values()
+        freed = sum(share.bytes for share in (*shares, *self.rest.values()))
+        return Share(sum(share.count for share in shares), freed)
+
+
+def collect(store: LocalStore, rules: Rules, *, delete: bool) -> Collected:
+    """Free what the rules do not keep; without `delete` only find out what that would be.
+
+    Raises StoreError, and removes nothing, when another collection is at work, or when a record or manifest
+    is damaged: what it kept is not known.
+    """
+    if not delete:
+        return _Collection(store, rules, None).run()
+    with store.files.locked(GC_LOCK, alone=True, wait=False) as alone:
+        if not alone:
+            raise StoreError(
+                f"Another `translations cache gc`, `verify` or `pin` is at work on the store {store.root}. "
+                "Wait for its end."
+            )
+        with ThreadPoolExecutor(_THREADS) as pool:
+            return _Collection(store, rules, pool).run()
+
+
+class _Facts(NamedTuple):
+    """What is remembered of a manifest: digests of its outputs, of its code and config, of its inputs."""
+
+    stage: str
+    outputs: tuple[bytes, ...]
+    origins: tuple[bytes, ...]
+    inputs: tuple[bytes, ...]
+
+
+class _Roots(NamedTuple):
+    """What records keep: manifests, contents that refs name, and what the rules say of the rest."""
+
+    manifests: set[Id]
+    contents: set[bytes]
+    old_refs: list[Path]
+    retention: Retention
+
+
+class _Collection:
+    """One run of the collector. `reached` are the digests of the contents that stay."""
+
+    def __init__(self, store: LocalStore, rules: Rules, pool: ThreadPoolExecutor | None) -> None:
+        self.store, self.files, self.rules, self.pool = store, store.files, rules, pool
+        self.result = Collected(deleted=pool is not None)
+        self.kept: set[Id] = set()
+        self.reached: set[bytes] = set()
+        self.held: set[bytes] = set()  # those that stay for as long as some run goes on
+        self.wanted: set[bytes] = set()  # inputs of what is kept or held
+        self.gone: dict[Id, _Facts] = {}
+        self.retired: dict[Id, float] = {}  # those of an earlier collection, and when that was
+        self.owner: dict[bytes, Id] = {}  # digest → one of the manifests that are gone
+        self.freed: set[Id] = set()  # manifests that are gone now, or of whose contents some are
+
+    def run(self) -> Collected:
+        self._refuse_damage()
+        mark = self.store.mark_time() if self.pool else time.time_ns()
+        roots = self._read_roots()
+        self._read_manifests(roots)
+        self.result.rest["refs"] = Share(len(roots.old_refs))
+        if self.pool:
+            roots = self._retire(roots)
+        self._restore(roots)
+        held = self._held(roots)
+        needed = self._settle(held)
+        if self.pool:
+            self._forget_retired(needed | held)
+            self._sync()
+        self._sweep_contents(min(mark, int(roots.retention.untouched_since * 1e9)))
+        since = min(mark / 1e9, roots.retention.since)
+        self._sweep_logs(held, since)
+        self._sweep_checkpoints(since)
+        self._sweep_quarantine(since)
+        self._sweep_runs(roots.retention)
+        return self._told(roots)
+
+    def _refuse_damage(self) -> None:
+        from translations_assets.store.verify import damaged_records
+
+        damaged = damaged_records(self.store)
+        if damaged:
+            raise StoreError(
+                f"{damaged[0].path} in the store {self.store.root} is damaged"
+                + (f", as are {len(damaged) - 1} more records" if damaged[1:] else "")
+                + ": what it keeps is not known, so nothing was removed. To put aside what is damaged: "
+                "translations cache verify"
+            )
+
+    def _read_roots(self) -> _Roots:
+        store = self.store
+        runs = {run: record for run in store.runs() if (record := store.read_run(run)) is not None}
+        retention = Retention(self.rules, time.time(), store.pins(), runs)
+        manifests, contents, old = set(retention.uses()), set[bytes](), []
+        for refs in store.ref_files():
+            kept = {id(ref) for ref in retention.kept_refs([ref for _, ref in refs])}
+            for path, ref in refs:
+                if id(ref) not in kept:
+                    old.append(path)
+                    continue
+                manifests.update(ref.steps.values())
+                contents.update(
+                    bytes.fromhex(blob.digest) for blobs in ref.outputs.values() for blob in blobs.values()
+                )
+        return _Roots(manifests, contents, old, retention)
+
+    def _read_manifests(self, roots: _Roots) -> None:
+        self.reached |= roots.contents
+        damaged = 0
+        for key, number, path in self.store.manifest_files():
+            manifest = self.store.read_manifest(path, key, number)
+            if manifest is None:
+                damaged += 1
+            elif (key, number) in roots.manifests or roots.retention.keeps_manifest(manifest):
+                self._keep((key, number), _facts(manifest))
+            else:
+                self.gone[key, number] = _facts(manifest)
+        for key, number, path in self.store.retired_files():
+            manifest = self.store.read_manifest(path, key, number)
+            damaged += manifest is None
+            if manifest and (key, number) not in self.kept and (key, number) not in self.gone:
+                self.gone[key, number] = _facts(manifest)
+                self.retired[key, number] = self.files.modified(path) / 1e9
+        if damaged:
+            raise StoreError(
+                f"{damaged} manifests in the store {self.store.root} are damaged and were put aside in "
+                "quarantine/; nothing was removed. To see what is damaged: translations cache verify"
+            )
+
+    def _keep(self, name: Id, manifest: _Facts) -> None:
+        self.kept.add(name)
+        self._reach(manifest)
+
+    def _reach(self, manifest: _Facts) -> None:
+        self.reached.update(manifest.outputs, manifest.origins)
+        self.wanted.update(manifest.inputs)
+
+    def _retire(self, roots: _Roots) -> _Roots:
+        """Take out of use what is not kept; what the records ask for after that."""
+        self._each(self.files.unlink, roots.old_refs)  # first: a ref never names what is not there
+        self._each(lambda name: self.store.retire(*name), list(self.gone.keys() - self.retired.keys()))
+        return self._read_roots()
+
+    def _restore(self, roots: _Roots) -> None:
+        """Keep what the records ask for although it was retired, now or earlier."""
+        self.reached |= roots.contents
+        for name in roots.manifests & self.gone.keys():
+            self._keep(name, self.gone.pop(name))
+            self.retired.pop(name, None)
+            if self.pool:
+                self.store.restore(*name)
+
+    def _held(self, roots: _Roots) -> set[Id]:
+        """What is gone for new runs, but may have been found by one that goes on."""
+        running = roots.retention.running.values()
+        first = min(running, default=float("inf")) - _CLOCKS_SECONDS
+        now = time.time()
+        held = {name for name in self.gone if first < self.retired.get(name, now)}
+        for name in held:
+            self.held.update(self.gone[name].outputs, self.gone[name].origins)
+            self.wanted.update(self.gone[name].inputs)
+        return held
+
+    def _settle(self, held: set[Id]) -> set[Id]:
+        """The manifests that tell how inputs of what is kept were made; their code and config stay."""
+        producers: dict[bytes, Id] = {}
+        for name, gone in self.gone.items():
+            producers.update(dict.fromkeys(gone.outputs, name))
+        needed: set[Id] = set()
+        to_do = [self.wanted]
+        while to_do:
+            for digest in to_do.pop() - self.reached:
+                producer = producers.get(digest)
+                if producer is None:
+                    self.reached.add(digest)  # a file of the repository
+                elif producer not in needed:
+                    needed.add(producer)
+                    self.reached.update(self.gone[producer].origins)
+                    to_do.append(set(self.gone[producer].inputs))
+        for name in self.gone.keys() - held:
+            gone = self.gone[name]
+            self.owner.update(dict.fromkeys((*gone.outputs, *gone.origins), name))
+            if name not in self.retired:
+                self.freed.add(name)
+        return needed
+
+    def _sync(self) -> None:
+        """Make it durable: a power cut must not bring back a manifest whose contents are gone."""
+        for shard in {self.store.manifest_file(*name).parent.parent for name in self.gone}:
+            self.files.sync(shard)
+        for name in self.gone:
+            if (folder := self.store.manifest_file(*name).parent).exists():  # with another generation
+                self.files.sync(folder)
+
+    def _forget_retired(self, stay: set[Id]) -> None:
+        retired = self.store.retired_files()
+        self._each(self.files.unlink, [path for key, number, path in retired if (key, number) not in stay])
+
+    def _sweep_contents(self, before: int) -> None:
+        """Remove contents that are not reached and were not touched after a time (ns)."""
+        for shard in self.store.blob_shards():
+            with self.store.removing_blobs() if self.pool else nullcontext():
+                with self.files.telling("list", shard), os.scandir(shard) as entries:
+                    useless = [Path(entry.path) for entry in entries if self._is_useless(entry, before)]
+                self._each(self.files.unlink, useless)
+
+    def _is_useless(self, entry: os.DirEntry[str], before: int) -> bool:
+        digest = _digest(entry.name)
+        if digest is None:
+            return False
+        try:
+            stat = entry.stat()
+        except FileNotFoundError:
+            return False
+        if digest in self.reached:
+            self.result.kept.bytes += stat.st_size
+        elif digest in self.held or stat.st_mtime_ns >= before or stat.st_nlink > 1:  # linked: in use
+            self.result.later.add(1, stat.st_size)
+        else:
+            self._count_freed(digest, stat.st_size)
+            return True
+        return False
+
+    def _count_freed(self, digest: bytes, size: int) -> None:
+        name = self.owner.get(digest)
+        if name is None:
+            self.result.rest.setdefault(NO_STEP, Share()).add(1, size)
+        else:
+            self.freed.add(name)
+            self._share(name).add(0, size)
+
+    def _sweep_logs(self, held: set[Id], since: float) -> None:
+        useless: list[Path] = []
+        stay = {key for key, _ in self.kept | held} - {key for key, _ in self.gone.keys() - held}
+        for key, number, attempt in self.store.logs(stay):
+            folder = self.store.log_folder(key, number, attempt)
+            if (key, number) in self.gone or self.files.modified(folder) / 1e9 < since:
+                self._count_rest("logs", folder)
+                useless.append(folder)
+        self._each(self.store.remove_log, useless)
+
+    def _sweep_checkpoints(self, since: float) -> None:
+        """Remove the sets of steps that have finished, or that nobody went on with for long."""
+        last: dict[Id, float] = {}
+        for key, number, folder in self.store.checkpoint_sets():
+            saved = self.files.modified(folder) / 1e9
+            last[key, number] = max(saved, last.get((key, number), 0.0))
+        for (key, number), saved in last.items():
+            finished = (key, number) in self.kept or (key, number) in self.gone
+            if finished or saved < since:
+                with self.store.lock(key, number) if self.pool else nullcontext(True) as mine:
+                    if mine:
+                        folder = self.files.at("checkpoints", key, str(number))
+                        self._count_rest("checkpoint sets", folder)
+                        self._each(self.files.remove, [folder])
+
+    def _sweep_quarantine(self, since: float) -> None:
+        folder, useless = self.files.at("quarantine"), list[Path]()
+        for name in self.files.names(folder):
+            match = _ASIDE.search(name)
+            if match and int(match[1]) / 1e9 < since:
+                self._count_rest("quarantine", folder / name)
+                useless.append(folder / name)
+        self._each(self.files.remove, useless)
+
+    def _sweep_runs(self, retention: Retention) -> None:
+        for run in list(retention.useless_runs(self.kept)):
+            self.result.rest.setdefault("runs", Share()).add(1, 0)
+            self._each(self.store.remove_run, [run])
+
+    def _told(self, roots: _Roots) -> Collected:
+        result = self.result
+        result.kept.count = len(self.kept)
+        result.running = sorted(roots.retention.running)
+        result.pinned = sorted(self.store.pins())
+        for name in self.freed:
+            self._share(name).add(1, 0)
+        result.stages = dict(sorted(result.stages.items(), key=lambda item: -item[1].bytes))
+        result.rest = {kind: share for kind, share in result.rest.items() if share.count}
+        return result
+
+    def _share(self, name: Id) -> Share:
+        return self.result.stages.setdefault(self.gone[name].stage or "(of no stage)", Share())
+
+    def _count_rest(self, kind: str, path: Path) -> None:
+        self.result.rest.setdefault(kind, Share()).add(1, _size(path))
+
+    def _each(self, remove: Callable[[T], object], items: Sequence[T]) -> None:
+        """Remove items, unless this only counts; several at once, as journals make each wait."""
+        if self.pool is None:
+            return
+        for start in range(0, len(items), _BATCH):
+            for _ in self.pool.map(remove, items[start : start + _BATCH]):
+                pass
+
+
+def _facts(manifest: Manifest) -> _Facts:
+    inputs = {blob.digest for blob in manifest.files().values()}
+    inputs.update(manifest.provenance.get("inputs", {}).values())
+    return _Facts(
+        sys.intern(manifest.stage),
+        tuple(bytes.fromhex(blob.digest) for blob in manifest.outputs.values()),
+        tuple(bytes.fromhex(blob.digest) for blob in manifest.origins()),
+        tuple(digest for name in inputs if (digest := _digest(name))),
+    )
+
+
+def _digest(name: str) -> bytes | None:
+    try:
+        digest = bytes.fromhex(name)
+    except ValueError:
+        return None
+    return digest if len(digest) == 32 else None
+
+
+def _size(path: Path) -> int:
+    if not path.is_dir():
+        return path.stat().st_size
+    return sum(
+        os.lstat(os.path.join(parent, name)).st_size for parent, _, names in os.walk(path) for name in names
+    )

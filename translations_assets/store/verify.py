@@ -1,0 +1,319 @@
+"""Finds what is damaged, missing or strange in a local store, and puts damaged files aside.
+
+Every file is read but contents outside of a sample, of which presence and size are looked at. Memory grows
+with the number of contents (some hundred bytes each), not with their size.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from translations_assets.steps.errors import StoreError
+from translations_assets.steps.manifest import Blob, Manifest, Pin, Ref
+from translations_assets.steps.retention import uses_of
+from translations_assets.store.digest import digest_file
+from translations_assets.store.files import MARK
+from translations_assets.store.local import LocalStore
+from translations_assets.store.owners import Kind, Problem, name_owners
+from translations_assets.store.records import GC_LOCK
+from translations_assets.store.sealed import DIFFERENT, seal_bytes, unseal, unseal_bytes
+
+FOLDERS = frozenset(
+    ("blobs", "steps", "retired", "logs", "checkpoints", "runs", "refs", "pins", "configs")
+    + ("quarantine", "locks", "tmp", "work")
+)
+LOST_PART = b"[store] this part of the log is lost\n"
+_THREADS = 4
+
+Sample = int | float | None
+Progress = Callable[[int, int], None]
+
+
+@dataclass
+class Verified:
+    """What was looked at, by kind of file, and what was found."""
+
+    checked: dict[str, int] = field(default_factory=dict)
+    hashed_bytes: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+
+def verify(
+    store: LocalStore, *, sample: Sample = None, seed: int = 0, progress: Progress = lambda done, total: None
+) -> Verified:
+    """Check every file; of the contents re-hash all, or a sample: a number of them, or a share below 1.
+
+    `progress` is told bytes that are hashed and bytes to hash. Raises StoreError while the garbage collector
+    is at work.
+    """
+    if not store.root.exists():
+        return Verified()
+    with store.files.locked(GC_LOCK, wait=False) as mine:
+        if not mine:
+            raise StoreError(
+                f"`translations cache gc` is at work on the store {store.root}. Wait for its end."
+            )
+        return _Verification(store, sample, seed, progress).run()
+
+
+def damaged_records(store: LocalStore) -> list[Problem]:
+    """The refs, runs and pins that are damaged; nothing is put aside."""
+    return [problem for _, _, problem in _records(store) if problem]
+
+
+def _records(store: LocalStore) -> Iterator[tuple[Path, Any, Problem | None]]:
+    """Each ref, run and pin: its path, and what it says or what is wrong with it."""
+    parsers: dict[str, Callable[[dict[str, Any]], Any]] = {
+        "refs": Ref.from_dict,
+        "runs": dict,
+        "pins": Pin.from_dict,
+    }
+    for kind, parse in parsers.items():
+        for path in _files_below(store.root / kind):
+            data = store.files.read(path)
+            if data is None:
+                continue
+            try:
+                yield path, parse(unseal(data)), None
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                name = path.relative_to(store.root).as_posix()
+                yield path, None, Problem("damaged", name, str(error))
+
+
+class _Verification:
+    """One look at everything. `named` are the contents that must be there."""
+
+    def __init__(self, store: LocalStore, sample: Sample, seed: int, progress: Progress) -> None:
+        self.store, self.files, self.progress = store, store.files, progress
+        self.sample, self.random = sample, random.Random(seed)
+        self.result = Verified()
+        self.named: dict[bytes, int] = {}
+        self.made: set[bytes] = set()  # by steps whose manifests are there, retired ones too
+        self.placed: dict[bytes, int] = {}  # as inputs
+        self.known: set[tuple[str, int]] = set()  # manifests that are there, or told to be missing
+
+    def run(self) -> Verified:
+        self._manifests()
+        self._records()
+        self._configs()
+        self._logs()
+        self._checkpoints()
+        self._contents()
+        self._strange()
+        name_owners(self.store, self.result.problems)
+        return self.result
+
+    # Manifests and what they name
+
+    def _manifests(self) -> None:
+        for key, number, path in self.store.manifest_files():
+            if manifest := self._manifest(path, self.store.read_manifest(path, key, number)):
+                self._name(manifest.outputs.values())
+            self.known.add((key, number))
+        for key, number, path in self.store.retired_files():
+            self._manifest(path, self.store.read_manifest(path, key, number))
+        self._name(Blob(name.hex(), size) for name, size in self.placed.items() if name not in self.made)
+
+    def _manifest(self, path: Path, manifest: Manifest | None) -> Manifest | None:
+        self._count("manifests")
+        if manifest is None:
+            if self.files.size(path) is None:  # the store has put it aside
+                self._problem("damaged", path, "it is no whole manifest", aside=True)
+            return None
+        self._name(manifest.origins())
+        self.made.update(bytes.fromhex(blob.digest) for blob in manifest.outputs.values())
+        self.placed.update({bytes.fromhex(blob.digest): blob.size for blob in manifest.files().values()})
+        return manifest
+
+    def _name(self, blobs: Iterable[Blob]) -> None:
+        self.named.update({bytes.fromhex(blob.digest): blob.size for blob in blobs})
+
+    # Records
+
+    def _records(self) -> None:
+        pinned: set[str] = set()
+        runs: dict[str, set[tuple[str, int]]] = {}
+        for path, value, problem in _records(self.store):
+            kind = path.relative_to(self.store.root).parts[0]
+            self._count(kind)
+            if problem:
+                self._aside(problem, path)
+            elif isinstance(value, Ref):
+                self._ref(path, value)
+            elif isinstance(value, Pin):
+                pinned.add(value.run)
+            else:
+                runs[str(value.get("run", path.stem))] = set(uses_of(value))
+        for run in sorted(pinned):
+            self._pinned(run, runs.get(run))
+
+    def _ref(self, path: Path, ref: Ref) -> None:
+        for label, (key, number) in ref.steps.items():
+            if (key, number) not in self.known:
+                self._missing_manifest(
+                    key, number, f"{path.relative_to(self.store.root)} names it for {label}"
+                )
+        for blobs in ref.outputs.values():
+            self._name(blobs.values())
+
+    def _pinned(self, run: str, uses: set[tuple[str, int]] | None) -> None:
+        path = self.files.at("runs", f"{run}.json")
+        if uses is None and all(problem.path != self._name_of(path) for problem in self.result.problems):
+            self._problem("missing", path, f"the run {run} is pinned")
+        for key, number in sorted((uses or set()) - self.known):
+            self._missing_manifest(key, number, f"the pinned run {run} uses it")
+
+    def _missing_manifest(self, key: str, number: int, reason: str) -> None:
+        self.known.add((key, number))
+        path = self.store.manifest_file(key, number)
+        if self.files.size(path) is None:
+            self._problem("missing", path, reason)
+
+    def _configs(self) -> None:
+        for path in _files_below(self.store.root / "configs"):
+            self._count("configs")
+            if not _is_whole(self.files.read(path)):
+                self._aside(Problem("damaged", self._name_of(path), DIFFERENT), path)
+
+    # Logs and checkpoints
+
+    def _logs(self) -> None:
+        for log in self.store.logs():
+            folder = self.store.log_folder(*log)
+            parts = sorted(int(name) for name in self.files.names(folder) if name.isdecimal())
+            for number in range(parts[-1] + 1 if parts else 0):
+                self._log_part(folder / str(number))
+
+    def _log_part(self, path: Path) -> None:
+        """A part that is lost gets a line in its place that says so: nothing can make it again."""
+        self._count("log parts")
+        data = self.files.read(path)
+        if data is None:
+            self._problem("missing", path, "later parts of this log are there")
+        elif not _is_whole(data):
+            self._aside(Problem("damaged", self._name_of(path), DIFFERENT), path)
+        else:
+            return
+        self.files.create(path, lambda file: file.write(seal_bytes(LOST_PART)))
+
+    def _checkpoints(self) -> None:
+        for _, _, folder in self.store.checkpoint_sets():
+            self._count("checkpoint sets")
+            wrong = self.store.wrong_in_set(folder)
+            if wrong:
+                self._aside(Problem("damaged", self._name_of(folder), wrong), folder)
+
+    # Contents
+
+    def _contents(self) -> None:
+        """Compare what is there with what is named; re-hash what the sample asks for."""
+        sizes = dict(self._sizes())
+        chosen = self._choose(sizes)
+        total, done = sum(sizes[name] for name in chosen), 0
+        with ThreadPoolExecutor(_THREADS) as pool:
+            for start in range(0, len(chosen), 1000):
+                part = chosen[start : start + 1000]
+                for name, whole in zip(part, pool.map(self._is_blob_whole, part), strict=True):
+                    if not whole:
+                        self._damaged_blob(name, "its contents differ from its name")
+                    done += sizes[name]
+                    self.progress(done, total)
+        self._count("contents", len(sizes))
+        self._count("contents re-hashed", len(chosen))
+        self.result.hashed_bytes = total
+        for name, size in self.named.items():
+            if name not in sizes:
+                self._missing_blob(name, size)
+            elif sizes[name] != size and self.files.size(self._blob(name)) is not None:
+                self._damaged_blob(name, f"it has {sizes[name]} bytes instead of {size}")
+
+    def _sizes(self) -> Iterator[tuple[bytes, int]]:
+        for shard in self.store.blob_shards():
+            for name in sorted(self.files.names(shard)):
+                path = shard / name
+                if not _is_digest(name) or name[:2] != shard.name:
+                    self._problem("strange", path, "no contents have this name")
+                elif (size := self.files.size(path)) is not None:
+                    yield bytes.fromhex(name), size
+
+    def _choose(self, sizes: dict[bytes, int]) -> list[bytes]:
+        if self.sample is None:
+            return list(sizes)
+        number = math.ceil(self.sample * len(sizes)) if isinstance(self.sample, float) else self.sample
+        return sorted(self.random.sample(list(sizes), min(number, len(sizes))))
+
+    def _is_blob_whole(self, name: bytes) -> bool:
+        path = self._blob(name)
+        with self.files.telling("read", path):
+            try:
+                return digest_file(path).digest == name.hex()
+            except FileNotFoundError:  # somebody else has put it aside
+                return False
+
+    def _damaged_blob(self, name: bytes, reason: str) -> None:
+        path = self._blob(name)
+        self._aside(Problem("damaged", self._name_of(path), reason, contents=name.hex()), path)
+
+    def _missing_blob(self, name: bytes, size: int) -> None:
+        path = self._blob(name)
+        if self.files.size(path) is None:
+            reason = f"contents of {size} bytes that are named"
+            self.result.problems.append(Problem("missing", self._name_of(path), reason, contents=name.hex()))
+
+    def _blob(self, name: bytes) -> Path:
+        return self.store.blob_file(name.hex())
+
+    # Everything else
+
+    def _strange(self) -> None:
+        """Files that the store has not made, at the top and among the manifests."""
+        if self.files.is_mark_damaged():
+            path = self.store.root / MARK
+            self._aside(Problem("damaged", MARK, "it has other contents; the next run makes it again"), path)
+        for name in sorted(self.files.names(self.store.root)):
+            if name not in FOLDERS and name != MARK:
+                self._problem("strange", self.store.root / name, "the store makes no file of this name")
+        known = {path for _, _, path in self.store.manifest_files()}
+        for path in _files_below(self.store.root / "steps"):
+            if path not in known:
+                self._problem("strange", path, "no manifest has this name")
+
+    def _problem(self, kind: Kind, path: Path, reason: str, aside: bool = False) -> None:
+        self.result.problems.append(Problem(kind, self._name_of(path), reason, aside=aside))
+
+    def _aside(self, problem: Problem, path: Path) -> None:
+        self.files.set_aside(path, problem.reason)
+        problem.aside = True
+        self.result.problems.append(problem)
+
+    def _name_of(self, path: Path) -> str:
+        return path.relative_to(self.store.root).as_posix()
+
+    def _count(self, kind: str, number: int = 1) -> None:
+        self.result.checked[kind] = self.result.checked.get(kind, 0) + number
+
+
+def _is_whole(data: bytes | None) -> bool:
+    try:
+        unseal_bytes(data or b"")
+    except ValueError:
+        return data is None
+    return True
+
+
+def _is_digest(name: str) -> bool:
+    return len(name) == 64 and set(name) <= set("0123456789abcdef")
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            yield Path(parent) / name
