@@ -184,8 +184,7 @@ def test_repaired_datasets_and_nothing_else_run_again(bad: Bad) -> None:
         "clean-mono-trg",
         "merge-corpus",
         "merge-mono-src",
-        "check-corpus",
-        "check-mono-src",
+        "check-mono-src",  # and no check of the corpus: the good texts merge to the one that was checked
     }
     assert_nothing_lost(bad.place)
 
