@@ -253,3 +253,18 @@ def test_a_run_with_overrides_falls_back_on_the_partitions_refs(bench: Bench) ->
     session = bench.session(demo_graph(a="changed"), "run-2", options=RunOptions(overrides={"x": 1}))
     session.need([step(session, "join")])
     assert "using what run run-1 made" in session.warnings[0]
+
+
+def test_given_results_are_on_record_before_they_are_used(bench: Bench) -> None:
+    made = bench.session()
+    bench.run(made)
+    found = made.result(step(made, "join"))
+    assert found is not None
+    assert found.manifest is not None
+    session = bench.session(run="run-2")
+    session.fixed = {step(session, "join"): found.manifest}
+    session.keep_alive()
+    record = bench.store.read_run("run-2")
+    assert record is not None
+    assert record["uses"] == {"join": [found.key, found.generation]}
+    session.end()

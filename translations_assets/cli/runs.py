@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 State = Literal["waiting", "running", "ending", "done", "failed", "cancelled", "lost its process", "ended"]
 
 SILENT_SECONDS = 180.0  # a run's record is renewed each minute
-_ID = re.compile(r"[0-9a-f]{4,8}(-[0-9a-f-]*)?")
+_ID = re.compile(r"[0-9a-f]{1,8}|[0-9a-f]{8}-[0-9a-f-]*")
 
 
 @dataclass(frozen=True)

@@ -132,6 +132,7 @@ class Session:
 
     def _record(self) -> dict[str, Any]:
         experiment = self.graph.config.experiment
+        given = {step.label: (found.key, found.generation) for step, found in self.fixed.items()}
         return {
             "run": self.run,
             "partition": self.partition,
@@ -143,7 +144,7 @@ class Session:
             "started": self._started,
             "heartbeat": time.time(),
             **({"ended": time.time()} if self._ended.is_set() else {}),
-            "uses": {label: list(used) for label, used in self._used.items()},
+            "uses": {label: list(used) for label, used in {**given, **self._used}.items()},
         }
 
     def keep_alive(self) -> None:
@@ -159,11 +160,15 @@ class Session:
                 _log.warning("the run's record cannot be renewed: %s", error)
 
     def end(self) -> None:
-        """Write down that the run has ended."""
+        """Write down that the run has ended; a store that cannot be reached then costs no finished run."""
         with self._lock:
-            if not self._ended.is_set():
-                self._ended.set()
+            if self._ended.is_set():
+                return
+            self._ended.set()
+            try:
                 self.write_down()
+            except TranslationsError as error:
+                _log.warning("the run's end cannot be written down: %s", error)
 
     def need(self, steps: Collection[Step]) -> None:
         """Find results for steps that this run does not make: by key, else by the partition's ref.
