@@ -87,3 +87,11 @@ def test_a_run_without_a_start_or_that_is_not_there_is_refused(command: Command)
     assert (said.code, "add --start STAGE" in said.err) == (1, True)
     said = command("plan", PARTITION, "--previous-run", "run-9", "--start", "train_student")
     assert (said.code, "no run run-9" in said.err) == (1, True)
+
+
+def test_train_needs_of_a_previous_run_only_what_its_target_needs(command: Command) -> None:
+    make("train_student", checks=True)  # and no shortlist, which only later stages read
+    words = ("--target", "train_student", "--start", "train_student", "--previous-run", "run-1")
+    said = command("train", PARTITION, *words)  # nobody answers its question, so nothing starts
+    assert "do not fit" not in said.err
+    assert "Start?" in said.out

@@ -53,14 +53,14 @@ def command(
     """Train: run every step, up to the target, that has no result yet."""
     project, options = Project(), options_of(start, previous_run, force, repair, overrides)
     remote = _reach(server) if server else None
-    session = project.session(LOOKING, partition, options)
+    stages = target_stages(project.read_graph(partition, options.overrides), target)
+    session = project.session(LOOKING, partition, options, stages)
     _warn_of_unused_keys(session.graph.config)
     for warning in session.warnings:
         typer.echo(warning, err=True)
     plan = plan_of(project, session.graph, target, options)
     print_stages(plan)
     typer.echo(plan.summary(costs_of(plan, project.history(partition))))
-    stages = target_stages(session.graph, target)
     if _is_published(session, plan, stages):
         typer.echo("Everything is made already: nothing to run.")
         return
@@ -102,9 +102,8 @@ def run_here(
 def console_of(project: Project, partition: str, steps: Sequence[Step]) -> Console:
     """The progress of steps, with what they took in the past."""
     from translations_assets.steps.durations import past_seconds
-    from translations_assets.steps.history import History
 
-    past = past_seconds(History(project.store, project.space, partition), steps)
+    past = past_seconds(project.history(partition), steps)
     return Console([step.label for step in steps], project.store, past)
 
 
