@@ -109,6 +109,7 @@ def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes]]:
         generation=latest.generation + 1 if latest else 1,
         attempt=1,
         reason="",
+        machine="",
         provenance={},
     )
     return job, own

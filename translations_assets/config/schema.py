@@ -299,7 +299,8 @@ class Taskcluster(Section):
         default="production", description="where artifacts go"
     )
     worker_classes: Mapping[WorkerKind, Literal["gcp-spot", "gcp-standard"]] = Field(
-        default={"default": "gcp-spot"}, description="kinds of machines, by stage or `default`"
+        default={},
+        description="kinds of machines, by stage or `default`; where none is named, the deployment's",
     )
 
 

@@ -22,7 +22,6 @@ _UNUSED: Mapping[tuple[str, ...], tuple[Any, ...]] = {
     ("experiment", "hplt-min-doc-score", "mono-trg"): _NEVER,
     ("wandb-publication",): (False,),
     ("taskcluster", "upload-bucket"): _NEVER,
-    ("taskcluster", "worker-classes"): _NEVER,
     ("start-stage",): (None,),
     ("start-task-prefix",): (None, ""),
     ("previous-group-ids",): _NEVER,

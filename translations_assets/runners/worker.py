@@ -57,7 +57,7 @@ def attempt(request: Request, control: Control, life_line: int | None) -> Outcom
 def _as_owner(request: Request, control: Control, life_line: int | None) -> Outcome | Busy:
     job, work = request.job, Path(request.work)
     store = open_store(request.store)
-    with store.lock(job.key, job.generation) as owner:
+    with store.lock(job.key, job.generation, control.end) as owner:
         if not owner:
             return Busy()
         if life_line is not None:

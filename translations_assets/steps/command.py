@@ -50,6 +50,7 @@ def make_job(
     generation: int,
     attempt: int,
     reason: str,
+    machine: str,
     provenance: Mapping[str, Any],
 ) -> Job:
     """One attempt of a step, given the contents of its inputs and repository files."""
@@ -72,6 +73,9 @@ def make_job(
         bundle=bundle,
         worker=step.worker,
         resumable=step.resumable,
+        stage=step.stage,
+        machine=machine,
+        secrets=step.secrets,
         env=step.env,
         provenance={
             **parts.to_dict(),

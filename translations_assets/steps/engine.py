@@ -294,6 +294,7 @@ class _Execution:
             generation=missing.generation,
             attempt=max(store.attempts(missing.parts.digest, missing.generation), default=0) + 1,
             reason=missing.reason,
+            machine=session.graph.machine(step.stage),
             provenance={**self._provenance(), **self.engine.provenance},
         )
 

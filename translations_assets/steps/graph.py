@@ -49,6 +49,15 @@ class Graph:
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
             raise GraphError(f"No step is called {label!r}.{hint}") from None
 
+    def machine(self, stage: str) -> str:
+        """The kind of machine that the config asks for, `spot` or `standard`; empty when it does not."""
+        asked = {
+            name: machine.removeprefix("gcp-")
+            for kind, machine in self.config.taskcluster.worker_classes.items()
+            for name in ([kind] if kind == "default" else resolve_stage(kind))
+        }
+        return asked.get(stage) or asked.get("default", "")
+
     def stage_closure(self, targets: Iterable[str]) -> list[str]:
         """The target stages and all stages upstream of them, in running order."""
         wanted = set(targets)

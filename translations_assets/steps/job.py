@@ -21,6 +21,8 @@ class Job:
     outputs  names of files that must stand in `out` afterwards, not empty
     bundle   tar of the reached source code, unpacked to `code/`, the script's only import path besides the
              environment's libraries
+    secrets  names of variables that the worker passes on from its own environment
+    machine  kind of machine that the training config asks for, `spot` or `standard`; empty: the deployment's
     """
 
     key: str
@@ -35,6 +37,9 @@ class Job:
     bundle: Blob
     worker: WorkerClass
     resumable: bool = False
+    stage: str = ""
+    machine: str = ""
+    secrets: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -48,6 +53,7 @@ class Job:
         fields = dict(value)
         fields["command"] = tuple(value["command"])
         fields["outputs"] = tuple(value["outputs"])
+        fields["secrets"] = tuple(value["secrets"])
         fields["inputs"] = {path: Blob(**blob) for path, blob in value["inputs"].items()}
         fields["bundle"] = Blob(**value["bundle"])
         return cls(**fields)

@@ -66,8 +66,14 @@ class Store(Protocol):
         """Put damaged contents aside, so that nobody uses them."""
 
     # One owner at a time
-    def lock(self, key: str, generation: int) -> AbstractContextManager[bool]:
-        """Try to become the owner of a step's generation; gives False at once when somebody else is."""
+    def lock(
+        self, key: str, generation: int, lost: Callable[[str], None] | None = None
+    ) -> AbstractContextManager[bool]:
+        """Try to become the owner of a step's generation; gives False at once when somebody else is.
+
+        `lost` is called, from any thread and with a reason, when the ownership cannot be kept up: then the
+        owner ends its script at once, and stores nothing more.
+        """
 
     def waiting(self, key: str, generation: int) -> AbstractContextManager[None]:
         """Be counted among those who want a step's result, until the end of the block or of the process."""

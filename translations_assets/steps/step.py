@@ -63,6 +63,8 @@ class Step:
     resumable   the script saves checkpoint sets and goes on from them
     repeatable  the same inputs give the same bytes (training does not)
     attempts    how often the engine tries when the machine, not the script, failed
+    secrets     names of environment variables that the script is given when the worker has them; their values
+                are never part of the key, nor of a log, manifest or command line
     """
 
     script: str
@@ -75,6 +77,7 @@ class Step:
     resumable: bool = False
     repeatable: bool = True
     attempts: int = 3
+    secrets: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Output:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -125,8 +125,11 @@ class Manifests(Blobs):
             return None
 
     @contextmanager
-    def lock(self, key: str, generation: int) -> Iterator[bool]:
-        """Try to become the owner of a step's generation; gives False at once when somebody else is."""
+    def lock(self, key: str, generation: int, lost: Callable[[str], None] | None = None) -> Iterator[bool]:
+        """Try to become the owner of a step's generation; gives False at once when somebody else is.
+
+        The kernel keeps the ownership up, so that it is never lost.
+        """
         path = self._files.at("locks", f"{key}.{generation}")
         with self._files.telling("lock", path):
             self._files.make_folder(path.parent)

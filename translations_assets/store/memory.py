@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -113,7 +113,7 @@ class MemoryStore:
         return iter(())
 
     @contextmanager
-    def lock(self, key: str, generation: int) -> Iterator[bool]:
+    def lock(self, key: str, generation: int, lost: Callable[[str], None] | None = None) -> Iterator[bool]:
         """Try to become the owner of a step's generation; gives False at once when somebody else is."""
         with self._guard:
             free = (key, generation) not in self._owned

@@ -1,0 +1,95 @@
+"""The deployment file: where steps run and where artifacts live, for everybody who uses this installation.
+
+None of it is part of a step's key: moving to other machines runs nothing again. `TRANSLATIONS_DEPLOYMENT`
+names the file; without it everything runs on this machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import Field
+
+from translations_assets.config.section import Section
+
+WorkerClassName: TypeAlias = Literal["cpu", "large-cpu", "gpu", "large-gpu"]
+Machine: TypeAlias = Literal["spot", "standard"]
+PodConfig: TypeAlias = Mapping[str, Any]
+Positive: TypeAlias = Annotated[int, Field(ge=1)]
+
+_POD = "what pods get, as the values of Dagster's tag `dagster-k8s/config`"
+
+
+class WorkerClass(Section):
+    """The machines of one worker class."""
+
+    gpus: int = Field(default=0, ge=0, description="GPUs of a pod")
+    pod: PodConfig = Field(default={}, description=_POD)
+    spot: PodConfig | None = Field(
+        default=None, description="added on machines that may be taken away; null where there are none"
+    )
+    standard: PodConfig | None = Field(
+        default={}, description="added on machines that stay; null where there are none"
+    )
+    machine: Machine = Field(default="standard", description="where the training config names none")
+    max_jobs: Positive | None = Field(default=None, description="pods of this class at once")
+    steps_per_pod: Positive = Field(
+        default=1, description="steps of one stage, ready at the same time, that share a pod"
+    )
+    max_hours: float = Field(
+        default=168.0, gt=0, description="time an attempt may take; with it the pod ends"
+    )
+
+
+class StagePod(Section):
+    """What differs for the steps of one stage."""
+
+    worker_class: WorkerClassName | None = Field(default=None, description="another worker class")
+    pod: PodConfig = Field(default={}, description=_POD)
+    steps_per_pod: Positive | None = Field(default=None, description="as in the worker class")
+    max_hours: float | None = Field(default=None, gt=0, description="as in the worker class")
+
+
+class Kubernetes(Section):
+    """The cluster that steps run on."""
+
+    context: str | None = Field(
+        default=None, description="context of the kubeconfig; in a pod of the cluster: none"
+    )
+    namespace: str = Field(default="translations", description="namespace of the jobs")
+    image: str = Field(
+        description="image of the worker without its tag, which is the digest of what it is built from"
+    )
+    tag: str | None = Field(default=None, description="another tag; you vouch for what is in it")
+    image_pull_secrets: tuple[str, ...] = Field(default=(), description="names of secrets")
+    service_account: str = Field(default="translations-worker", description="account of the pods")
+    secrets: Mapping[str, str] = Field(
+        default={}, description="variable → `secret/key` that holds it; only steps that ask for it get it"
+    )
+    cache: str | None = Field(
+        default=None, description="folder in the pods (mount a disk of the node there) that keeps downloads"
+    )
+    cache_gb: float = Field(default=100.0, gt=0, description="size that the folder is kept below")
+    max_jobs: Positive = Field(default=100, description="pods at once")
+    max_preemptions: int = Field(
+        default=3, ge=0, description="after so many of a step's attempts, standard machines are taken"
+    )
+    keep_finished_minutes: float = Field(
+        default=60.0, gt=0, description="finished jobs are removed from the cluster after that time"
+    )
+    pending_minutes: float = Field(
+        default=60.0, gt=0, description="a pod that no machine has taken after that time ends the attempt"
+    )
+    pod: PodConfig = Field(default={}, description=_POD)
+    worker_classes: Mapping[WorkerClassName, WorkerClass] = Field(description="machines by worker class")
+    stages: Mapping[str, StagePod] = Field(default={}, description="what differs by stage")
+
+
+class Deployment(Section):
+    """A deployment file."""
+
+    store: str | None = Field(default=None, description="the store, `gs://bucket/path` or a folder")
+    space: str | None = Field(default=None, description="the space that refs are written to")
+    runner: Literal["local", "kubernetes"] = Field(default="local", description="where steps run")
+    kubernetes: Kubernetes | None = Field(default=None, description="the cluster")
