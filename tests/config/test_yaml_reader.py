@@ -97,3 +97,25 @@ def test_keys_that_are_lists_and_tags_that_are_unknown_are_problems() -> None:
         "my.yml:1: a key must be text",
         "my.yml:2: c: the tag !!secret cannot be used for 'x'",
     ]
+
+
+def test_merge_keys_add_what_the_mapping_does_not_have() -> None:
+    text = "a: &a {x: 1, y: 2}\nb: &b\n  <<: *a\n  y: 3\nc:\n  z: 5\n  <<: [*b, {x: 7, w: 8}]\n'<<': 9"
+    document = read_yaml(text, "my.yml")
+    assert document.problems == []
+    assert document.value["b"] == {"y": 3, "x": 1}
+    assert document.value["c"] == {"z": 5, "y": 3, "x": 1, "w": 8}
+    assert document.value["<<"] == 9
+    assert document.line(("c", "x")) == 1  # where it is written
+
+
+@pytest.mark.parametrize("merged", ["5", "[{x: 1}, 5]", "text"])
+def test_only_mappings_can_be_merged(merged: str) -> None:
+    document = read_yaml(f"a:\n  y: 1\n  <<: {merged}", "my.yml")
+    assert [str(problem) for problem in document.problems] == [
+        "my.yml:3: a.<<: must be a mapping, or a list of mappings"
+    ]
+
+
+def test_a_mapping_that_merges_itself_ends() -> None:
+    assert read_yaml("a: &a\n  x: 1\n  <<: *a", "my.yml").value == {"a": {"x": 1}}

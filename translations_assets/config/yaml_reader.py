@@ -1,15 +1,15 @@
 """YAML into plain values, with the line of every key and list item.
 
 Scalars are read by the rules of YAML 1.2, in which `no`, `on` and `1:30` are text: `src: no` is Norwegian.
-Underscores in numbers, as in `10_000_000`, are allowed. PyYAML's C parser does the parsing: large configs
-take milliseconds, and its nodes know their lines. A key that stands twice is an error, where YAML libraries
-take the last one in silence.
+Underscores in numbers, as in `10_000_000`, are allowed, and so are merge keys (`<<: *name`). PyYAML's C
+parser does the parsing: large configs take milliseconds, and its nodes know their lines. A key that stands
+twice is an error, where YAML libraries take the last one in silence.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -18,8 +18,10 @@ import yaml
 from translations_assets.config.errors import ConfigError, Problem
 
 KeyPath: TypeAlias = "tuple[str | int, ...]"
+_Pair: TypeAlias = "tuple[yaml.Node, yaml.Node]"
 
 DEEPEST = 20
+MERGE = "<<"
 MOST_VALUES = 200_000
 
 
@@ -59,6 +61,11 @@ class Document:
     def add(self, path: KeyPath, message: str, line: int | None = None) -> None:
         """Note a problem at a key."""
         self.problems.append(Problem(message, self.file, line or self.line(path), dotted(path)))
+
+
+def _is_merge(key: yaml.Node) -> bool:
+    """Whether a key is `<<`; in quotes it is text like any other."""
+    return isinstance(key, yaml.ScalarNode) and key.value == MERGE and not key.style
 
 
 def dotted(path: KeyPath) -> str:
@@ -124,8 +131,10 @@ class _Reader:
         return self.scalar(node, path)
 
     def mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
+        """A mapping; its own keys win over those that it merges, and of these the first."""
         values: dict[str, Any] = {}
-        for key, value in node.value:
+        own = [pair for pair in node.value if not _is_merge(pair[0])]
+        for key, value in own:
             line = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
                 self.document.add(path, "a key must be text", line)
@@ -137,7 +146,25 @@ class _Reader:
                 continue
             self.document.lines[inner] = line
             values[key.value] = self.value(value, inner)
+        for key, value in self.merged(node, path, set()):
+            if isinstance(key, yaml.ScalarNode) and key.value not in values:
+                self.document.lines[(*path, key.value)] = key.start_mark.line + 1
+                values[key.value] = self.value(value, (*path, key.value))
         return values
+
+    def merged(self, node: yaml.MappingNode, path: KeyPath, seen: set[int]) -> Iterator[_Pair]:
+        """Keys and values of the mappings that a mapping's merge keys name, and of those that they name."""
+        seen.add(id(node))  # a mapping that merges itself, or one that is merged again, adds nothing
+        for key, value in node.value:
+            if not _is_merge(key):
+                continue
+            for mapping in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                if not isinstance(mapping, yaml.MappingNode):
+                    line = key.start_mark.line + 1
+                    self.document.add((*path, MERGE), "must be a mapping, or a list of mappings", line)
+                elif id(mapping) not in seen:
+                    yield from (pair for pair in mapping.value if not _is_merge(pair[0]))
+                    yield from self.merged(mapping, path, seen)
 
     def sequence(self, node: yaml.SequenceNode, path: KeyPath) -> list[Any]:
         values = []
