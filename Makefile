@@ -8,9 +8,9 @@ TOOLS := .tools
 UV := $(shell command -v uv 2>/dev/null || echo $(TOOLS)/bin/uv)
 export DAGSTER_HOME ?= $(CURDIR)/.state/dagster
 PYTEST_WORKERS ?= 2
-BENCHMARKS := cached thousand_steps step_overhead changes gc
+BENCHMARKS := cached thousand_steps step_overhead changes gc merging
 
-.PHONY: help install install-dev demo test graph lint types ui bench golden lock clean
+.PHONY: help install install-dev demo test graph lint types ui ui-deployed images bench golden lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,12 @@ types: install-dev ## check the types
 ui: install ## open Dagster's UI on http://127.0.0.1:3000
 	@env -u DAGSTER_MODULE_NAME $(BIN)/dagster dev -w workspace.yaml # it refuses both at once
 
+ui-deployed: install-dev ## open it as on a cluster: PostgreSQL, a bucket's stand-in; thrown away at its end
+	@$(BIN)/python -m deploy.local
+
+images: install ## build and push the images of a cluster: REGISTRY=europe-docker.pkg.dev/my-project/translations
+	@$(BIN)/python -m deploy.images $(or $(REGISTRY),$(error say REGISTRY=...)) --push
+
 bench: demo install-dev ## print the figures of the benchmarks (finishes the demo first)
 	@for words in $(BENCHMARKS) "kills --times 8"; do echo "== $$words"; $(BIN)/python -m benchmarks.$$words || exit 1; done
 
@@ -54,6 +60,10 @@ lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.t
 	    pyproject.toml -o requirements/main.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
 	    pyproject.toml --extra dev -c requirements/main.lock -o requirements/dev.lock
+	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
+	    --group worker -c requirements/main.lock -o requirements/worker.lock
+	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
+	    --group opuscleaner -o requirements/opuscleaner.lock
 
 clean: ## remove the environment and the caches; what was trained, in .state, stays
 	rm -rf $(VENV) $(TOOLS) .mypy_cache .ruff_cache .pytest_cache build dist *.egg-info

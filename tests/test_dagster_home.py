@@ -179,3 +179,10 @@ def test_a_database_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("dagster.DagsterInstance.from_config", fail)
     with pytest.raises(TranslationsError, match="disk is full.*Make room"):
         prepare(tmp_path / "home")
+
+
+def test_a_mounted_home_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "dagster.yaml").write_text("telemetry: {enabled: false}\n", encoding="utf-8")
+    monkeypatch.setattr("os.access", lambda *_: False)  # root writes whatever the mode says
+    prepare(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["dagster.yaml"]

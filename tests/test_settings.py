@@ -14,7 +14,7 @@ from translations_assets import settings
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("STATE", "STORE", "CONFIGS", "SPACE", "SERVER"):
+    for name in ("STATE", "STORE", "CONFIGS", "SPACE", "SERVER", "CACHE", "CACHE_GB", "DEPLOYMENT"):
         monkeypatch.delenv(f"TRANSLATIONS_{name}", raising=False)
 
 
@@ -159,3 +159,30 @@ def test_the_server_is_the_one_of_make_ui_unless_named(monkeypatch: pytest.Monke
     assert settings.server_url() == "http://127.0.0.1:3000"
     monkeypatch.setenv("TRANSLATIONS_SERVER", "https://dagster.example.org")
     assert settings.server_url() == "https://dagster.example.org"
+
+
+def test_downloads_are_cached_where_a_folder_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert settings.download_cache() is None
+    monkeypatch.setenv("TRANSLATIONS_CACHE", "/cache")
+    assert settings.download_cache() == (Path("/cache"), 100 * 10**9)
+    monkeypatch.setenv("TRANSLATIONS_CACHE_GB", "0.5")
+    assert settings.download_cache() == (Path("/cache"), 5 * 10**8)
+
+
+@pytest.mark.parametrize("size", ["0", "-1", "much", "inf", "nan"])
+def test_a_cache_of_no_size_is_refused(size: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSLATIONS_CACHE", "/cache")
+    monkeypatch.setenv("TRANSLATIONS_CACHE_GB", size)
+    with pytest.raises(ValueError, match="TRANSLATIONS_CACHE_GB.*positive number"):
+        settings.download_cache()
+
+
+def test_a_deployment_names_store_and_space_unless_a_variable_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert settings.deployment_file() is None
+    monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", "deployment.yml")
+    assert settings.deployment_file() == Path.cwd() / "deployment.yml"
+    assert settings.store_url("gs://bucket/path") == "gs://bucket/path"
+    assert settings.space("production") == "production"
+    monkeypatch.setenv("TRANSLATIONS_STORE", "gs://mine")
+    monkeypatch.setenv("TRANSLATIONS_SPACE", "mine")
+    assert (settings.store_url("gs://bucket/path"), settings.space("production")) == ("gs://mine", "mine")

@@ -24,7 +24,7 @@ PAIRS, FEED, SETTINGS = (
     "pipeline/train/test_settings",
 )
 QUANTIZE, EXPORT = "pipeline/quantize/test_quantize", "pipeline/quantize/test_export"
-BAD, LOAD, STORE = "end_to_end/test_bad_input", "config/test_load", "store/test_local"
+BAD, LOAD, DISK = "end_to_end/test_bad_input", "config/test_load", "store/test_disk"
 
 TRAPS = {
     "decode and score end at the first line longer than max-length, with exit code 0": {
@@ -128,8 +128,8 @@ TRAPS = {
             "test_pipeline_codes_become_the_identifiers",
             "test_sentences_of_the_language_are_not",
         ],
-        "pipeline/clean/test_rules": [
-            "test_other_language_needs_twenty_letters",
+        "pipeline/clean/test_identification": [
+            "test_offline_needs_twenty_letters",
             "test_short_lines_are_never_foreign",
         ],
     },
@@ -212,7 +212,7 @@ BAD_INPUT = {
     },
     "a full disk": {
         BAD: ["test_a_disk_that_is_full_or_read_only"],
-        STORE: [
+        DISK: [
             "test_a_full_disk_is_told_and_leaves_nothing_half_written",
             "test_a_write_that_is_cut_short_leaves_nothing_half_written",
         ],
@@ -223,7 +223,7 @@ BAD_INPUT = {
     },
     "a store folder that cannot be written": {
         BAD: ["test_a_store_in_the_place_of_a_file_is_refused", "test_a_disk_that_is_full_or_read_only"],
-        STORE: ["test_a_forbidden_folder_is_told", "test_a_read_only_folder_is_told"],
+        DISK: ["test_a_forbidden_folder_is_told", "test_a_read_only_folder_is_told"],
     },
     "an archive with dangerous names or resource forks": {
         "pipeline/common/test_archives": [

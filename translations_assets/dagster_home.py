@@ -43,11 +43,12 @@ def prepare(folder: Path) -> None:
 
     Creates the folder, its dagster.yaml and the databases for runs, events and schedules. A dagster.yaml that
     is absent or as we shipped it earlier becomes the shipped one; any other is the user's and stays as it is.
+    A cluster's pods have their dagster.yaml mounted into a folder that is read-only: nothing is to be made.
     Costs less than a millisecond when there is nothing to do. Errors of Dagster (a mistake in dagster.yaml,
     say) pass through, and the next call tries again.
     """
     shipped = _SHIPPED.read_text(encoding="utf-8")
-    if _is_prepared(folder, shipped):
+    if _is_prepared(folder, shipped) or _is_mounted(folder):
         return
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder / ".prepare.lock"):
@@ -60,6 +61,10 @@ def prepare(folder: Path) -> None:
 def _is_prepared(folder: Path, shipped: str) -> bool:
     databases, stamped = _read_stamp(folder)
     return stamped == shipped and all((folder / name).exists() for name in ["dagster.yaml", *databases])
+
+
+def _is_mounted(folder: Path) -> bool:
+    return (folder / "dagster.yaml").exists() and not os.access(folder, os.W_OK)
 
 
 def _read_stamp(folder: Path) -> tuple[list[str], str | None]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from translations_assets import settings
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.load import apply_overrides, load_config, parse_config
+from translations_assets.config.load import apply_overrides, parse_config, read_text
 from translations_assets.config.partitions import SUFFIXES, find_config, find_configs, partition_key
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.stages import STAGES
@@ -24,6 +24,7 @@ from translations_assets.steps.errors import TranslationsError
 from translations_assets.steps.graph import Graph
 from translations_assets.steps.history import History
 from translations_assets.steps.key import KeyMaker, KeyParts
+from translations_assets.steps.manifest import Manifest
 from translations_assets.steps.options import RunOptions
 from translations_assets.steps.plan import Plan, make_plan
 from translations_assets.steps.previous import Previous, previous_results
@@ -33,6 +34,7 @@ from translations_assets.steps.stage import build_graph
 from translations_assets.steps.step import Step
 
 if TYPE_CHECKING:
+    from translations_assets.config.deployment import Deployment
     from translations_assets.steps.explain import Explainer
 
 
@@ -47,15 +49,32 @@ class Project:
         self._lock = threading.RLock()
 
     @cached_property
+    def deployment(self) -> Deployment | None:
+        """What the deployment file says; None without one. Raises ConfigError for what is wrong in it."""
+        path = settings.deployment_file()
+        if path is None:
+            return None
+        from translations_assets.config.deployment import load_deployment
+
+        return load_deployment(path)
+
+    @cached_property
     def store(self) -> Store:
-        """The store that the settings name."""
+        """The store that the settings name, or the deployment file."""
         from translations_assets.store.open import open_store
 
-        return open_store(settings.store_url())
+        return open_store(settings.store_url(self.deployment.store if self.deployment else None))
 
     @cached_property
     def runner(self) -> Runner:
-        """The runner: local processes that share this machine's CPU and GPU slots."""
+        """Where steps run: on the cluster of the deployment file, else as processes on this machine.
+
+        Processes share the machine's CPU and GPU slots.
+        """
+        if self.deployment and self.deployment.runner == "kubernetes" and self.deployment.kubernetes:
+            from translations_assets.runners.kubernetes.runner import KubernetesRunner
+
+            return KubernetesRunner(self.deployment.kubernetes, self.root)
         from translations_assets.runners.local import LocalRunner
 
         return LocalRunner(settings.state_folder())
@@ -69,7 +88,7 @@ class Project:
     def space(self) -> str:
         """The space of the refs. Raises TranslationsError for a name that cannot be one."""
         try:
-            return settings.space()
+            return settings.space(self.deployment.space if self.deployment else None)
         except ValueError as error:
             raise TranslationsError(str(error)) from error
 
@@ -84,15 +103,20 @@ class Project:
 
     def read_config(self, partition: str) -> tuple[str, TrainingConfig]:
         """The partition key and training config of a key, or of a path to a YAML file, as they are now."""
+        text, source = self.config_text(partition)
+        config = parse_config(text, str(source))
+        return partition_key(source, config) if isinstance(source, Path) else partition, config
+
+    def config_text(self, partition: str) -> tuple[str, Path | str]:
+        """The text of a training config, given by key or path, and its file or what it is called."""
         folders = settings.config_folders()
         path = _usable_files(folders)[0].get(partition)
         if path is None and not partition.endswith(SUFFIXES):
             text = self.store.configs().get(partition)
             if text is not None:
-                return partition, parse_config(text, f"{partition} in the store")
+                return text, f"{partition} in the store"
         path = path or find_config(partition, folders)
-        config = load_config(path)
-        return partition_key(path, config), config
+        return read_text(path), path
 
     def adopt(self, partition: str) -> str:
         """Keep the config of a path outside the config folders in the store; the partition key.
@@ -132,18 +156,25 @@ class Project:
     def _graph(self, config: TrainingConfig, overrides: Mapping[str, Any] | None) -> Graph:
         return build_graph(apply_overrides(config, overrides) if overrides else config, STAGES)
 
-    def plan(self, graph: Graph, stages: Iterable[str], options: RunOptions) -> Plan:
-        """What a run of stages, given with all upstream stages in running order, would do."""
-        stages = list(stages)
-        steps = [step for stage in stages for step in graph.stages[stage]]
+    def plan(
+        self,
+        partition: str,
+        graph: Graph,
+        steps: Iterable[Step],
+        options: RunOptions,
+        fixed: Mapping[Step, Manifest] | None = None,
+    ) -> Plan:
+        """What a run of steps, given with all upstream steps in running order, would do.
+
+        `fixed` are the results of `previous`.
+        """
         repeat = repeated_stages(graph, options.start)
-        fixed = self.previous(graph, options, stages).fixed
-        return make_plan(steps, self.keys, self.store, repeat, fixed, options.repair)
+        partitions = options.ref_partitions(_key_of(partition))
+        return make_plan(steps, self.keys, self.store, repeat, fixed, options.repair, partitions)
 
     def history(self, partition: str) -> History:
         """Earlier artifacts of a partition, given by its key or a path, and of its relatives."""
-        path = Path(partition)
-        return History(self.store, self.space, path.stem if path.suffix in SUFFIXES else partition)
+        return History(self.store, self.space, _key_of(partition))
 
     def explainer(self, graph: Graph, history: History, keys: KeyMaker | None = None) -> Explainer:
         """Says why steps of a graph run."""
@@ -160,10 +191,13 @@ class Project:
                 self._explainers[which] = self.explainer(session.graph, history)
         return self._explainers[which].explain(step, parts).reasons
 
-    def previous(self, graph: Graph, options: RunOptions, stages: Collection[str]) -> Previous:
+    def previous(
+        self, partition: str, graph: Graph, options: RunOptions, stages: Collection[str]
+    ) -> Previous:
         """The results of the earlier run that the options name, for a run of stages."""
         if not options.previous_run:
             return Previous({}, ())
+        explainer = self.explainer(graph, self.history(partition))
         return previous_results(
             graph,
             self.store,
@@ -172,6 +206,7 @@ class Project:
             repeat=repeated_stages(graph, options.start),
             selected=stages,
             force=options.force,
+            explain=lambda *given: explainer.compared(*given).reasons,
         )
 
     def session(
@@ -202,7 +237,7 @@ class Project:
     ) -> Session:
         key, config = self.read_config(partition)
         graph = self._graph(config, options.overrides)
-        previous = self.previous(graph, options, stages or graph.stages)
+        previous = self.previous(key, graph, options, stages or graph.stages)
         return Session(
             run=run,
             partition=key,
@@ -226,6 +261,12 @@ class Project:
                 session = self._sessions.pop(key)
                 self._explainers.pop((run, session.partition), None)
                 session.end()
+
+
+def _key_of(partition: str) -> str:
+    """The partition key of a key, or of a path to a YAML file."""
+    path = Path(partition)
+    return path.stem if path.suffix in SUFFIXES else partition
 
 
 def _usable_files(folders: Sequence[Path]) -> tuple[dict[str, Path], list[Problem]]:

@@ -5,10 +5,14 @@ No other module reads these variables, so this page is the complete list:
 | variable | names | default |
 |---|---|---|
 | `TRANSLATIONS_STATE` | the folder for everything that is written | `.state` in the project folder |
-| `TRANSLATIONS_STORE` | the store, a folder or `gs://bucket/path` | `store` in the state folder |
+| `TRANSLATIONS_DEPLOYMENT` | the deployment file: the store and the machines of an installation | none |
+| `TRANSLATIONS_STORE` | the store, a folder or `gs://bucket/path` | the deployment's, else in the state |
 | `TRANSLATIONS_CONFIGS` | folders of training configs, split by `:` | `configs` here, else in the checkout |
-| `TRANSLATIONS_SPACE` | the space that refs are written to | `<user>-<git branch>` |
+| `TRANSLATIONS_SPACE` | the space that refs are written to | the deployment's, else `<user>-<git branch>` |
 | `TRANSLATIONS_SERVER` | the address of Dagster's web server | `http://127.0.0.1:3000` |
+| `TRANSLATIONS_MIRROR` | copies of files of the network, a folder or `gs://bucket/path` | none |
+| `TRANSLATIONS_CACHE` | the folder for downloads from a bucket, shared by all steps of a machine | none |
+| `TRANSLATIONS_CACHE_GB` | the size that this folder is kept below | 100 |
 
 The project folder is the checkout when the code runs from one, else the current folder. A variable that is
 set but empty counts as not set.
@@ -17,6 +21,7 @@ set but empty counts as not set.
 from __future__ import annotations
 
 import getpass
+import math
 import os
 import re
 import unicodedata
@@ -41,9 +46,23 @@ def state_folder() -> Path:
     return _folder(os.environ.get("TRANSLATIONS_STATE") or project_folder() / ".state")
 
 
-def store_url() -> str:
-    """The store: an absolute path, or a URL such as `gs://bucket/path` as it was given."""
-    value = os.environ.get("TRANSLATIONS_STORE") or str(state_folder() / "store")
+def deployment_file() -> Path | None:
+    """The deployment file as an absolute path; None when everything runs on this machine."""
+    value = os.environ.get("TRANSLATIONS_DEPLOYMENT")
+    return _folder(value) if value else None
+
+
+def mirror() -> str:
+    """Where copies of files of the network are looked up first: a folder or a URL; empty for nowhere."""
+    return os.environ.get("TRANSLATIONS_MIRROR", "")
+
+
+def store_url(deployed: str | None = None) -> str:
+    """The store: an absolute path, or a URL such as `gs://bucket/path` as it was given.
+
+    `deployed` is what the deployment file says; the variable wins.
+    """
+    value = os.environ.get("TRANSLATIONS_STORE") or deployed or str(state_folder() / "store")
     return value if "://" in value else str(_folder(value))
 
 
@@ -59,20 +78,21 @@ def config_folders() -> tuple[Path, ...]:
     return (here if here.is_dir() else repository_root() / "configs",)
 
 
-def space() -> str:
+def space(deployed: str | None = None) -> str:
     """The space for refs: lower-case letters, digits, `.`, `_` and `-`.
 
-    Raises ValueError when `TRANSLATIONS_SPACE` holds anything else: it becomes part of paths and object
-    names, and a name changed in silence could be that of another space.
+    `deployed` is what the deployment file says; the variable wins. Raises ValueError when that holds anything
+    else: it becomes part of paths and object names, and a name changed in silence could be that of another
+    space.
     """
-    value = os.environ.get("TRANSLATIONS_SPACE")
+    value = os.environ.get("TRANSLATIONS_SPACE") or deployed
     if not value:
         names = (_safe(_user()) or f"uid-{os.getuid()}", _safe(_branch(project_folder())))
         return "-".join(filter(None, names))
     if not _SPACE.fullmatch(value):
         raise ValueError(
-            f"TRANSLATIONS_SPACE={value!r} cannot be the name of a space; use lower-case letters, digits, "
-            "'.', '_' and '-', beginning with a letter or digit"
+            f"{value!r}, from TRANSLATIONS_SPACE or the deployment file, cannot be the name of a space; use "
+            "lower-case letters, digits, '.', '_' and '-', beginning with a letter or digit"
         )
     return value
 
@@ -80,6 +100,23 @@ def space() -> str:
 def server_url() -> str:
     """The address of Dagster's web server: where the UI shows runs, and pasted training configs are run."""
     return os.environ.get("TRANSLATIONS_SERVER") or "http://127.0.0.1:3000"
+
+
+def download_cache() -> tuple[Path, int] | None:
+    """The folder for downloads from a bucket, and its size in bytes; None without one.
+
+    Raises ValueError when the size is no positive number.
+    """
+    folder, size = os.environ.get("TRANSLATIONS_CACHE"), os.environ.get("TRANSLATIONS_CACHE_GB") or "100"
+    if not folder:
+        return None
+    try:
+        gigabytes = float(size)
+    except ValueError:
+        gigabytes = math.nan
+    if not 0 < gigabytes < math.inf:
+        raise ValueError(f"TRANSLATIONS_CACHE_GB={size!r} is no size; give GB as a positive number")
+    return _folder(folder), int(gigabytes * 1e9)
 
 
 def project_folder() -> Path:

@@ -1,31 +1,31 @@
-"""Aligns the words of a parallel corpus, for training with guided alignment.
+"""Aligns the words of a parallel corpus, or of a part of one, for training with guided alignment.
 
-    python -m pipeline.alignments.align --src en --trg eo \\
+    python -m pipeline.alignments.align --src en --trg eo --priors corpus.priors \\
         --corpus-src corpus.en.zst --corpus-trg corpus.eo.zst --output alignments
 
 writes
 
     corpus.tok-icu.en.zst  corpus.tok-icu.eo.zst   words and punctuation, spaces as `▁` tokens
     corpus.aln.zst                                 links `0-0 2-1` between token positions, ascending, from 0
-    corpus.priors                                  what was learned about words, when no --priors was given
     stats.json
 
-A second corpus of the same language pair is aligned with the first one's priors: --priors corpus.priors.
-Empty lines, lines without any link, and pairs with more than 500 words on a side get an empty line of links;
-they are counted. Spaces are never linked. Words are told apart by ICU (dictionaries for Chinese, Japanese,
-Thai), aligned by eflomal in blocks of a million pairs, and symmetrised by grow-diag-final-and.
+The priors are what `pipeline.alignments.priors` has learned from a sample of this corpus, or of another one
+of the language pair; with them the parts of a corpus can be aligned each by itself. Empty lines, lines
+without any link, and pairs with more than 500 words on a side get an empty line of links; they are counted.
+Spaces are never linked. Words are told apart by ICU (dictionaries for Chinese, Japanese, Thai), aligned by
+eflomal in blocks of a million pairs, and symmetrised by grow-diag-final-and.
 """
 
 import argparse
 import logging
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.alignments.blocks import Corpus, align_corpus, can_align
-from pipeline.alignments.icu_tokens import SPACE, tokenize
+from pipeline.alignments.blocks import align_with_priors, can_align
+from pipeline.alignments.icu_tokens import SPACE, tokenize, words_of
 from pipeline.alignments.symmetrize import Link, format_links, parse_links
 from pipeline.common.lines import LineWriter, zip_lines
 from pipeline.common.script import run, write_json
@@ -45,8 +45,8 @@ class TokenFiles:
     words: Path
 
 
-def tokenize_corpus(texts: Sequence[Path], locales: Sequence[str], files: Sequence[TokenFiles]) -> int:
-    """Both texts → tokens and words, joined by spaces, line by line; returns the number of lines."""
+def tokenize_corpus(texts: Sequence[Path], locales: Sequence[str], files: Sequence[TokenFiles]) -> None:
+    """Both texts → tokens and words, joined by spaces, line by line."""
     lines = 0
     with ExitStack() as stack:
         writers = [
@@ -59,12 +59,6 @@ def tokenize_corpus(texts: Sequence[Path], locales: Sequence[str], files: Sequen
                 tokens_lines.write(" ".join(tokens))
                 words_lines.write(" ".join(words_of(tokens)))
     logger.info("Tokenised %s pairs", f"{lines:,}")
-    return lines
-
-
-def words_of(tokens: Iterable[str]) -> list[str]:
-    """The tokens that are no spaces."""
-    return [token for token in tokens if token != SPACE]
 
 
 def word_positions(tokens: Sequence[str]) -> list[int]:
@@ -144,17 +138,15 @@ def write_alignments(tokens: Sequence[Path], word_links: Path, output: Path) -> 
 def main(argv: Sequence[str] | None = None) -> None:
     """Tokenise, align, and write the files named above."""
     args = _parser().parse_args(argv)
-    logger.info("Aligning %s and %s; priors: %s", args.corpus_src, args.corpus_trg, args.priors or "computed")
+    logger.info("Aligning %s and %s; priors: %s", args.corpus_src, args.corpus_trg, args.priors)
     with staged(args.output) as (output, work):
         files = [
             TokenFiles(output / f"corpus.tok-icu.{args.src}.zst", work / "source.zst"),
             TokenFiles(output / f"corpus.tok-icu.{args.trg}.zst", work / "target.zst"),
         ]
-        lines = tokenize_corpus((args.corpus_src, args.corpus_trg), (args.src, args.trg), files)
-        corpus = Corpus(files[0].words, files[1].words, lines)
-        priors = align_corpus(corpus, work / "links.zst", work, args.priors)
-        if args.priors is None:
-            priors.rename(output / "corpus.priors")
+        tokenize_corpus((args.corpus_src, args.corpus_trg), (args.src, args.trg), files)
+        pairs = zip_lines(*(file.words for file in files))
+        align_with_priors(pairs, work / "links.zst", work, args.priors)
         tokens = [file.tokens for file in files]
         summary = write_alignments(tokens, work / "links.zst", output / "corpus.aln.zst")
         write_json(output / "stats.json", summary.to_json())
@@ -170,7 +162,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--corpus-src", type=Path, required=True, help="source text, a sentence a line")
     parser.add_argument("--corpus-trg", type=Path, required=True, help="target text, parallel to it")
     parser.add_argument(
-        "--priors", type=Path, help="corpus.priors of an earlier alignment, used instead of new ones"
+        "--priors", type=Path, required=True, help="corpus.priors: what is known about the words' links"
     )
     parser.add_argument("--output", type=Path, required=True, help="new folder for the results")
     return parser

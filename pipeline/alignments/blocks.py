@@ -17,7 +17,6 @@ from pathlib import Path
 from pipeline.alignments.eflomal_runs import (
     Block,
     align_directions,
-    check_priors,
     compute_priors,
     seeded_program,
 )
@@ -46,31 +45,40 @@ class Corpus:
     lines: int
 
 
-def align_corpus(
-    corpus: Corpus, links: Path, work: Path, priors: Path | None, block_lines: int = BLOCK_LINES
-) -> Path:
-    """Align a corpus in both directions, symmetrise, and write one line of links a pair; returns the priors.
+def align_corpus(corpus: Corpus, links: Path, work: Path, block_lines: int = BLOCK_LINES) -> None:
+    """Align a corpus of which nothing is known; else as `align_with_priors`.
 
-    Without priors they are computed: from the corpus when it is no longer than a block, else from a uniform
-    sample of a block's length. A pair with an empty side, or one of more than MAX_WORDS words, gets an empty
-    line. `work` is a folder for temporary files, somewhat larger than the uncompressed corpus.
+    One that is no longer than a block is aligned at once, a longer one with the priors of a uniform sample of
+    a block's length.
     """
-    program = seeded_program(work)
-    if priors is not None:
-        check_priors(priors)
-        pairs = zip_lines(corpus.source, corpus.target)
-        _write_links(links, _align_all(pairs, program, work, priors, block_lines))
-        return priors
-    sample = Block(_new_folder(work / "sample"), program, number=0)
-    _write_block(sample, sample_pairs(corpus, block_lines))
-    align_directions(sample)
-    compute_priors(sample, work / "corpus.priors")
+    sample = align_sample(sample_pairs(corpus, block_lines), work)
     if corpus.lines <= block_lines:
         symmetrize_block(sample)
         _write_links(links, [sample])
-        return work / "corpus.priors"
+        return
+    compute_priors(sample, work / "corpus.priors")
     _remove(sample)
-    return align_corpus(corpus, links, work, work / "corpus.priors", block_lines)
+    pairs = zip_lines(corpus.source, corpus.target)
+    align_with_priors(pairs, links, work, work / "corpus.priors", block_lines)
+
+
+def align_with_priors(
+    pairs: Iterator[Pair], links: Path, work: Path, priors: Path, block_lines: int = BLOCK_LINES
+) -> None:
+    """Align pairs in both directions, symmetrise, and write one line of links a pair.
+
+    A pair with an empty side, or one of more than MAX_WORDS words, gets an empty line. `work` is a folder for
+    temporary files, somewhat larger than the blocks that are aligned at a time.
+    """
+    _write_links(links, _align_all(pairs, seeded_program(work), work, priors, block_lines))
+
+
+def align_sample(pairs: Iterable[Pair], work: Path) -> Block:
+    """Align pairs in both directions, all at once and without priors, to learn from them."""
+    block = Block(_new_folder(work / "sample"), seeded_program(work), number=0)
+    _write_block(block, pairs)
+    align_directions(block)
+    return block
 
 
 def sample_pairs(corpus: Corpus, size: int) -> Iterator[Pair]:

@@ -11,21 +11,23 @@ import itertools
 import math
 import os
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import eflomal
 
 from pipeline.common.errors import InputError
-from pipeline.common.lines import read_lines
+from pipeline.common.lines import count_lines, read_lines
 from pipeline.common.processes import die_with_parent
 from pipeline.common.resources import threads
 
 SAMPLERS = 3  # independent samplers whose distributions are added up, eflomal's default
 NULL_PRIOR = 0.2  # probability of no link before anything is known, eflomal's default
+PRIORS = "priors.numbers"
 SEED_SOURCE = b"/dev/urandom\0"
 SEED_FROM_STDIN = b"/dev/stdin\0\0\0"
 
@@ -74,12 +76,18 @@ def seeded_program(folder: Path) -> Path:
 
 
 def align_directions(block: Block) -> None:
-    """Align a block in both directions: `source`, `target` → `forward`, `reverse` (source-target indices)."""
-    pairs = _write_numbers(block)
+    """Align a block in both directions: `source`, `target` → `forward`, `reverse` (source-target indices).
+
+    Raises InputError when its priors are none.
+    """
+    indices = [_write_numbers(text) for text in (block.source, block.target)]
+    pairs = sum(1 for line in read_lines(block.source) if line)
     if pairs == 0:
-        block.forward.write_text("\n" * _count(block.source))
-        block.reverse.write_text("\n" * _count(block.source))
+        block.forward.write_text("\n" * count_lines(block.source))
+        block.reverse.write_text("\n" * count_lines(block.source))
         return
+    if block.priors is not None:
+        pairs = max(pairs, _write_priors(block.priors, indices, block.folder / PRIORS))
     with ThreadPoolExecutor(min(2, threads())) as pool:
         runs = [pool.submit(_run, block, pairs, option) for option in ("-f", "-r")]
     for run in runs:
@@ -101,41 +109,41 @@ def compute_priors(block: Block, output: Path) -> None:
         eflomal.write_priors(stream, *counts)
 
 
-def check_priors(priors: Path) -> None:
-    """Raise InputError unless a file can be read as priors."""
-    _read_priors(priors)
-
-
 def iterations(pairs: int) -> tuple[int, int, int]:
-    """How often eflomal samples with each of its three models; fewer times the more text there is."""
+    """How often eflomal samples with each of its three models; fewer times the more text there is.
+
+    The rule is eflomal's own. Text that a block's priors were learned from counts as the block's: it knows as
+    much as they do, and more rounds, which small parts of a corpus would get, change nothing for the better.
+    """
     most = max(2, round(5000 / math.sqrt(pairs)))
     quarter = max(1, most // 4)
     return max(2, quarter), quarter, most
 
 
-def _count(path: Path) -> int:
-    return sum(1 for _ in read_lines(path))
+def _write_numbers(text: Path) -> eflomal.TextIndex:
+    """Write a text as numbers for the program; returns the numbers of its words."""
+    with text.with_suffix(".numbers").open("wb") as numbers:
+        index, _, _ = eflomal.to_eflomal_text_file(read_lines(text), numbers)
+    return index
 
 
-def _write_numbers(block: Block) -> int:
-    """Write a block's texts and priors as numbers for the program; returns how many pairs have words."""
-    indices = []
-    for text in (block.source, block.target):
-        with text.with_suffix(".numbers").open("wb") as numbers:
-            index, _, _ = eflomal.to_eflomal_text_file(read_lines(text), numbers)
-        indices.append(index)
-    if block.priors is not None:
-        with (block.folder / "priors.numbers").open("w") as numbers:
-            eflomal.to_eflomal_priors_file(_read_priors(block.priors), *indices, numbers)
-    return sum(1 for line in read_lines(block.source) if line)
+def _write_priors(priors: Path, indices: Sequence[eflomal.TextIndex], output: Path) -> int:
+    """Write priors as numbers for the program; returns how many pairs they were learned from."""
+    counts = _read_priors(priors)
+    with output.open("w") as numbers:
+        eflomal.to_eflomal_priors_file(counts, *indices, numbers)
+    words, forward_jumps, *_ = counts
+    # A pair has a jump to each of its links, and one more to its end.
+    pairs: float = sum(forward_jumps.values()) - sum(count for _, _, count in words)
+    return round(pairs)
 
 
-def _read_priors(priors: Path) -> tuple[object, ...]:
+def _read_priors(priors: Path) -> tuple[Any, ...]:
     try:
         return tuple(eflomal.read_priors(read_lines(priors)))
     except (ValueError, TypeError, IndexError) as error:
         raise InputError(
-            f"{priors} is not a priors file ({error}). Give the corpus.priors of an alignment, or none."
+            f"{priors} is not a priors file ({error}). Give the corpus.priors of pipeline.alignments.priors."
         ) from error
 
 
@@ -159,5 +167,5 @@ def _arguments(block: Block, pairs: int, option: str, output: Path) -> Iterable[
     ibm1, hmm, fertility = iterations(pairs)
     texts = ("-s", block.source.with_suffix(".numbers"), "-t", block.target.with_suffix(".numbers"))
     model = ("-m", 3, "-1", ibm1, "-2", hmm, "-3", fertility, "-n", SAMPLERS, "-N", NULL_PRIOR)
-    priors = () if block.priors is None else ("-p", block.folder / "priors.numbers")
+    priors = () if block.priors is None else ("-p", block.folder / PRIORS)
     return (block.program, *texts, *model, "-q", option, output, *priors)

@@ -5,6 +5,7 @@ and detokenises with `''.join(tokens).replace("▁", " ")`.
 """
 
 import re
+from collections.abc import Iterable
 
 from icu4py.breakers import WordBreaker
 
@@ -26,6 +27,11 @@ def tokenize(text: str, locale: str) -> list[str]:
     plain = _SPACES.sub(" ", text)
     segments = (segment.replace(" ", SPACE) for segment in WordBreaker(plain, locale))
     return [token for segment in segments for token in _TOKENS.findall(segment)]
+
+
+def words_of(tokens: Iterable[str]) -> list[str]:
+    """The tokens that are no spaces."""
+    return [token for token in tokens if token != SPACE]
 
 
 def detokenize(tokens: list[str]) -> str:

@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         ids = [work / "source.zst", work / "target.zst"]
         pairs = sample_pairs(Corpus(args.corpus_src, args.corpus_trg, lines), MAX_PAIRS)
         used = encode_corpus(pairs, vocabularies, ids)
-        align_corpus(Corpus(ids[0], ids[1], used), work / "links.zst", work, priors=None)
+        align_corpus(Corpus(ids[0], ids[1], used), work / "links.zst", work)
         lexicon, aligned = build_lexicon(ids, work / "links.zst")
         entries = list(lexicon.best(BEST))
         written = write_lines(output / "lex.s2t.zst", format_entries(entries, *vocabularies))

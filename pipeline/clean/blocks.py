@@ -5,56 +5,116 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
-from typing import TypeVar
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from pipeline.common.errors import TemporaryError
+from pipeline.common.line_blocks import line_ends, read_blocks
+from pipeline.common.lines import zip_lines
+from pipeline.common.processes import die_with_parent
 
-Row = tuple[str, ...]
+# The lines of each side, each ended by a line feed; equally many.
+Texts: TypeAlias = tuple[bytes, ...]
 Result = TypeVar("Result")
 
 BLOCK_ROWS = 5_000
-BLOCK_CHARACTERS = 4_000_000  # a block of very long lines ends sooner
+BLOCK_BYTES = 4_000_000  # a block of very long lines ends sooner
 
 
-def blocks_of(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Cut a stream of rows into lists of at most 5,000 rows or about 4 million characters."""
-    block: list[Row] = []
-    characters = 0
-    for row in rows:
-        block.append(row)
-        characters += sum(map(len, row))
-        if len(block) >= BLOCK_ROWS or characters >= BLOCK_CHARACTERS:
-            yield block
-            block, characters = [], 0
-    if block:
-        yield block
+def read_parallel(*paths: Path) -> Iterator[Texts]:
+    """Yield the text of parallel files in blocks of 5,000 lines, fewer where they are long.
+
+    UTF-8 is not checked. Raises InputError for a damaged file, and when one file ends before another.
+    """
+    sides = [_Side(path) for path in paths]
+    while rows := min(side.fill() for side in sides):
+        yield tuple(side.take(rows) for side in sides)
+    if any(side.fill() for side in sides):
+        deque(zip_lines(*paths), maxlen=0)  # it tells which file is short, and after how many lines
+
+
+class _Side:
+    """A file that is cut into blocks of as many lines as are asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._blocks = read_blocks(path)
+        self._text = b""
+        self._ends = line_ends(self._text)
+
+    def fill(self) -> int:
+        """Read on until there is enough for a block; how many lines can be taken."""
+        while len(self._ends) < BLOCK_ROWS and len(self._text) < BLOCK_BYTES:
+            block = next(self._blocks, None)
+            if block is None:
+                break
+            self._text += block
+            self._ends = line_ends(self._text)
+        return min(len(self._ends), BLOCK_ROWS)
+
+    def take(self, rows: int) -> bytes:
+        """The next lines, which must be there."""
+        end = int(self._ends[rows - 1])
+        taken, self._text = self._text[:end], self._text[end:]
+        self._ends = self._ends[rows:] - end
+        return taken
 
 
 def map_blocks(
-    work: Callable[[Sequence[Row]], Result], rows: Iterable[Row], threads: int
+    work: Callable[[Texts], Result], blocks: Iterable[Texts], threads: int
 ) -> Generator[Result, None, None]:
     """Yield work(block) for each block, in order; in `threads` processes when there is more than one block.
 
-    `work` must be picklable and must not depend on how the rows are cut into blocks.
+    The processes are forks of this one, so that `work` may hold large tables, or a model, which they share.
     """
-    blocks = blocks_of(rows)
+    blocks = iter(blocks)
     first = list(islice(blocks, 2))
     if threads == 1 or len(first) < 2:
         yield from map(work, chain(first, blocks))
         return
     # At most two blocks a process are under way: the pool's own map would read the whole corpus into memory.
-    waiting: deque[Future[Result]] = deque()
-    with ProcessPoolExecutor(threads) as pool:
+    waiting: deque[Future[Any]] = deque()
+    with ProcessPoolExecutor(threads, get_context("fork"), _Worker.begin, (work,)) as pool:
         for block in chain(first, blocks):
-            waiting.append(pool.submit(work, block))
+            waiting.append(pool.submit(_Worker.do, block))
             if len(waiting) >= 2 * threads:
                 yield _result(waiting.popleft())
         while waiting:
             yield _result(waiting.popleft())
 
 
-def _result(future: "Future[Result]") -> Result:
+class _Worker:
+    """What a process works with; handed over once, as it would be pickled again with each block."""
+
+    work: ClassVar[Callable[[Texts], Any]]
+
+    @classmethod
+    def begin(cls, work: Callable[[Texts], Any]) -> None:
+        """Called once in each process."""
+        die_with_parent()
+        cls.work = work
+
+    @classmethod
+    def do(cls, block: Texts) -> Any:
+        """Work on a block."""
+        return cls.work(block)
+
+
+def _result(future: "Future[Any]") -> Any:
     try:
         return future.result()
     except BrokenProcessPool as error:
         raise TemporaryError("A process that worked on the text was killed; was memory short?") from error
+
+
+def lines_of(text: bytes) -> list[str]:
+    """The lines of a block's side. Raises UnicodeDecodeError when it is not UTF-8."""
+    return text.decode("utf-8").split("\n")[:-1]
+
+
+def text_of(lines: Sequence[str]) -> bytes:
+    """Lines, each ended by a line feed; none of them may hold one itself."""
+    text = "\n".join(lines)
+    if lines and text.count("\n") != len(lines) - 1:
+        raise ValueError("A line feed inside a line.")
+    return f"{text}\n".encode() if lines else b""

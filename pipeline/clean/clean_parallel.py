@@ -1,36 +1,41 @@
-"""Clean a parallel corpus by rules: repair each line, drop the pairs that teach nothing or the wrong thing.
+"""Clean a parallel corpus by the filters of a file of OpusCleaner.
 
     python -m pipeline.clean.clean_parallel --src en --trg ru --src-script Latin --trg-script Cyrillic \\
+        --filters default.filters.json --alphabets alphabets.json --currencies currencies.json \\
+        --patterns remove_frequent_patterns.txt \\
         --corpus-src corpus.en.zst --corpus-trg corpus.ru.zst --output clean
 
     clean/corpus.en.zst, clean/corpus.ru.zst    the good pairs, in the given order
-    clean/stats.json                            lines in, kept, dropped by reason; samples of what was dropped
+    clean/stats.json                            lines in, kept, dropped by filter; samples of what was dropped
 
-Repairs: HTML and Moses entities, markup, control characters, white space. Rules, in this order; the first one
-broken is the reason that is counted:
+The filters run in the order of the file, and do what OpusCleaner 0.7.1 does: white space
+and entities, lengths, the share of letters, numbers, web addresses, wiki markup, currencies, substitutions.
+Lines of more than 25,000 characters are dropped before (too_long); tabs and carriage returns become spaces.
 
-    empty            a side with nothing left
-    too_long         150 words (450 characters with --unspaced-…), 25,000 characters before repairs
-    long_word        a word of more than 150 characters
-    few_letters      under 40 % of a side are letters (tables, numbers alone)
-    other_script     under 40 % of a side's letters are of the expected script
-    length_mismatch  one side 2.2 times as long as the other, 3 with --unspaced-…; short sides with some slack
-    copied           both sides the same, four words or more
-    url_mismatch     different numbers of web addresses, or other digits in them
-    number_mismatch  other numbers, allowing for each language's way of writing and for numbers in words
-    other_language   clearly another language; never for fewer than 20 letters, nor for look-alike languages
+Languages are told apart, where the file has `fasttext_filter`, by the model of fastText that
+--language-model names. Without it by py3langid, offline: a line of 20 letters and more is dropped when it
+clearly is in another language.
+
+Filters of OpusCleaner that are not made anew here are run by OpusCleaner itself, more slowly, in an
+environment that is made from --opuscleaner-lock when it is first needed.
 
 Lines are worked on in TRANSLATIONS_THREADS processes; the result is the same for any number of them.
 """
 
 import argparse
+import json
 import logging
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from pipeline.clean.cleaning import clean
-from pipeline.clean.rules import Language
-from pipeline.common.lines import zip_lines
+from pipeline.clean.filtering.cleaner import FilterCleaner
+from pipeline.clean.filtering.filter_file import FilterStep, read_filter_file
+from pipeline.clean.filtering.registry import Resources, make_filters
+from pipeline.clean.identification import FastText, Identifier, Offline
+from pipeline.common.environments import interpreter
+from pipeline.common.lines import read_lines
 from pipeline.common.script import run
 
 logger = logging.getLogger(__name__)
@@ -38,15 +43,33 @@ logger = logging.getLogger(__name__)
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description="Clean a parallel corpus by rules.")
-    parser.add_argument("--src", required=True, help="source language, e.g. en")
-    parser.add_argument("--trg", required=True, help="target language, e.g. ru")
-    parser.add_argument("--src-script", required=True, help="Unicode's name of the source script, e.g. Latin")
-    parser.add_argument("--trg-script", required=True, help="Unicode's name of the target script")
-    parser.add_argument("--corpus-src", required=True, type=Path, help="source side, one sentence a line")
-    parser.add_argument("--corpus-trg", required=True, type=Path, help="target side, parallel to it")
-    parser.add_argument("--unspaced-src", action="store_true", help="source without spaces (zh, ja, ko, th)")
-    parser.add_argument("--unspaced-trg", action="store_true", help="target without spaces")
+    parser = argparse.ArgumentParser(description="Clean a parallel corpus by the filters of a file.")
+    for side, text in (("src", "source"), ("trg", "target")):
+        parser.add_argument(f"--{side}", required=True, help=f"{text} language, e.g. zh_hant")
+        parser.add_argument(
+            f"--{side}-script", required=True, help=f"Unicode's name of the {text} script, e.g. Han"
+        )
+        parser.add_argument(
+            f"--{side}-code", help=f"{text} language in the filter file, e.g. zh_Hant; --{side} by default"
+        )
+        parser.add_argument(
+            f"--{side}-labels",
+            nargs="*",
+            default=[],
+            help=f"labels of --language-model for the {text} language",
+        )
+        parser.add_argument(
+            f"--corpus-{side}", required=True, type=Path, help=f"{text} side, a sentence a line"
+        )
+    parser.add_argument("--filters", required=True, type=Path, help="the filter file (.filters.json)")
+    parser.add_argument("--fix-currencies", action="store_true", help="end with the filter currency_mismatch")
+    parser.add_argument("--alphabets", required=True, type=Path, help="letters of each language, JSON")
+    parser.add_argument("--currencies", required=True, type=Path, help="codes of each currency sign, JSON")
+    parser.add_argument("--patterns", type=Path, nargs="*", default=[], help="files of frequent patterns")
+    parser.add_argument("--language-model", type=Path, help="model of fastText that identifies languages")
+    parser.add_argument(
+        "--opuscleaner-lock", type=Path, help="lock of OpusCleaner's environment, for filters that need it"
+    )
     parser.add_argument("--output", required=True, type=Path, help="new folder for the result")
     return parser.parse_args(argv)
 
@@ -54,13 +77,30 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def main(argv: Sequence[str] | None = None) -> None:
     """Clean a parallel corpus; see the module's text."""
     args = parse_arguments(argv)
-    languages = (
-        Language(args.src, args.src_script, args.unspaced_src),
-        Language(args.trg, args.trg_script, args.unspaced_trg),
+    codes = (args.src_code or args.src, args.trg_code or args.trg)
+    steps = read_filter_file(args.filters, codes)
+    if args.fix_currencies and "currency_mismatch" not in [step.name for step in steps]:
+        steps.append(FilterStep("--fix-currencies", 1, "currency_mismatch", (), {"FIX": True}))
+    resources = Resources(
+        alphabets=json.loads(args.alphabets.read_text(encoding="utf-8")),
+        currencies=json.loads(args.currencies.read_text(encoding="utf-8")),
+        patterns={path.name: list(read_lines(path)) for path in args.patterns},
+        identifier=partial(_identifier, args),
+        codes=codes,
+        opuscleaner=partial(interpreter, args.opuscleaner_lock) if args.opuscleaner_lock else None,
     )
-    logger.info("cleaning %s and %s as %s", args.corpus_src, args.corpus_trg, languages)
+    cleaner = FilterCleaner(make_filters(steps, resources))
+    logger.info(
+        "cleaning %s and %s: %s", args.corpus_src, args.corpus_trg, ", ".join(step.name for step in steps)
+    )
     names = (f"corpus.{args.src}.zst", f"corpus.{args.trg}.zst")
-    clean(zip_lines(args.corpus_src, args.corpus_trg), languages, names, args.output)
+    clean((args.corpus_src, args.corpus_trg), cleaner, names, args.output)
+
+
+def _identifier(args: argparse.Namespace) -> Identifier:
+    if args.language_model:
+        return FastText(args.language_model, (args.src_labels, args.trg_labels))
+    return Offline(((args.src, args.src_script), (args.trg, args.trg_script)))
 
 
 if __name__ == "__main__":

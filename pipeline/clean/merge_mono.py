@@ -5,7 +5,7 @@
         --max-sentences 100000000 --seed 1 --output merged
 
     merged/mono.ru.zst    the lines, in the order of the data sets
-    merged/sample.txt     1,000 of them, uniformly chosen
+    merged/sample.txt     10,000 of them, uniformly chosen
     merged/stats.json     lines in, kept, dropped by reason, overall and per data set
 
 Lines count as the same when they agree in NFC with white space collapsed. The reasons to drop a line, in this
@@ -17,7 +17,8 @@ order:
     duplicate     it came before
     sampled_out   more than --max-sentences were left, and a uniform, seeded choice fell on others
 
-Memory and scratch space are as for pipeline.clean.merge_parallel, with --parallel counted in.
+--near-duplicates, --weights, memory and scratch space are as for pipeline.clean.merge_parallel; the lines of
+--parallel count, too.
 """
 
 import argparse
@@ -25,11 +26,10 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.clean.arguments import add_files, add_output, check_counts, positive
-from pipeline.clean.held_out import held_out_lines
-from pipeline.clean.merged import Merged, write_rows
-from pipeline.clean.merging import Dataset, Policy, Row, Verdict, judge
-from pipeline.common.lines import read_lines
+from pipeline.clean.arguments import add_files, add_output, add_sampling, check_counts, weights_of
+from pipeline.clean.columns import Dataset
+from pipeline.clean.merged import limit_rows, write_merged
+from pipeline.clean.merging import Policy, Verdict, judge, last_side
 from pipeline.common.script import run
 from pipeline.common.staging import staged
 
@@ -50,14 +50,9 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add_files(
         parser, "--held-out", "this language's side of the sets whose sentences must not be in the result"
     )
-    parser.add_argument("--max-sentences", type=positive, help="keep at most so many lines")
+    add_sampling(parser)
     add_output(parser)
     return parser.parse_args(argv)
-
-
-def whole(line: Row) -> str:
-    """What makes two lines duplicates."""
-    return line[0]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -66,12 +61,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     check_counts(args.datasets, text=args.text)
     logger.info("merging %s, without the lines of %s", ", ".join(args.datasets), args.parallel)
     datasets = [Dataset(name, (text,)) for name, text in zip(args.datasets, args.text, strict=True)]
-    policy = Policy(whole, ((Verdict.HELD_OUT, held_out_lines(args.held_out)),))
+    weights = weights_of(args)
+    held_out = ((Verdict.HELD_OUT, args.held_out),)
     with staged(args.output) as (folder, scratch):
-        judgement = judge(datasets, policy, scratch, known=read_lines(args.parallel))
-        merged = Merged(datasets, judgement, args.seed, args.max_sentences)
-        sample = write_rows(merged.rows(), folder, [f"mono.{args.lang}.zst"], args.seed)
-        merged.write_stats(folder / "stats.json", sample)
+        policy = Policy(last_side, held_out, known=args.parallel, near=args.near_duplicates)
+        judgement = judge(datasets, policy, scratch)
+        if args.max_sentences:
+            limit_rows(judgement, args.max_sentences, args.seed, weights)
+        write_merged(datasets, judgement, folder, [f"mono.{args.lang}.zst"], args.seed)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,11 @@
         --max-sentences 100000000 --seed 1 --output merged
 
     merged/corpus.en.zst, merged/corpus.ru.zst   the pairs, in the order of the data sets
-    merged/sample.txt                            1,000 of them, uniformly chosen: source, tab, target
+    merged/sample.txt                            10,000 of them, uniformly chosen: source, tab, target
     merged/stats.json                            lines in, kept, dropped by reason, overall and per data set
 
-Lines count as the same when they agree in NFC with white space collapsed; what is written is the text as it
+Lines count as the same when they agree in NFC with white space collapsed; with --near-duplicates when they
+agree in letters and digits, whatever case, punctuation and white space are. What is written is the text as it
 was, with tabs and carriage returns made spaces. The reasons to drop a pair, in this order:
 
     empty          a side is empty
@@ -18,9 +19,13 @@ was, with tabs and carriage returns made spaces. The reasons to drop a pair, in 
     duplicate      another pair with the same target has a better score, or the same and comes first
     sampled_out    more than --max-sentences were left, and a uniform, seeded choice fell on others
 
-Without --scores all pairs are equally good. Dev sets are merged in the same way, with the test sets held out.
-The text streams twice; memory grows with the held-out sets alone, scratch space is in the output folder
-(1 byte a line, and 32 more beyond about eight million lines).
+Without --scores all pairs are equally good. With --weights, one for each data set, a data set gives of
+--max-sentences in proportion to its weight times its pairs, as long as it has some; within it the choice is
+uniform. Dev sets are merged in the same way, with the test sets held out.
+
+The text streams twice; memory is bounded by TRANSLATIONS_MEMORY (but for the lines of the held-out sets), and
+the result does not depend on it. Scratch space, in the output folder, is 33 bytes a pair, 8 more with scores,
+and 32 more when the pairs' keys do not fit in memory.
 """
 
 import argparse
@@ -28,10 +33,10 @@ import logging
 from collections.abc import Sequence
 from itertools import repeat
 
-from pipeline.clean.arguments import add_files, add_output, check_counts, positive
-from pipeline.clean.held_out import held_out_lines
-from pipeline.clean.merged import Merged, write_rows
-from pipeline.clean.merging import Dataset, Policy, Row, Verdict, judge
+from pipeline.clean.arguments import add_files, add_output, add_sampling, check_counts, weights_of
+from pipeline.clean.columns import Dataset
+from pipeline.clean.merged import limit_rows, write_merged
+from pipeline.clean.merging import Policy, Verdict, judge, last_side
 from pipeline.common.script import run
 from pipeline.common.staging import staged
 
@@ -53,7 +58,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add_files(parser, "--scores", "for each data set a file with a score a line, higher is better")
     add_files(parser, "--held-out-src", "source sides of the sets whose sentences must not be in the result")
     add_files(parser, "--held-out-trg", "target sides of these sets")
-    parser.add_argument("--max-sentences", type=positive, help="keep at most so many pairs")
+    add_sampling(parser)
     add_output(parser)
     return parser.parse_args(argv)
 
@@ -67,26 +72,18 @@ def datasets_of(args: argparse.Namespace) -> list[Dataset]:
     return list(map(Dataset, args.datasets, files, args.scores or repeat(None)))
 
 
-def target(pair: Row) -> str:
-    """What makes two pairs duplicates."""
-    return pair[1]
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     """Merge parallel corpora; see the module's text."""
     args = parse_arguments(argv)
     logger.info("merging %s", ", ".join(args.datasets))
-    datasets = datasets_of(args)
-    held_out = (
-        (Verdict.HELD_OUT_SRC, held_out_lines(args.held_out_src)),
-        (Verdict.HELD_OUT_TRG, held_out_lines(args.held_out_trg)),
-    )
+    datasets, weights = datasets_of(args), weights_of(args)
+    held_out = ((Verdict.HELD_OUT_SRC, args.held_out_src), (Verdict.HELD_OUT_TRG, args.held_out_trg))
     with staged(args.output) as (folder, scratch):
-        judgement = judge(datasets, Policy(target, held_out), scratch)
-        merged = Merged(datasets, judgement, args.seed, args.max_sentences)
+        judgement = judge(datasets, Policy(last_side, held_out, near=args.near_duplicates), scratch)
+        if args.max_sentences:
+            limit_rows(judgement, args.max_sentences, args.seed, weights)
         names = (f"corpus.{args.src}.zst", f"corpus.{args.trg}.zst")
-        sample = write_rows(merged.rows(), folder, names, args.seed)
-        merged.write_stats(folder / "stats.json", sample)
+        write_merged(datasets, judgement, folder, names, args.seed)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
         --held-out-src dev.en.zst test.en.zst --held-out-trg dev.ru.zst test.ru.zst --seed 1 --output merged
 
     merged/corpus.en.zst, merged/corpus.ru.zst   the pairs, shuffled
-    merged/sample.txt                            1,000 of them, uniformly chosen: source, tab, target
+    merged/sample.txt                            10,000 of them, uniformly chosen: source, tab, target
     merged/stats.json                            lines in, kept, dropped by reason, in all and of each part
 
 Without --mono-src and --mono-trg the parallel part alone is taken. Pairs count as the same when both sides
@@ -14,20 +14,19 @@ agree in NFC with white space collapsed. The reasons to drop a pair, in this ord
 held_out_src and held_out_trg (it stands in a file of that option), duplicate (the pair came before).
 
 The order is fixed by the seed and the number of lines kept. Memory and scratch space are as for
-pipeline.clean.merge_parallel; a text of more than 100 million characters is shuffled through the scratch
-space.
+pipeline.clean.merge_parallel; a text that memory does not hold is shuffled through the scratch space, which
+takes the text's size and 16 bytes a pair.
 """
 
 import argparse
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.clean.arguments import add_files, add_output
-from pipeline.clean.held_out import held_out_lines
-from pipeline.clean.merged import Merged, write_rows
-from pipeline.clean.merging import Dataset, Policy, Row, Verdict, judge
-from pipeline.clean.shuffling import shuffled
+from pipeline.clean.columns import Dataset
+from pipeline.clean.merged import write_merged
+from pipeline.clean.merging import Policy, Verdict, both_sides, judge
 from pipeline.common.errors import InputError
 from pipeline.common.script import run
 from pipeline.common.staging import staged
@@ -60,27 +59,16 @@ def datasets_of(args: argparse.Namespace) -> list[Dataset]:
     return [corpus, Dataset("mono", (args.mono_src, args.mono_trg))]
 
 
-def shuffled_rows(rows: Iterator[Row], characters: int, seed: int, scratch: Path) -> Iterator[Row]:
-    """The rows in an order that the seed and their number fix; no side may hold a tab."""
-    lines = shuffled(map("\t".join, rows), characters, seed, scratch)
-    return (tuple(line.split("\t")) for line in lines)
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     """Merge and shuffle translated text; see the module's text."""
     args = parse_arguments(argv)
     datasets = datasets_of(args)
     logger.info("merging %s, seed %d", ", ".join(dataset.name for dataset in datasets), args.seed)
-    held_out = (
-        (Verdict.HELD_OUT_SRC, held_out_lines(args.held_out_src)),
-        (Verdict.HELD_OUT_TRG, held_out_lines(args.held_out_trg)),
-    )
+    held_out = ((Verdict.HELD_OUT_SRC, args.held_out_src), (Verdict.HELD_OUT_TRG, args.held_out_trg))
     with staged(args.output) as (folder, scratch):
-        judgement = judge(datasets, Policy("\t".join, held_out), scratch)
-        merged = Merged(datasets, judgement, args.seed)
-        rows = shuffled_rows(merged.rows(), judgement.characters, args.seed, scratch)
-        sample = write_rows(rows, folder, (f"corpus.{args.src}.zst", f"corpus.{args.trg}.zst"), args.seed)
-        merged.write_stats(folder / "stats.json", sample)
+        judgement = judge(datasets, Policy(both_sides, held_out), scratch)
+        names = (f"corpus.{args.src}.zst", f"corpus.{args.trg}.zst")
+        write_merged(datasets, judgement, folder, names, args.seed, shuffle_folder=scratch)
 
 
 if __name__ == "__main__":

@@ -1,77 +1,119 @@
-"""The second pass of the merges: the lines that were judged good, their sample, their numbers."""
+"""What the merges leave: the rows that were judged good, a sample of them, and the numbers."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
-from pipeline.clean.merging import Dataset, Judgement, Row, Verdict
-from pipeline.clean.selection import Selection
+import numpy as np
+
+from pipeline.clean.columns import Dataset
+from pipeline.clean.merging import Judgement, Verdict
+from pipeline.clean.selection import Selection, quotas
+from pipeline.clean.shuffling import BYTES_A_BYTE, Shuffle
 from pipeline.clean.tally import MAX_SAMPLES, SAMPLE_CHARACTERS, Tally
-from pipeline.common.lines import LineWriter, write_lines
-from pipeline.common.sampling import Reservoir
+from pipeline.clean.tasks import PROCESS_MB, processes, run_all
+from pipeline.clean.writing import write_side
+from pipeline.common.lines import write_lines
+from pipeline.common.resources import memory_mb
 from pipeline.common.script import write_json
 
 logger = logging.getLogger(__name__)
 
-SAMPLE_ROWS = 1_000
+Row = tuple[str, ...]
+
+SAMPLE_ROWS = 10_000
 
 
-class Merged:
-    """The rows to keep, in order, at most `limit` of them, uniformly chosen; and the tallies."""
+def limit_rows(judgement: Judgement, size: int, seed: int, weights: Sequence[Fraction] | None = None) -> None:
+    """Drop all but `size` of the rows to keep, uniformly chosen.
 
-    def __init__(
-        self, datasets: Sequence[Dataset], judgement: Judgement, seed: int, limit: int | None = None
-    ) -> None:
-        self.tallies = [(dataset, Tally()) for dataset in datasets]
-        self._verdicts = judgement.verdicts()
-        size = judgement.kept if limit is None else limit
-        self._selection = Selection(judgement.kept, size, f"max-sentences {seed}")
-
-    def rows(self) -> Iterator[Row]:
-        """Read the data sets again and yield what is kept; to be called once."""
-        for dataset, tally in self.tallies:
-            for row in dataset.rows():
-                verdict = Verdict(next(self._verdicts))
-                if verdict == Verdict.KEPT and not self._selection.take():
-                    verdict = Verdict.SAMPLED_OUT
-                if verdict == Verdict.KEPT:
-                    tally.kept += 1
-                    yield row
-                else:
-                    tally.drop(verdict.reason)
-
-    def write_stats(self, path: Path, samples: Sequence[Row]) -> None:
-        """Write stats.json: the numbers of all lines and of each data set's, and a few of the rows kept."""
-        whole = Tally()
-        for dataset, tally in self.tallies:
-            whole.add(tally)
-            logger.info(
-                "%s: %d lines, kept %d; dropped: %s", dataset.name, tally.total, tally.kept, tally.reasons()
-            )
-        logger.info("wrote %d of %d lines; dropped: %s", whole.kept, whole.total, whole.reasons())
-        stats = {
-            "lines": whole.lines(),
-            "datasets": [{"dataset": dataset.name, **tally.lines()} for dataset, tally in self.tallies],
-            "samples": [shown(row) for row in samples[:MAX_SAMPLES]],
-        }
-        write_json(path, stats)
+    With weights, each data set gives in proportion to its weight times its rows, uniformly chosen among them.
+    """
+    kept = [counts[Verdict.KEPT] for counts in judgement.counts()]
+    if weights is None:
+        selections = [Selection(sum(kept), size, f"max-sentences {seed}")] * len(kept)
+    else:
+        sizes = enumerate(zip(kept, quotas(kept, weights, size), strict=True))
+        selections = [Selection(rows, quota, f"max-sentences {seed} {n}") for n, (rows, quota) in sizes]
+    seen: Counter[Selection] = Counter()
+    for dataset, verdicts in judgement.stretches():
+        selection, rows = selections[dataset], np.flatnonzero(verdicts == Verdict.KEPT)
+        chosen = selection.chosen(seen[selection], len(rows))
+        seen[selection] += len(rows)
+        verdicts[rows[~chosen]] = Verdict.SAMPLED_OUT
 
 
-def shown(row: Row) -> str | list[str]:
+def write_merged(
+    datasets: Sequence[Dataset],
+    judgement: Judgement,
+    folder: Path,
+    names: Sequence[str],
+    seed: int,
+    shuffle_folder: Path | None = None,
+) -> None:
+    """Write the rows to keep to folder/<name>, one name a side, 10,000 of them to sample.txt, and stats.json.
+
+    They stand in the order of the data sets or, given a folder for scratch files, in a random one.
+    """
+    tallies = list(map(_tally, judgement.counts()))
+    kept = sum(tally.kept for tally in tallies)
+    sample = Selection(kept, SAMPLE_ROWS, f"sample {seed}").numbers()
+    judgement.verdicts.flush()
+    tasks = [
+        partial(
+            write_side,
+            [dataset.files[side] for dataset in datasets],
+            judgement.path,
+            size,
+            folder / name,
+            sample,
+            Shuffle(f"order {seed}", shuffle_folder / name, _shuffle_limit()) if shuffle_folder else None,
+        )
+        for side, (name, size) in enumerate(zip(names, judgement.bytes, strict=True))
+    ]
+    sides = run_all(tasks, processes([file for dataset in datasets for file in dataset.files]))
+    rows: list[Row] = list(zip(*sides, strict=True))
+    write_lines(folder / "sample.txt", map("\t".join, rows))
+    few = Selection(len(rows), MAX_SAMPLES, f"few {seed}").numbers()
+    _write_stats(folder / "stats.json", datasets, tallies, [rows[number] for number in few])
+
+
+def _shuffle_limit() -> int:
+    """Bytes of a side's text that are sorted in memory, both sides at the same time."""
+    return max(1_000_000, (memory_mb() - PROCESS_MB) * 1_000_000 // (2 * BYTES_A_BYTE))
+
+
+def _tally(counts: Counter[Verdict]) -> Tally:
+    dropped = {verdict.reason: number for verdict, number in counts.items() if verdict != Verdict.KEPT}
+    return Tally(kept=counts[Verdict.KEPT], dropped=Counter(dropped))
+
+
+def _write_stats(
+    path: Path, datasets: Sequence[Dataset], tallies: Sequence[Tally], samples: Sequence[Row]
+) -> None:
+    """Write the numbers of all rows and of each data set's, and a few of the rows kept."""
+    whole = Tally()
+    for dataset, tally in zip(datasets, tallies, strict=True):
+        whole.add(tally)
+        logger.info(
+            "%s: %d lines, kept %d; dropped: %s", dataset.name, tally.total, tally.kept, tally.reasons()
+        )
+    logger.info("wrote %d of %d lines; dropped: %s", whole.kept, whole.total, whole.reasons())
+    stats = {
+        "lines": whole.lines(),
+        "datasets": [
+            {"dataset": dataset.name, **tally.lines()}
+            for dataset, tally in zip(datasets, tallies, strict=True)
+        ],
+        "samples": [_shown(row) for row in samples],
+    }
+    write_json(path, stats)
+
+
+def _shown(row: Row) -> str | list[str]:
     """A row as stats.json shows it: a string, or source and target."""
     sides = [side[:SAMPLE_CHARACTERS] for side in row]
     return sides if len(sides) > 1 else sides[0]
-
-
-def write_rows(rows: Iterable[Row], folder: Path, names: Sequence[str], seed: int) -> list[Row]:
-    """Write each side to folder/<name> and 1,000 uniformly chosen rows to sample.txt; return these."""
-    sample: Reservoir[Row] = Reservoir(SAMPLE_ROWS, f"sample.txt {seed}")
-    with ExitStack() as stack:
-        writers = [stack.enter_context(LineWriter(folder / name)) for name in names]
-        for row in rows:
-            sample.add(row)
-            for writer, side in zip(writers, row, strict=True):
-                writer.write(side)
-    write_lines(folder / "sample.txt", ("\t".join(row) for row in sample.items()))
-    return sample.items()

@@ -1,34 +1,35 @@
-"""The mechanics that the merges share: judge every line in a first pass, write the good ones in a second.
+"""The mechanics that the merges share: judge every row in a first reading, write the good ones in a second.
 
-Between the passes stands one byte a line on disk, the verdict. Duplicates are found over 128-bit hashes of
-normal forms, in memory up to a budget, else partitioned on disk. Memory grows with the held-out sets alone.
+Between the readings stands one byte a row on disk, the verdict. Duplicates are found over the keys of lines
+(pipeline.clean.keys), in the memory that the worker grants and beyond it through the scratch folder.
 """
 
-import logging
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
-from itertools import chain, count
+from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
+from pipeline.clean.columns import Dataset, Rows, Scores, read_datasets
+from pipeline.clean.keys import EMPTY_KEY, Keys, KeySet, key_set, pair_keys
+from pipeline.clean.tasks import PROCESS_MB
 from pipeline.common.errors import InputError
-from pipeline.common.external import BUDGET, KeyedRecords, Records, best_of_each_key, text_key
-from pipeline.common.lines import zip_lines
-from pipeline.common.text import normal_form
+from pipeline.common.external import BYTES_A_RECORD, RECORD, BestRecords, Lines, Records
+from pipeline.common.resources import memory_mb, threads
 
-logger = logging.getLogger(__name__)
-
-Row = tuple[str, ...]
 Verdicts: TypeAlias = "np.memmap[tuple[int], np.dtype[np.uint8]]"
+
+STRETCH = 1 << 19  # rows that are looked at together
+KNOWN = -1  # line number of texts that belong to another corpus
 
 
 class Verdict(IntEnum):
-    """What becomes of a line; all but the first are reasons to drop it."""
+    """What becomes of a row; all but the first are reasons to drop it."""
 
     KEPT = 0
     EMPTY = 1
@@ -45,141 +46,150 @@ class Verdict(IntEnum):
         return self.name.lower()
 
 
-KNOWN = -1  # line number of texts that belong to another corpus
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """One or two parallel files of text, and perhaps a file with a score a line."""
-
-    name: str
-    files: tuple[Path, ...]
-    scores: Path | None = None
-
-    def rows(self) -> Iterator[Row]:
-        """The lines, side by side, with tabs and carriage returns made spaces (they part columns later)."""
-        for row in zip_lines(*self.files):
-            yield tuple(line.replace("\t", " ").replace("\r", " ") for line in row)
-
-    def scored_rows(self) -> Iterator[tuple[float, Row]]:
-        """The rows with their scores, 0 without a score file."""
-        if self.scores is None:
-            yield from ((0.0, row) for row in self.rows())
-            return
-        files = replace(self, files=(*self.files, self.scores))
-        for number, (*row, score) in enumerate(files.rows(), start=1):
-            yield _parse_score(score, self.scores, number), tuple(row)
-
-
-def _parse_score(text: str, path: Path, number: int) -> float:
-    try:
-        score = float(text)
-    except ValueError:
-        score = math.nan
-    if not math.isfinite(score):
-        raise InputError(
-            f"{path}, line {number}: {text[:40]!r} is not a number. A score file has one a line."
-        )
-    return score
-
-
 @dataclass(frozen=True)
 class Policy:
-    """What makes two rows the same, and which lines are held out, per side, with the verdict for each."""
+    """What makes rows the same, and which lines are held out.
 
-    key: Callable[[Row], str]  # of a row in normal form
-    held_out: tuple[tuple[Verdict, frozenset[str]], ...]
+    key       the keys of rows, given the keys of their sides
+    held_out  for each side a verdict and the files whose lines get it
+    known     text of another corpus, whose rows are dropped as in_parallel
+    near      whether near-duplicates count as the same
+    """
 
-    def verdict(self, normal: Row) -> Verdict:
-        """KEPT unless the row, given in normal form, is empty or held out."""
-        if not all(normal):
-            return Verdict.EMPTY
-        for side, (verdict, lines) in zip(normal, self.held_out, strict=True):
-            if side in lines:
-                return verdict
-        return Verdict.KEPT
+    key: Callable[[Sequence[Keys]], Keys]
+    held_out: tuple[tuple[Verdict, Sequence[Path]], ...]
+    known: Path | None = None
+    near: bool = False
+
+
+def last_side(sides: Sequence[Keys]) -> Keys:
+    """Rows with the same target are the same; rows of one side are when they have the same text."""
+    return sides[-1]
+
+
+def both_sides(sides: Sequence[Keys]) -> Keys:
+    """Pairs are the same when they agree on both sides."""
+    return pair_keys(*sides)
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdicts on all lines of all data sets, in order, one byte each."""
+    """The verdicts on all rows of all data sets, in order, one byte each.
+
+    sizes  the number of rows of each data set
+    bytes  of the text of each side
+    """
 
     path: Path
-    counts: Counter[Verdict]
-    characters: int  # of the rows kept, both sides, duplicates included
+    sizes: Sequence[int]
+    bytes: Sequence[int]
 
-    @property
-    def kept(self) -> int:
-        """Number of lines to keep."""
-        return self.counts[Verdict.KEPT]
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """The file in which they stand, mapped to memory: the kernel may drop what is not in use."""
+        return np.memmap(self.path, dtype=np.uint8, mode="r+", shape=(sum(self.sizes),))
 
-    def verdicts(self) -> Iterator[int]:
-        """The verdict on each line."""
-        with self.path.open("rb") as file:
-            while block := file.read(1 << 20):
-                yield from block
+    def stretches(self) -> Iterator[tuple[int, "npt.NDArray[np.uint8]"]]:
+        """The number of a data set and verdicts on rows of it, as a view, in order."""
+        first = 0
+        for dataset, size in enumerate(self.sizes):
+            for start in range(first, first + size, STRETCH):
+                yield dataset, self.verdicts[start : min(start + STRETCH, first + size)]
+            first += size
+
+    def counts(self) -> list[Counter[Verdict]]:
+        """How many rows of each data set got which verdict."""
+        counts: list[Counter[Verdict]] = [Counter() for _ in self.sizes]
+        for dataset, verdicts in self.stretches():
+            numbers = np.bincount(verdicts, minlength=len(Verdict))
+            counts[dataset].update(
+                {verdict: int(numbers[verdict]) for verdict in Verdict if numbers[verdict]}
+            )
+        return counts
 
 
-def judge(
-    datasets: Sequence[Dataset],
-    policy: Policy,
-    scratch: Path,
-    known: Iterable[str] = (),
-    budget: int = BUDGET,
-) -> Judgement:
-    """Read all lines once and say which to keep: of each key the best score, then the first in order.
+def judge(datasets: Sequence[Dataset], policy: Policy, scratch: Path) -> Judgement:
+    """Read all rows once and say which to keep: of each key the best score, then the first in order.
 
-    A row whose key is among the texts of `known` is dropped as `in_parallel`. Raises InputError when
-    nothing is left.
+    Raises InputError for files that cannot be read or do not match, and when nothing is left.
     """
-    records = KeyedRecords(scratch, budget)
-    for text in known:
-        records.add(text_key(normal_form(text)), math.inf, KNOWN)
-    judgement = _first_pass(datasets, policy, records, scratch / "verdicts")
-    if judgement.kept:
-        verdicts = np.memmap(judgement.path, dtype=np.uint8, mode="r+")
-        for group in records.groups():
-            _mark_duplicates(group, verdicts, judgement.counts)
-        verdicts.flush()
+    known = [Dataset("known", (policy.known,))] if policy.known else []
+    read = read_datasets([*known, *datasets], scratch, near=policy.near)
+    rows = read[len(known) :]
+    judgement = _unjudged(scratch / "verdicts", rows)
+    if sum(judgement.sizes):
+        best = BestRecords(scratch, sum(part.number for part in read), _record_limit(), threads())
+        for part in read[: len(known)]:
+            _add_known(part, best)
+        _judge_alone(judgement, rows, policy, best)
+        for losers, winners in best.losers():
+            _drop_losers(judgement.verdicts, losers, winners)
     _refuse_empty(judgement, datasets)
     return judgement
 
 
-def _first_pass(datasets: Sequence[Dataset], policy: Policy, records: KeyedRecords, path: Path) -> Judgement:
-    counts: Counter[Verdict] = Counter()
-    characters = 0
-    numbers = count()
+def _record_limit() -> int:
+    """How many records there is memory for, in what the worker grants."""
+    return max(1_000, (memory_mb() - PROCESS_MB) * 1_000_000 * 3 // 4 // BYTES_A_RECORD)
+
+
+def _unjudged(path: Path, rows: Sequence[Rows]) -> Judgement:
+    """All verdicts KEPT."""
+    sizes = [part.number for part in rows]
     with path.open("wb") as file:
-        for score, row in chain.from_iterable(dataset.scored_rows() for dataset in datasets):
-            number = next(numbers)
-            normal = tuple(map(normal_form, row))
-            verdict = policy.verdict(normal)
-            counts[verdict] += 1
-            file.write(verdict.to_bytes(1, "big"))
-            if verdict == Verdict.KEPT:
-                records.add(text_key(policy.key(normal)), score, number)
-                characters += sum(map(len, row))
-    return Judgement(path, counts, characters)
+        file.truncate(sum(sizes))
+    sides = zip(*(part.sides for part in rows), strict=True)
+    return Judgement(path, sizes, [sum(column.size for column in side) for side in sides])
 
 
-def _mark_duplicates(records: Records, verdicts: Verdicts, counts: Counter[Verdict]) -> None:
-    lines, winners = best_of_each_key(records)
-    for verdict, losers in (
-        (Verdict.IN_PARALLEL, lines[(winners == KNOWN) & (lines != KNOWN)]),
-        (Verdict.DUPLICATE, lines[(winners != KNOWN) & (lines != winners)]),
-    ):
-        verdicts[losers] = verdict
-        counts[verdict] += len(losers)
-        counts[Verdict.KEPT] -= len(losers)
+def _add_known(rows: Rows, best: BestRecords) -> None:
+    """Let rows of another corpus win their keys."""
+    for (keys,), _ in rows.stretches(STRETCH):
+        best.add(_records(keys, np.full(len(keys), np.inf), np.full(len(keys), KNOWN)))
+
+
+def _judge_alone(judgement: Judgement, rows: Sequence[Rows], policy: Policy, best: BestRecords) -> None:
+    """Judge every row by itself, and let those that may be kept compete for their keys."""
+    held_out = [(verdict, key_set(files, near=policy.near)) for verdict, files in policy.held_out]
+    first = 0
+    stretches = (stretch for part in rows for stretch in part.stretches(STRETCH))
+    for (sides, scores), (_, verdicts) in zip(stretches, judgement.stretches(), strict=True):
+        _judge_stretch(verdicts, sides, held_out)
+        kept = np.flatnonzero(verdicts == Verdict.KEPT)
+        best.add(_records(policy.key(sides).take(kept, axis=0), scores[kept], first + kept))
+        first += len(verdicts)
+
+
+def _judge_stretch(
+    verdicts: npt.NDArray[np.uint8], sides: Sequence[Keys], held_out: Sequence[tuple[Verdict, KeySet]]
+) -> None:
+    # The first reason counts, so it is written last.
+    for keys, (verdict, lines) in reversed(list(zip(sides, held_out, strict=True))):
+        verdicts[lines.holds(keys)] = verdict
+    for keys in sides:
+        verdicts[(keys[:, 0] == EMPTY_KEY[0]) & (keys[:, 1] == EMPTY_KEY[1])] = Verdict.EMPTY
+
+
+def _records(keys: Keys, scores: Scores, lines: Lines) -> Records:
+    records = np.empty(len(keys), dtype=RECORD)
+    records["high"], records["low"] = keys[:, 0], keys[:, 1]
+    records["score"], records["line"] = scores, lines
+    return records
+
+
+def _drop_losers(verdicts: Verdicts, losers: Lines, winners: Lines) -> None:
+    rows = losers != KNOWN
+    verdicts[losers[rows]] = np.where(winners[rows] == KNOWN, Verdict.IN_PARALLEL, Verdict.DUPLICATE)
 
 
 def _refuse_empty(judgement: Judgement, datasets: Sequence[Dataset]) -> None:
-    if judgement.kept:
+    counts = sum(judgement.counts(), Counter[Verdict]())
+    if counts[Verdict.KEPT]:
         return
-    total = judgement.counts.total()
-    reasons = ", ".join(f"{verdict.reason} {n:,}" for verdict, n in judgement.counts.most_common() if n)
+    reasons = ", ".join(f"{verdict.reason} {n:,}" for verdict, n in counts.most_common())
     names = ", ".join(dataset.name for dataset in datasets)
     raise InputError(
-        f"Merging left none of {total:,} lines of {names}; dropped: {reasons or 'nothing, there were none'}. "
+        f"Merging left none of {counts.total():,} lines of {names}; "
+        f"dropped: {reasons or 'nothing, there were none'}. "
         "Check that the data sets are not empty and do not consist of lines of the dev and test sets."
     )

@@ -1,23 +1,100 @@
-"""A uniform sample of a stream whose length is known, in the stream's order and in constant memory."""
+"""A uniform choice among rows whose number is known, worked out for many rows at once.
 
-import random
+Every row has a place, a pseudo-random number that the seed and the row's number fix; chosen are the rows with
+the lowest places. So the choice does not depend on how a text is cut into blocks, memory does not grow with
+the text, and a smaller choice by the same seed is part of a larger one.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+
+Places = npt.NDArray[np.uint64]
+
+STRETCH = 1 << 20  # rows whose places are in memory at a time
+BITS = 16
+
+
+def places(first: int, count: int, seed: str) -> Places:
+    """The places of `count` rows from number `first` on: distinct, and the same on every host.
+
+    SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014) as a
+    function of the number.
+    """
+    start = np.uint64(int.from_bytes(blake2b(seed.encode(), digest_size=8).digest(), "big"))
+    place = np.arange(first + 1, first + count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + start
+    place = (place ^ (place >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    place = (place ^ (place >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return place ^ (place >> np.uint64(31))
 
 
 class Selection:
-    """Says for each of `total` items whether it is among the `size` chosen ones; every set is as likely.
-
-    Selection sampling (Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm S): an item is
-    taken with the probability (items still wanted) / (items still to come), so exactly min(size, total) are.
-    """
+    """Which `size` of `total` rows are chosen; every set of so many is as likely."""
 
     def __init__(self, total: int, size: int, seed: str) -> None:
-        self._coming = total
-        self._wanted = min(size, total)
-        self._random = random.Random(seed)
+        self._total, self._size, self._seed = total, size, seed
+        self._last = self._nth_place(size) if 0 < size < total else None
 
-    def take(self) -> bool:
-        """Whether the next item is chosen; to be asked `total` times."""
-        taken = self._wanted == self._coming or self._random.random() * self._coming < self._wanted
-        self._coming -= 1
-        self._wanted -= taken
-        return taken
+    def chosen(self, first: int, count: int) -> npt.NDArray[np.bool_]:
+        """For each of `count` rows from number `first` on whether it is chosen."""
+        if self._last is None:
+            return np.full(count, self._size > 0)
+        return places(first, count, self._seed) <= self._last
+
+    def numbers(self) -> npt.NDArray[np.int64]:
+        """The numbers of the chosen rows, in order."""
+        found = [first + np.flatnonzero(self.chosen(first, count)) for first, count in self._stretches()]
+        return np.concatenate([np.empty(0, dtype=np.int64), *found])
+
+    def _stretches(self) -> Iterator[tuple[int, int]]:
+        for first in range(0, self._total, STRETCH):
+            yield first, min(STRETCH, self._total - first)
+
+    def _nth_place(self, n: int) -> np.uint64:
+        """The n-th lowest place, by the numbers of places with equal leading bits, then among those few."""
+        shift = np.uint64(64 - BITS)
+        counts = np.zeros(1 << BITS, dtype=np.int64)
+        for stretch in self._stretches():
+            counts += np.bincount(
+                (places(*stretch, self._seed) >> shift).astype(np.int64), minlength=1 << BITS
+            )
+        ends = np.cumsum(counts)
+        box = int(np.searchsorted(ends, n))
+        rivals = [
+            place[place >> shift == box]
+            for place in (places(*stretch, self._seed) for stretch in self._stretches())
+        ]
+        rank = n - 1 - int(ends[box] - counts[box])
+        return np.uint64(np.partition(np.concatenate(rivals), rank)[rank])
+
+
+def quotas(sizes: Sequence[int], weights: Sequence[Fraction], size: int) -> list[int]:
+    """How many of `size` rows each data set gives: in proportion to its weight times its rows.
+
+    No data set gives more than it has; the others make up for that, in the same proportion. Gives
+    min(size, sum(sizes)) in all.
+    """
+    given = [0] * len(sizes)
+    open_sets = [number for number, rows in enumerate(sizes) if rows]
+    left = min(size, sum(sizes))
+    while open_sets:
+        whole = sum(weights[n] * sizes[n] for n in open_sets)
+        shares = {n: left * weights[n] * sizes[n] / whole for n in open_sets}
+        full = [n for n in open_sets if shares[n] >= sizes[n]]
+        if not full:
+            break
+        for n in full:
+            given[n] = sizes[n]
+            left -= sizes[n]
+            open_sets.remove(n)
+    else:
+        return given
+    for n in open_sets:
+        given[n] = int(shares[n])
+    by_remainder = sorted(open_sets, key=lambda n: (given[n] - shares[n], n))
+    for n in by_remainder[: left - sum(given[n] for n in open_sets)]:
+        given[n] += 1
+    return given

@@ -1,54 +1,83 @@
 """A seeded shuffle of more lines than memory holds."""
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from hashlib import blake2b
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
-BUDGET = 100_000_000  # characters sorted in memory, in two to four times as many bytes
-BUCKETS = 256  # files open at once, well below the usual limit of 1,024
+import numpy as np
+import numpy.typing as npt
+
+from pipeline.clean.selection import Places, places
+
+BYTES_A_BYTE = 8  # in memory for each byte of a text that is shuffled
 
 
-def shuffled(
-    lines: Iterable[str], characters: int, seed: int, folder: Path, budget: int = BUDGET
-) -> Iterator[str]:
-    """Yield the lines in a random order that the seed and their number fix.
+@dataclass(frozen=True)
+class Shuffle:
+    """A random order that the seed and the lines' numbers fix, whatever the lines and the limit are.
 
-    The n-th line's place is that of blake2b(n, keyed by the seed) among all: lines are dealt by their hash to
-    buckets on disk, and each bucket is sorted in memory. `characters`, their total, roughly, sets the number
-    of buckets, at most 256, so beyond 256 budgets (also in characters) a bucket grows with the corpus.
+    The n-th line's place is that of pipeline.clean.selection.places. Lines are dealt by their places to
+    buckets of about `limit` bytes, on disk in `folder`, and each bucket is sorted in memory; a text that
+    makes one bucket stays in memory.
     """
-    buckets = min(BUCKETS, max(1, math.ceil(characters / budget)))
-    keyed = _keyed(lines, seed)
-    if buckets == 1:
-        yield from (line for _, line in sorted(keyed))
-        return
-    paths = [folder / f"shuffle.{number:03d}" for number in range(buckets)]
-    _deal(keyed, paths)
-    for path in paths:
-        yield from (line for _, line in sorted(_read_bucket(path)))
-        path.unlink()
+
+    seed: str
+    folder: Path
+    limit: int
+
+    def blocks(self, blocks: Iterable[bytes], size: int) -> Iterator[bytes]:
+        """Yield the lines of the blocks, of about `size` bytes in all, in their new order, in new blocks."""
+        number = max(1, -(-size // self.limit))
+        if number == 1:
+            text = b"".join(blocks)
+            yield _in_order(text, places(0, text.count(b"\n"), self.seed))
+            return
+        self.folder.mkdir()
+        self._deal(blocks, number)
+        for bucket in range(number):
+            text_file, places_file = self._path(bucket, "text"), self._path(bucket, "places")
+            if text_file.exists():
+                yield _in_order(text_file.read_bytes(), np.fromfile(places_file, dtype=np.uint64))
+                text_file.unlink()
+                places_file.unlink()
+
+    def _deal(self, blocks: Iterable[bytes], number: int) -> None:
+        first = 0
+        for text in _gathered(blocks, self.limit):
+            lines = text.split(b"\n")[:-1]
+            place = places(first, len(lines), self.seed)
+            order = np.argsort(place)
+            bucket = (place[order] >> np.uint64(32)) * np.uint64(number) >> np.uint64(32)
+            starts = np.flatnonzero(np.diff(bucket, prepend=np.uint64(number)))
+            for start, end in pairwise([*starts.tolist(), len(lines)]):
+                self._append(int(bucket[start]), lines, place, order[start:end])
+            first += len(lines)
+
+    def _append(self, bucket: int, lines: list[bytes], place: Places, chosen: npt.NDArray[np.intp]) -> None:
+        with self._path(bucket, "text").open("ab") as file:
+            file.writelines(lines[line] + b"\n" for line in chosen.tolist())
+        with self._path(bucket, "places").open("ab") as file:
+            place[chosen].tofile(file)
+
+    def _path(self, bucket: int, kind: str) -> Path:
+        return self.folder / f"{kind}.{bucket:05d}"
 
 
-def _keyed(lines: Iterable[str], seed: int) -> Iterator[tuple[bytes, str]]:
-    secret = str(seed).encode()
-    for number, line in enumerate(lines):
-        # The number makes the key distinct, so that equal hashes cannot let the text decide the order.
-        place = number.to_bytes(8, "big")
-        yield blake2b(place, key=secret, digest_size=8).digest() + place, line
+def _gathered(blocks: Iterable[bytes], limit: int) -> Iterator[bytes]:
+    """Blocks joined to such of about `limit` bytes, so that a bucket's file is not opened for a few lines."""
+    waiting: list[bytes] = []
+    size = 0
+    for block in blocks:
+        waiting.append(block)
+        size += len(block)
+        if size >= limit:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield b"".join(waiting)
 
 
-def _deal(keyed: Iterable[tuple[bytes, str]], paths: Sequence[Path]) -> None:
-    with ExitStack() as stack:
-        files = [stack.enter_context(path.open("wb")) for path in paths]
-        for key, line in keyed:
-            bucket = int.from_bytes(key[:4], "big") * len(paths) >> 32
-            files[bucket].write(key.hex().encode() + b" " + line.encode("utf-8") + b"\n")
-
-
-def _read_bucket(path: Path) -> Iterator[tuple[bytes, str]]:
-    with path.open("rb") as file:
-        for raw in file:
-            key, line = raw.decode("utf-8").removesuffix("\n").split(" ", maxsplit=1)
-            yield bytes.fromhex(key), line
+def _in_order(text: bytes, place: Places) -> bytes:
+    lines = text.split(b"\n")
+    return b"".join(lines[line] + b"\n" for line in np.argsort(place).tolist())

@@ -1,7 +1,8 @@
 """Chosen members out of zip and tar archives, streamed to files whose names the caller chooses.
 
 Names inside an archive never become paths on disk. Members with an absolute name or with `..` in it, links,
-devices, and the resource forks that macOS adds (`__MACOSX/._x`) are as good as not there.
+devices, and the resource forks that macOS adds (`__MACOSX/._x`) are as good as not there. An archive that
+unpacks to far more than text does is refused, whether or not such a member is wanted.
 """
 
 import gzip
@@ -23,6 +24,8 @@ from pipeline.common.errors import InputError
 log = logging.getLogger(__name__)
 
 BUFFER = 1 << 20
+LARGEST_RATIO = 200  # of unpacked to packed bytes; text is at 3 to 20, made-up archives at 1,000
+UNASKED = 1 << 30  # bytes that may be unpacked whatever the ratio
 SHOWN = 12  # members named in an error
 DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError)
 
@@ -84,8 +87,18 @@ def _entries(archive: Path) -> Iterator[Entry]:
         yield from _tar_entries(archive)
 
 
+def _refuse_bomb(archive: Path, unpacked: int) -> None:
+    packed = archive.stat().st_size
+    if unpacked > max(UNASKED, LARGEST_RATIO * packed):
+        raise InputError(
+            f"{archive.name}, of {packed:,} bytes, unpacks to {unpacked:,} bytes or more. No text packs that "
+            "well; it is not unpacked."
+        )
+
+
 def _zip_entries(archive: Path) -> Iterator[Entry]:
     with zipfile.ZipFile(archive) as file:
+        _refuse_bomb(archive, sum(info.file_size for info in file.infolist()))
         for info in file.infolist():
             if info.is_dir() or not _usable(archive, info.filename):
                 continue
@@ -97,8 +110,11 @@ def _zip_entries(archive: Path) -> Iterator[Entry]:
 
 
 def _tar_entries(archive: Path) -> Iterator[Entry]:
+    unpacked = 0
     with tarfile.open(archive, "r:*") as file:
         for info in file:
+            unpacked += info.size
+            _refuse_bomb(archive, unpacked)
             if info.isfile() and _usable(archive, info.name):
                 yield _clean(info.name), partial(_tar_member, file, info)
         # tarfile stops before the end of a compressed archive, where its checksum stands

@@ -3,14 +3,17 @@
 TRANSLATIONS_MIRROR names a folder, or `gs://bucket/prefix` (public), that holds copies of files under
 `<host>/<path>`, with `?<query>` at the end when the URL has a query. What the mirror lacks comes from the
 network. `gs://bucket/object` stands for `https://storage.googleapis.com/bucket/object`.
+
+A connection that breaks is taken up again where it broke. Three tries without a mebibyte of progress end it.
 """
 
 import hashlib
+import io
 import logging
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,13 +28,17 @@ from pipeline.common.errors import InputError, TemporaryError
 
 log = logging.getLogger(__name__)
 
-TRIES = 3
+TRIES = 3  # one after the other without progress
+PROGRESS = 1 << 20  # new bytes that let the counting of tries begin again
 PAUSE = 2.0  # seconds before the second try; four times as long before the third
-TIMEOUT = (10.0, 60.0)  # seconds to connect, and without a byte
+CONNECT = 10.0  # seconds to connect
+SILENCE = 60.0  # seconds without a byte
+SLOW = {"pontoon.mozilla.org": 300.0}  # host → seconds; it makes the file while it is asked for
 CHUNK = 1 << 15  # of a connection that breaks, at most this much is lost
 GONE = {403, 404, 410}  # object stores answer 403 for an object that does not exist
 TRY_AGAIN = {408, 416, 425, 429, 500, 502, 503, 504}
 HEADERS = {"User-Agent": "translations-assets", "Accept-Encoding": "identity"}
+TOKENS = {"huggingface.co": "HF_TOKEN"}  # host → variable that holds the user's token for it
 GOOGLE_STORAGE = "https://storage.googleapis.com/"
 
 
@@ -59,49 +66,97 @@ def fetch(url: str, target: Path) -> Source:
     TemporaryError when the network or the server failed on every try.
     """
     with _Part(target) as part:
-        if url.startswith("file://"):
-            _copy(_local_path(url), part)
-            _refuse_web_page(part, url)
-        else:
-            _fetch_remote(_https(url), part)
+        for chunk in _received(url, part):
+            part.take(chunk)
         source = part.finish(url)
     log.info("%s: %s bytes, SHA-256 %s", url, f"{source.bytes:,}", source.sha256)
     return source
 
 
-class _Part:
+class Stream(io.RawIOBase):
+    """The bytes at a URL as they come, for files of which the beginning may be enough.
+
+    Raises what `fetch` raises. A file that changes while it is read, before or after a broken connection,
+    is a TemporaryError.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._progress = _Progress()
+        self._chunks = _received(url, self._progress)
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "memoryview | bytearray") -> int:  # type: ignore[override]
+        if not self._rest:
+            chunk = next(self._chunks, b"")
+            self._progress.take(chunk)
+            self._rest = memoryview(chunk)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+    def source(self) -> Source:
+        """What was read so far."""
+        return self._progress.source(self._url)
+
+    def close(self) -> None:
+        self._chunks.close()
+        super().close()
+
+
+class _Progress:
+    """How far a file has come: its size and digest so far, and the version that they belong to."""
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._sha256 = hashlib.sha256()
+        self.size = 0
+        self.validator = ""  # strong ETag or date of the version that the bytes so far belong to
+
+    def restart(self) -> None:
+        """Begin again with nothing, which is too late when bytes have been handed on."""
+        if self.size:
+            raise TemporaryError("the file changed, or cannot be continued, after a part of it was read")
+        self._begin()
+
+    def take(self, chunk: bytes) -> None:
+        self._sha256.update(chunk)
+        self.size += len(chunk)
+
+    def source(self, url: str) -> Source:
+        return Source(url, self._sha256.hexdigest(), self.size)
+
+
+class _Part(_Progress):
     """The file while it grows, under a temporary name beside the final one; removed if it is not finished."""
 
     def __init__(self, target: Path) -> None:
+        super().__init__()
         self._target = target
         self._path = target.with_name(f".{target.name}.part")
         self._file: BinaryIO = self._path.open("wb")
-        self.restart()
 
     def restart(self) -> None:
         """Begin again with nothing."""
         self._file.seek(0)
         self._file.truncate()
-        self._sha256 = hashlib.sha256()
-        self.size = 0
-        self.validator = ""  # strong ETag or date of the version that the bytes so far belong to
+        self._begin()
 
-    def write(self, chunk: bytes) -> None:
+    def take(self, chunk: bytes) -> None:
         self._file.write(chunk)
-        self._sha256.update(chunk)
-        self.size += len(chunk)
-
-    def start(self) -> bytes:
-        """The file's first bytes."""
-        self._file.flush()
-        with self._path.open("rb") as file:
-            return file.read(CHUNK)
+        super().take(chunk)
 
     def finish(self, url: str) -> Source:
         """Give the file its final name."""
         self._file.close()
         self._path.replace(self._target)
-        return Source(url, self._sha256.hexdigest(), self.size)
+        return self.source(url)
 
     def __enter__(self) -> "_Part":
         return self
@@ -113,6 +168,17 @@ class _Part:
         self._path.unlink(missing_ok=True)
 
 
+Chunks = Generator[bytes, None, None]
+
+
+def _received(url: str, progress: _Progress) -> Chunks:
+    """The file's bytes, from where the progress stands; whoever takes a chunk tells the progress."""
+    if url.startswith("file://"):
+        yield from _no_web_page(_read(_local_path(url)), url)
+    else:
+        yield from _received_from_afar(_https(url), progress)
+
+
 def _local_path(url: str) -> Path:
     parts = urlsplit(url)
     if parts.netloc not in ("", "localhost"):
@@ -122,12 +188,12 @@ def _local_path(url: str) -> Path:
     return Path(url2pathname(parts.path))
 
 
-def _copy(path: Path, part: _Part) -> None:
+def _read(path: Path) -> Chunks:
     if not path.is_file():
         raise NotFound(f"There is no file {path}. Check the name.")
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
-            part.write(chunk)
+            yield chunk
 
 
 def _https(url: str) -> str:
@@ -138,12 +204,16 @@ def _https(url: str) -> str:
     return url
 
 
-def _fetch_remote(url: str, part: _Part) -> None:
+def _received_from_afar(url: str, progress: _Progress) -> Chunks:
     mirror = os.environ.get("TRANSLATIONS_MIRROR", "")
     try:
-        if not (mirror and _fetch_from_mirror(mirror, url, part)):
-            _fetch_with_tries(url, part)
-            _refuse_web_page(part, url)
+        if mirror:
+            try:
+                yield from _from_mirror(mirror, url, progress)
+                return
+            except NotFound as error:
+                log.warning("Not from the mirror: %s", error)
+        yield from _no_web_page(_from_server(url, progress), url)
     except Unreachable as error:
         looked = f"the mirror {mirror} has no usable copy" if mirror else "no mirror is set"
         raise Unreachable(
@@ -153,30 +223,26 @@ def _fetch_remote(url: str, part: _Part) -> None:
         ) from error
 
 
-def _fetch_from_mirror(mirror: str, url: str, part: _Part) -> bool:
-    """Whether the mirror has the file, which then stands in the part."""
+def _from_mirror(mirror: str, url: str, progress: _Progress) -> Chunks:
+    """Raises NotFound, before the first chunk, when the mirror has no usable copy."""
     name = _mirror_name(url)
-    try:
-        if mirror.startswith("gs://"):
-            _fetch_with_tries(f"{_https(mirror).rstrip('/')}/{name}", part)
-        else:
-            _copy(_inside(Path(mirror), name), part)
-        _refuse_web_page(part, f"{mirror}/{name}")
-    except NotFound as error:
-        log.warning("Not from the mirror: %s", error)
-        part.restart()
-        return False
+    if mirror.startswith("gs://"):
+        chunks = _from_server(f"{_https(mirror).rstrip('/')}/{name}", progress)
+    else:
+        chunks = _read(_inside(Path(mirror), name))
+    yield from _no_web_page(chunks, f"{mirror}/{name}")
     log.info("From the mirror %s: %s", mirror, name)
-    return True
 
 
-def _refuse_web_page(part: _Part, where: str) -> None:
+def _no_web_page(chunks: Chunks, where: str) -> Chunks:
     """Servers (and mirrors filled by hand) may have a page that says "not found", with status 200."""
-    start = part.start()
+    start = next(chunks, b"")
     if re.match(rb"(\xef\xbb\xbf)?\s*<(!doctype html|html)\b", start, re.IGNORECASE):
         title = re.search(rb"<title>\s*(.*?)\s*</title>", start, re.IGNORECASE | re.DOTALL)
         says = f" ({title[1].decode('utf-8', 'replace')[:80]!r})" if title else ""
         raise NotFound(f"{where} is a web page{says}, not a file of text. Check the name.")
+    yield start
+    yield from chunks
 
 
 def _mirror_name(url: str) -> str:
@@ -192,44 +258,50 @@ def _inside(mirror: Path, name: str) -> Path:
     return mirror / name
 
 
-def _fetch_with_tries(url: str, part: _Part) -> None:
-    pause = PAUSE
-    for left in reversed(range(TRIES)):
+def _from_server(url: str, progress: _Progress) -> Chunks:
+    """The bytes of an address, over as many requests as it takes."""
+    tries, reached, pause = 0, 0, PAUSE
+    while True:
         try:
-            return _fetch_once(url, part)
+            yield from _from_request(url, progress)
+            return
         except TemporaryError as error:
-            if not left:
+            if progress.size >= reached + PROGRESS:
+                tries, reached, pause = 0, progress.size, PAUSE
+            tries += 1
+            if tries == TRIES:
                 raise
-            log.warning("%s; next try in %.1f s, from byte %s", error, pause, f"{part.size:,}")
+            log.warning("%s; next try in %.1f s, from byte %s", error, pause, f"{progress.size:,}")
         time.sleep(pause)
         pause *= 4
 
 
-def _fetch_once(url: str, part: _Part) -> None:
+def _from_request(url: str, progress: _Progress) -> Chunks:
     """One request: the whole file, or what is missing of it when it is still the same version."""
-    with _answer(url, _range_headers(part)) as response:
-        _check_status(response, url, part)
-        if not _continues(response, part):
-            part.restart()
-        part.validator = _validator(response)
-        total = _total(response, part.size)
-        for chunk in response.iter_content(CHUNK):
-            part.write(chunk)
-    if total is not None and part.size != total:
-        raise TemporaryError(f"{url} is cut off: {part.size:,} of {total:,} bytes came")
+    with _answer(url, _range_headers(progress)) as response:
+        _check_status(response, url, progress)
+        if not _continues(response, progress):
+            progress.restart()
+        progress.validator = _validator(response)
+        total = _total(response, progress.size)
+        yield from response.iter_content(CHUNK)
+    if total is not None and progress.size != total:
+        raise TemporaryError(f"{url} is cut off: {progress.size:,} of {total:,} bytes came")
 
 
-def _range_headers(part: _Part) -> dict[str, str]:
+def _range_headers(progress: _Progress) -> dict[str, str]:
     # If-Range: when the file has changed meanwhile, the server sends all of it
-    if part.size and part.validator:
-        return {"Range": f"bytes={part.size}-", "If-Range": part.validator}
+    if progress.size and progress.validator:
+        return {"Range": f"bytes={progress.size}-", "If-Range": progress.validator}
     return {}
 
 
 @contextmanager
 def _answer(url: str, headers: dict[str, str]) -> Iterator[requests.Response]:
     try:
-        response = requests.get(url, headers=HEADERS | headers, stream=True, timeout=TIMEOUT)
+        timeout = (CONNECT, SLOW.get(urlsplit(url).hostname or "", SILENCE))
+        wanted = HEADERS | _authorization(url) | headers
+        response = requests.get(url, headers=wanted, stream=True, timeout=timeout)
     except (requests.ConnectionError, requests.Timeout) as error:
         raise Unreachable(_reason(error)) from error
     except requests.RequestException as error:
@@ -243,6 +315,17 @@ def _answer(url: str, headers: dict[str, str]) -> Iterator[requests.Response]:
             ) from error
 
 
+def _authorization(url: str) -> dict[str, str]:
+    """The user's token, for the host that it is meant for, encrypted.
+
+    The files of such a host lie elsewhere: `requests` sends no token when it follows a redirect there.
+    """
+    parts = urlsplit(url)
+    variable = TOKENS.get(parts.hostname or "") if parts.scheme == "https" else None
+    token = os.environ.get(variable, "").strip() if variable else ""
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
 def _reason(error: Exception) -> str:
     """The innermost cause, without the object addresses that urllib3 puts into its messages."""
     cause: BaseException = error
@@ -251,7 +334,7 @@ def _reason(error: Exception) -> str:
     return re.sub(r"<[^>]*>:? ?", "", str(cause)) or type(cause).__name__
 
 
-def _check_status(response: requests.Response, url: str, part: _Part) -> None:
+def _check_status(response: requests.Response, url: str, progress: _Progress) -> None:
     status = f"the server answered {response.status_code} {response.reason}"
     if response.status_code in (200, 206):
         return
@@ -259,19 +342,23 @@ def _check_status(response: requests.Response, url: str, part: _Part) -> None:
         raise NotFound(f"No file can be read at {url} ({status}). Check the name.")
     if response.status_code in TRY_AGAIN:
         if response.status_code == 416:  # the part is longer than the file is now
-            part.restart()
+            progress.restart()
         raise TemporaryError(f"{url} could not be fetched: {status}. Try again later")
-    raise InputError(f"{url} could not be fetched: {status}. Check the URL, and whether it asks for a login.")
+    login = TOKENS.get(urlsplit(url).hostname or "", "")
+    raise InputError(
+        f"{url} could not be fetched: {status}. Check the URL, and whether it asks for a login"
+        f"{f' (set {login})' if login else ''}."
+    )
 
 
-def _continues(response: requests.Response, part: _Part) -> bool:
+def _continues(response: requests.Response, progress: _Progress) -> bool:
     """Whether the answer begins where the part ends, and belongs to the same version of the file."""
     if response.status_code != 206:
         return False
     start = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
-    same = not part.validator or _validator(response) in ("", part.validator)
-    if start is None or int(start[1]) != part.size or not same:
-        part.restart()
+    same = not progress.validator or _validator(response) in ("", progress.validator)
+    if start is None or int(start[1]) != progress.size or not same:
+        progress.restart()
         raise TemporaryError(f"the server sent another part of {response.url} than was asked for")
     return True
 

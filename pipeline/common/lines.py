@@ -79,6 +79,11 @@ def open_bytes(path: Path) -> BinaryIO:
     return path.open("rb", buffering=BUFFER)
 
 
+def decompress_zstd(raw: io.RawIOBase) -> BinaryIO:
+    """The bytes in a stream of zstd frames; reading raises EOFError when the last frame is cut off."""
+    return cast(BinaryIO, io.BufferedReader(_ZstdReader(cast(BinaryIO, raw)), BUFFER))
+
+
 def read_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a text file without their line feed, in constant memory.
 
@@ -165,3 +170,15 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
         for line in lines:
             writer.write(line)
     return writer.lines
+
+
+def concatenate(parts: Sequence[Path], output: Path) -> list[int]:
+    """Write files of lines one after another; returns how many lines each has."""
+    sizes = []
+    with LineWriter(output) as writer:
+        for part in parts:
+            before = writer.lines
+            for line in read_lines(part):
+                writer.write(line)
+            sizes.append(writer.lines - before)
+    return sizes

@@ -11,6 +11,14 @@ def threads() -> int:
     return int(os.environ.get("TRANSLATIONS_THREADS") or os.cpu_count() or 1)
 
 
+def memory_mb() -> int:
+    """Memory in MB that the script may use: TRANSLATIONS_MEMORY, else 2,000.
+
+    Asked by scripts whose need would grow with their input; they use the disk beyond it.
+    """
+    return int(os.environ.get("TRANSLATIONS_MEMORY") or 2_000)
+
+
 def gpus() -> list[int]:
     """Device ids of the GPUs that the script may use: TRANSLATIONS_GPUS, none by default."""
     return [int(device) for device in os.environ.get("TRANSLATIONS_GPUS", "").split()]
@@ -29,6 +37,11 @@ def checkpoints() -> Path | None:
     """
     folder = os.environ.get("TRANSLATIONS_CHECKPOINTS")
     return Path(folder) if folder else None
+
+
+def grace_seconds() -> float:
+    """Time from a SIGTERM to the SIGKILL that follows it: TRANSLATIONS_GRACE, else six seconds."""
+    return float(os.environ.get("TRANSLATIONS_GRACE") or 6)
 
 
 def progress_file() -> Path | None:

@@ -1,10 +1,18 @@
 """Make a variant of a test or dev set with OpusTrainer's own modifiers, as models meet them in training.
 
-upper   both sides in upper case             title   both sides With Each Word Capitalised
-typos   four kinds of typing errors in each source line, drawn anew for each line; the target as it is
-punct   the final punctuation dropped from both sides where it is of the same kind
+upper         both sides in upper case
+title         both sides With Each Word Capitalised
+typos         four kinds of typing errors in each source line, drawn anew for each line; the target as it is
+punct         the final punctuation dropped from both sides where it is of the same kind
+noise         before each pair a pair of noise, the same random words on both sides
+inline-noise  random words put into both sides, after 5 % of the words that are aligned one to one
+mix           a few of all these: each changes 5 % of the lines (inline noise 1 % of the words); title and
+              upper for scripts with two cases, typos for scripts that spell sounds
+mix-cjk       the mix without title, upper and typos
+short         400 pairs with one or two words a side, unchanged
 
 A modifier changes the target where OpusTrainer does, so that the reference is what a model learns to produce.
+Noise inside lines needs the corpus's tokens and word alignments.
 
     python -m pipeline.data.augment --modifier upper --src en --trg eo \\
         --corpus-src test/corpus.en.zst --corpus-trg test/corpus.eo.zst --output test-upper
@@ -12,84 +20,59 @@ A modifier changes the target where OpusTrainer does, so that the reference is w
 
 import argparse
 import logging
-import random
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from opustrainer.modifiers.punctuation import RemoveEndPunctuationModifier
-from opustrainer.modifiers.surface import TitleCaseModifier, UpperCaseModifier
-from opustrainer.modifiers.typos import TypoModifier
-from opustrainer.types import Modifier
-
-from pipeline.common.errors import InputError
-from pipeline.common.lines import LineWriter
-from pipeline.common.sampling import Reservoir
+from pipeline.common.lines import zip_lines
 from pipeline.common.script import new_folder, run
-from pipeline.data.imports import SAMPLES, SEED, one_line, publish, scratch_folder, shown
-from pipeline.data.parallel import Pair, file_pairs
+from pipeline.data.imports import Origin, publish, refuse_empty, scratch_folder
+from pipeline.data.modifiers import ALIGNED, MODIFIERS, modify
+from pipeline.data.parallel import Pair, write_pairs
+from pipeline.data.short_pairs import short_pairs
+from pipeline.data.texts import file_pairs
+from pipeline.data.word_links import word_links
 
 log = logging.getLogger(__name__)
 
-ALWAYS = 1.0
-TYPOS_PER_LINE = 4
-
-
-def _typos() -> Modifier:
-    kinds = random.sample(list(TypoModifier.modifiers), TYPOS_PER_LINE)
-    return TypoModifier(ALWAYS, **dict.fromkeys(kinds, ALWAYS))
-
-
-MODIFIERS: dict[str, Callable[[], Modifier]] = {
-    "upper": lambda: UpperCaseModifier(ALWAYS),
-    "title": lambda: TitleCaseModifier(ALWAYS),
-    "typos": _typos,
-    "punct": lambda: RemoveEndPunctuationModifier(ALWAYS),
-}
+SHORT = "short"
+COUNTS = ("changed", "noise pairs added")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Write corpus.{src}.zst, corpus.{trg}.zst and stats.json with the number of changed pairs."""
+    """Write corpus.{src}.zst, corpus.{trg}.zst and stats.json with the numbers of changed and added pairs."""
     args = _arguments(argv)
     output = new_folder(args.output)
     log.info("Applying %s to %s and %s", args.modifier, args.corpus_src, args.corpus_trg)
+    counts: Counter[str] = Counter(dict.fromkeys(COUNTS, 0))
+    dropped: Counter[str] = Counter()
     with scratch_folder(output, args.corpus_src.name) as scratch:
         files = [scratch / f"corpus.{args.src}.zst", scratch / f"corpus.{args.trg}.zst"]
-        pairs = file_pairs(args.corpus_src, args.corpus_trg)
-        publish(files, _write(pairs, args.modifier, files), output)
+        if args.modifier == SHORT:
+            pairs = file_pairs(args.corpus_src, args.corpus_trg)
+            variant = iter(short_pairs(pairs, (args.src, args.trg), dropped))
+        else:
+            variant = _modified(args, counts)
+        written, samples = write_pairs(variant, files)
+        refuse_empty(written, Origin(dropped=dropped))
+        stats: dict[str, object] = {
+            "lines": {"in": written + dropped.total(), "kept": written, "dropped": dict(+dropped)},
+            **counts,
+            "samples": samples,
+        }
+        publish(files, stats, output)
+    log.info("%s", counts)
 
 
-def modify(pair: Pair, modifier: str, number: int) -> Pair:
-    """A pair's variant; a pair with an empty side stays as it is.
-
-    OpusTrainer draws from Python's global generator, which is seeded here by the line's number: a line's
-    variant does not depend on the lines before it.
-    """
-    src, trg = map(one_line, pair)
-    if not src.strip() or not trg.strip():
-        return src, trg
-    random.seed(f"{SEED} {modifier} {number}")
-    new_src, new_trg = next(iter(MODIFIERS[modifier]()([f"{src}\t{trg}"]))).split("\t")
-    return new_src, new_trg
-
-
-def _write(pairs: Iterator[Pair], modifier: str, files: Sequence[Path]) -> dict[str, object]:
-    changed = 0
-    samples: Reservoir[Pair] = Reservoir(SAMPLES, SEED)
-    with LineWriter(files[0]) as src_writer, LineWriter(files[1]) as trg_writer:
-        for number, pair in enumerate(pairs):
-            variant = modify(pair, modifier, number)
-            src_writer.write(variant[0])
-            trg_writer.write(variant[1])
-            changed += variant != pair
-            samples.add(variant)
-    if not samples.seen:
-        raise InputError("The corpus is empty. Choose another test set.")
-    log.info("Changed %s of %s pairs", f"{changed:,}", f"{samples.seen:,}")
-    return {
-        "lines": {"in": samples.seen, "kept": samples.seen, "dropped": {}},
-        "changed": changed,
-        "samples": [[shown(src), shown(trg)] for src, trg in samples.items()],
-    }
+def _modified(args: argparse.Namespace, counts: Counter[str]) -> Iterator[Pair]:
+    aligned = (args.tokens_src, args.tokens_trg, args.alignments) if args.modifier in ALIGNED else ()
+    scripts = {"bicameral": args.bicameral, "phonemic": args.phonemic}
+    for number, (src, trg, *tokens) in enumerate(zip_lines(args.corpus_src, args.corpus_trg, *aligned)):
+        links = word_links(*tokens) if tokens else ""
+        *added, variant = modify((src, trg), args.modifier, number, links=links, **scripts)
+        counts["changed"] += variant != (src, trg)
+        counts["noise pairs added"] += len(added)
+        yield from (*added, variant)
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -97,13 +80,21 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--modifier", required=True, choices=sorted(MODIFIERS), help="what to do to the lines")
-    add("--src", required=True, help="source language, as it stands in file names")
-    add("--trg", required=True, help="target language, as it stands in file names")
+    add("--modifier", required=True, choices=sorted((*MODIFIERS, SHORT)), help="what to do to the lines")
+    add("--src", required=True, help="source language, as it stands in file names; ICU's locale for short")
+    add("--trg", required=True, help="target language, likewise")
+    add("--bicameral", action="store_true", help="the source's script has upper and lower case, for mix")
+    add("--phonemic", action="store_true", help="the source's script spells sounds, for mix")
     add("--corpus-src", required=True, type=Path, help="source side (.zst, .gz or plain)")
     add("--corpus-trg", required=True, type=Path, help="target side")
+    add("--tokens-src", type=Path, help="source side as tokens, for noise inside lines")
+    add("--tokens-trg", type=Path, help="target side as tokens")
+    add("--alignments", type=Path, help="links between the tokens, a line a pair")
     add("--output", required=True, type=Path, help="new folder for the variant")
-    return parser.parse_args(argv)
+    args = parser.parse_args(argv)
+    if args.modifier in ALIGNED and not (args.tokens_src and args.tokens_trg and args.alignments):
+        parser.error(f"{args.modifier} needs --tokens-src, --tokens-trg and --alignments")
+    return args
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ end, so a failure leaves no half of a corpus.
 """
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from pipeline.common.downloads import Source
@@ -17,6 +18,7 @@ from pipeline.common.script import write_json
 SAMPLES = 10
 SHOWN = 200  # characters of a sampled line
 SEED = 1111
+Stats = dict[str, object]
 _SPACES = str.maketrans("\t\n", "  ")
 
 
@@ -44,19 +46,46 @@ def scratch_folder(output: Path, dataset: str) -> Iterator[Path]:
             raise type(error)(f"Dataset {dataset}: {message}") from error
 
 
-def publish(files: Sequence[Path], stats: dict[str, object], output: Path) -> None:
+def publish(files: Sequence[Path], stats: Stats, output: Path) -> None:
     """Move finished files into the output folder, then write stats.json."""
     for file in files:
         file.replace(output / file.name)
     write_json(output / "stats.json", stats)
 
 
-def import_stats(
-    lines: int, kept: int, dropped: dict[str, int], samples: list[object], sources: Sequence[Source]
-) -> dict[str, object]:
+@dataclass
+class Origin:
+    """Where a dataset came from; all but the sources may be unknown, and then empty.
+
+    An importer that fetches while lines are read adds sources, counts and details until the last line is out.
+    """
+
+    sources: list[Source] = field(default_factory=list)
+    revision: str = ""  # of the dataset: a release, a version, a commit
+    licence: str = ""  # as the provider states it
+    dropped: Counter[str] = field(default_factory=Counter)  # lines that the importer left out, by reason
+    details: dict[str, object] = field(default_factory=dict)  # what else stats.json should say
+
+
+def refuse_empty(lines: int, origin: Origin) -> None:
+    """Raise InputError when no line is left, with the reasons why others were left out."""
+    if lines:
+        return
+    urls = ", ".join(source.url for source in origin.sources)
+    where = f" ({urls})" if urls else ""
+    dropped = ", ".join(f"{reason} {number:,}" for reason, number in origin.dropped.items() if number)
+    left_out = f"; all lines were left out: {dropped}" if dropped else ""
+    raise InputError(f"It is empty{where}{left_out}. Remove it from the config, or correct its name.")
+
+
+def import_stats(kept: int, dropped: Mapping[str, int], samples: list[object], origin: Origin) -> Stats:
     """The content of an importer's stats.json."""
+    reasons = {reason: number for reason, number in (origin.dropped + Counter(dropped)).items() if number}
     return {
-        "lines": {"in": lines, "kept": kept, "dropped": dropped},
-        "source": [asdict(source) for source in sources],
+        "lines": {"in": kept + sum(reasons.values()), "kept": kept, "dropped": reasons},
+        "revision": origin.revision,
+        "licence": origin.licence,
+        "source": [asdict(source) for source in origin.sources],
         "samples": samples,
+        **origin.details,
     }

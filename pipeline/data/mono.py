@@ -7,20 +7,21 @@ An importer is this frame with a function that downloads a dataset and yields it
 import argparse
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.common.downloads import Source
-from pipeline.common.errors import InputError
-from pipeline.common.lines import write_lines
+from pipeline.common.lines import LineWriter, write_lines
 from pipeline.common.sampling import Reservoir, sample
 from pipeline.common.script import new_folder
 from pipeline.data.imports import (
     SAMPLES,
     SEED,
+    Origin,
+    Stats,
     import_stats,
     one_line,
     publish,
+    refuse_empty,
     scratch_folder,
     shown,
 )
@@ -29,30 +30,46 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
+class Request:
+    """What to import: a dataset's name at its provider, the provider's code of the language, the limits."""
+
+    dataset: str
+    code: str
+    max_sentences: int
+    min_score: float = 0.0  # of a provider that scores its texts
+
+
+@dataclass(frozen=True)
 class Text:
-    """Lines to be read once, where they came from, and what else stats.json should say."""
+    """Lines to be read once, and where they came from.
+
+    `chosen` says that the importer itself ends at the limit, with lines that need no sampling any more.
+    """
 
     lines: Iterable[str]
-    sources: Sequence[Source]
-    details: dict[str, object] = field(default_factory=dict)
+    origin: Origin
+    chosen: bool = False
 
 
-Download = Callable[[str, str, Path], Text]
+Download = Callable[[Request, Path], Text]
 
 
 def import_mono(parser: argparse.ArgumentParser, argv: Sequence[str] | None, download: Download) -> None:
-    """Run a monolingual importer, whose help text the parser has.
+    """Run a monolingual importer, whose help text the parser has, and its own options if there are any.
 
-    `download(dataset, code, scratch)` fetches what it needs into the scratch folder and returns a Text.
+    `download(request, scratch)` fetches what it needs into the scratch folder and returns a Text.
     Written into the output folder: mono.{lang}.zst, in the order of the dataset, and stats.json.
     """
+    parser.set_defaults(min_score=0.0)
     args = _arguments(parser, argv)
     output = new_folder(args.output)
-    log.info("Importing %s (%s), at most %s lines", args.dataset, args.code, f"{args.max_sentences:,}")
+    request = Request(args.dataset, args.code, args.max_sentences, args.min_score)
+    log.info("Importing %s into %s", request, output)
     with scratch_folder(output, args.dataset) as scratch:
-        text = download(args.dataset, args.code, scratch)
+        text = download(request, scratch)
         file = scratch / f"mono.{args.lang}.zst"
-        publish([file], _write(text, file, args.max_sentences, args.dataset), output)
+        stats = _write_chosen(text, file) if text.chosen else _write_sample(text, file, request)
+        publish([file], stats, output)
 
 
 def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
@@ -68,15 +85,23 @@ def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> a
     return args
 
 
-def _write(text: Text, file: Path, size: int, dataset: str) -> dict[str, object]:
-    kept: Reservoir[str] = Reservoir(size, f"{SEED} {dataset}")
+def _write_sample(text: Text, file: Path, request: Request) -> Stats:
+    kept: Reservoir[str] = Reservoir(request.max_sentences, f"{SEED} {request.dataset}")
     for line in text.lines:
         kept.add(one_line(line))
-    if not kept.seen:
-        urls = ", ".join(source.url for source in text.sources)
-        raise InputError(f"It is empty ({urls}). Remove it from the config, or correct its name.")
+    refuse_empty(kept.seen, text.origin)
     written = write_lines(file, kept.items())
     log.info("Read %s lines, wrote %s", f"{kept.seen:,}", f"{written:,}")
-    dropped = {"not in the sample": kept.seen - written} if kept.seen > written else {}
     samples: list[object] = [shown(line) for line in sample(kept.items(), SAMPLES, SEED)]
-    return import_stats(kept.seen, written, dropped, samples, text.sources) | text.details
+    return import_stats(written, {"not in the sample": kept.seen - written}, samples, text.origin)
+
+
+def _write_chosen(text: Text, file: Path) -> Stats:
+    samples: Reservoir[str] = Reservoir(SAMPLES, SEED)
+    with LineWriter(file) as writer:
+        for line in text.lines:
+            writer.write(one_line(line))
+            samples.add(line)
+    refuse_empty(writer.lines, text.origin)
+    log.info("Wrote %s lines", f"{writer.lines:,}")
+    return import_stats(writer.lines, {}, [shown(line) for line in samples.items()], text.origin)

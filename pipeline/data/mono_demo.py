@@ -11,7 +11,8 @@ from pathlib import Path
 from pipeline.common.errors import InputError
 from pipeline.common.script import run
 from pipeline.data.demo_corpus import MONO_PARTS, SIDES, mono_part
-from pipeline.data.mono import Text, import_mono
+from pipeline.data.imports import Origin
+from pipeline.data.mono import Request, Text, import_mono
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -22,14 +23,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     import_mono(parser, argv, generate)
 
 
-def generate(dataset: str, code: str, _: Path) -> Text:
+def generate(request: Request, _: Path) -> Text:
     """The lines of a part in one language."""
-    if dataset not in MONO_PARTS:
+    if request.dataset not in MONO_PARTS:
         raise InputError(f"The demo's monolingual text has the part {', '.join(MONO_PARTS)} only.")
-    if code not in SIDES:
-        raise InputError(f"The demo's text is in English (en) and Esperanto (eo), not in {code}.")
-    lines, noise = mono_part(dataset, code)
-    return Text(lines, [], {"synthetic": True, "noise": noise})
+    if request.code not in SIDES:
+        raise InputError(f"The demo's text is in English (en) and Esperanto (eo), not in {request.code}.")
+    lines, noise = mono_part(request.dataset, request.code)
+    return Text(lines, Origin(details={"synthetic": True, "noise": noise}))
 
 
 if __name__ == "__main__":

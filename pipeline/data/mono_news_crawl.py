@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.common.errors import InputError
-from pipeline.common.lines import read_lines
 from pipeline.common.script import run
-from pipeline.data.mono import Text, import_mono
+from pipeline.data.imports import Origin
+from pipeline.data.mono import Request, Text, import_mono
 from pipeline.data.text_urls import fetch_text
+from pipeline.data.texts import file_lines
 
 FOLDER = "http://data.statmt.org/news-crawl"
 
@@ -26,12 +27,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     import_mono(parser, argv, download)
 
 
-def download(dataset: str, code: str, scratch: Path) -> Text:
+def download(request: Request, scratch: Path) -> Text:
     """One language's file of the year."""
-    if not re.fullmatch(r"[\w.-]+", dataset):
-        raise InputError(f"{dataset!r} is no News Crawl dataset. Give a year, as in news.2021.")
-    file, source = fetch_text(f"{FOLDER}/{code}/{dataset}.{code}.shuffled.deduped.gz", code, scratch)
-    return Text(read_lines(file), [source])
+    if not re.fullmatch(r"[\w.-]+", request.dataset):
+        raise InputError(f"{request.dataset!r} is no News Crawl dataset. Give a year, as in news.2021.")
+    file, source = fetch_text(
+        f"{FOLDER}/{request.code}/{request.dataset}.{request.code}.shuffled.deduped.gz", request.code, scratch
+    )
+    return Text(file_lines(file), Origin([source], revision=request.dataset))
 
 
 if __name__ == "__main__":

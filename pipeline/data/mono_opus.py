@@ -8,11 +8,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.common.lines import read_lines
 from pipeline.common.script import run
-from pipeline.data.mono import Text, import_mono
-from pipeline.data.opus import corpus_url
+from pipeline.data.imports import Origin
+from pipeline.data.mono import Request, Text, import_mono
+from pipeline.data.opus import corpus_url, corpus_version
 from pipeline.data.text_urls import fetch_text
+from pipeline.data.texts import file_lines
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -23,10 +24,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     import_mono(parser, argv, download)
 
 
-def download(dataset: str, code: str, scratch: Path) -> Text:
+def download(request: Request, scratch: Path) -> Text:
     """The corpus's monolingual file."""
-    file, source = fetch_text(f"{corpus_url(dataset)}/mono/{code}.txt.gz", code, scratch)
-    return Text(read_lines(file), [source])
+    url = f"{corpus_url(request.dataset)}/mono/{request.code}.txt.gz"
+    file, source = fetch_text(url, request.code, scratch)
+    return Text(file_lines(file), Origin([source], revision=corpus_version(request.dataset)))
 
 
 if __name__ == "__main__":

@@ -10,10 +10,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.common.lines import read_lines
 from pipeline.common.script import run
-from pipeline.data.mono import Text, import_mono
+from pipeline.data.imports import Origin
+from pipeline.data.mono import Request, Text, import_mono
 from pipeline.data.text_urls import PLACEHOLDER, fetch_text
+from pipeline.data.texts import file_lines
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -24,10 +25,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     import_mono(parser, argv, download)
 
 
-def download(dataset: str, code: str, scratch: Path) -> Text:
+def download(request: Request, scratch: Path) -> Text:
     """The file at the URL."""
-    file, source = fetch_text(dataset.replace(PLACEHOLDER, code), "text", scratch)
-    return Text(read_lines(file), [source])
+    file, source = fetch_text(request.dataset.replace(PLACEHOLDER, request.code), "text", scratch)
+    return Text(file_lines(file), Origin([source]))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 UNSUPPORTED = {
     "opus_xces": "It comes from OPUS: use the provider opus.",
-    "hfds": "It lies at the Hugging Face hub, which needs a library of its own: use a URL of its files.",
+    "hfds": "It lies at the Hugging Face hub: use the provider hfp.",
 }
 TEXT_FORMATS = ("txt", "raw", "tsv", "csv", "sgm")
 OPENERS: dict[str, Callable[[Path], IO[bytes]]] = {".bz2": bz2.open, ".xz": lzma.open}

@@ -5,22 +5,21 @@ An importer is this frame with a function that downloads a dataset and yields it
 
 import argparse
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
-from pipeline.common.downloads import Source
-from pipeline.common.errors import InputError
-from pipeline.common.lines import LineWriter, zip_lines
+from pipeline.common.lines import LineWriter
 from pipeline.common.sampling import Reservoir
 from pipeline.common.script import new_folder
 from pipeline.data.imports import (
     SAMPLES,
     SEED,
+    Origin,
     import_stats,
     one_line,
     publish,
+    refuse_empty,
     scratch_folder,
     shown,
 )
@@ -41,11 +40,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Pairs (source, target) to be read once, where they came from, and what else stats.json should say."""
+    """Pairs (source, target) to be read once, and where they came from."""
 
     pairs: Iterable[Pair]
-    sources: Sequence[Source]
-    details: dict[str, object] = field(default_factory=dict)
+    origin: Origin
 
 
 Download = Callable[[Request, Path], Corpus]
@@ -64,13 +62,9 @@ def import_parallel(parser: argparse.ArgumentParser, argv: Sequence[str] | None,
     with scratch_folder(output, args.dataset) as scratch:
         corpus = download(request, scratch)
         files = [scratch / f"corpus.{args.src}.zst", scratch / f"corpus.{args.trg}.zst"]
-        stats = _write(corpus, files)
-        publish(files, stats, output)
-
-
-def file_pairs(src: Path, trg: Path) -> Iterator[Pair]:
-    """The pairs of two files; raises InputError when one has more lines than the other."""
-    return cast(Iterator[Pair], zip_lines(src, trg))
+        written, samples = write_pairs(corpus.pairs, files)
+        refuse_empty(written, corpus.origin)
+        publish(files, import_stats(written, {}, samples, corpus.origin), output)
 
 
 def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
@@ -89,17 +83,14 @@ def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> a
     return args
 
 
-def _write(corpus: Corpus, files: Sequence[Path]) -> dict[str, object]:
+def write_pairs(pairs: Iterable[Pair], files: Sequence[Path]) -> tuple[int, list[object]]:
+    """Write both sides, source first; returns how many pairs there were, and samples for stats.json."""
     samples: Reservoir[Pair] = Reservoir(SAMPLES, SEED)
     with LineWriter(files[0]) as src_writer, LineWriter(files[1]) as trg_writer:
-        for src, trg in corpus.pairs:
+        for src, trg in pairs:
             pair = one_line(src), one_line(trg)
             src_writer.write(pair[0])
             trg_writer.write(pair[1])
             samples.add(pair)
-    if not samples.seen:
-        urls = ", ".join(source.url for source in corpus.sources)
-        raise InputError(f"It is empty ({urls}). Remove it from the config, or correct its name.")
     log.info("Wrote %s pairs", f"{samples.seen:,}")
-    shown_pairs: list[object] = [[shown(src), shown(trg)] for src, trg in samples.items()]
-    return import_stats(samples.seen, samples.seen, {}, shown_pairs, corpus.sources) | corpus.details
+    return samples.seen, [[shown(src), shown(trg)] for src, trg in samples.items()]

@@ -14,6 +14,7 @@ from pathlib import Path
 from pipeline.common.errors import InputError
 from pipeline.common.script import run
 from pipeline.data.demo_corpus import PAIR_PARTS, SIDES, parallel_part
+from pipeline.data.imports import Origin
 from pipeline.data.parallel import Corpus, Request, import_parallel
 
 
@@ -34,7 +35,8 @@ def generate(request: Request, _: Path) -> Corpus:
         raise InputError(f"The demo corpus is in English (en) and Esperanto (eo), not in {codes}.")
     pairs, noise = parallel_part(request.dataset)
     src, trg = SIDES[request.src_code], SIDES[request.trg_code]
-    return Corpus(((pair[src], pair[trg]) for pair in pairs), [], {"synthetic": True, "noise": noise})
+    origin = Origin(details={"synthetic": True, "noise": noise})
+    return Corpus(((pair[src], pair[trg]) for pair in pairs), origin)
 
 
 if __name__ == "__main__":

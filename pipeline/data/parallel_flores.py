@@ -12,10 +12,13 @@ from pipeline.common.archives import extract
 from pipeline.common.downloads import fetch
 from pipeline.common.errors import InputError
 from pipeline.common.script import run
-from pipeline.data.parallel import Corpus, Request, file_pairs, import_parallel
+from pipeline.data.imports import Origin
+from pipeline.data.parallel import Corpus, Request, import_parallel
+from pipeline.data.texts import file_pairs
 
 URL = "https://dl.fbaipublicfiles.com/nllb/flores200_dataset.tar.gz"
 SETS = ("dev", "devtest")
+LICENCE = "CC-BY-SA-4.0"
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -34,7 +37,8 @@ def download(request: Request, scratch: Path) -> Corpus:
     source = fetch(URL, archive)
     names = [f"{code}.{request.dataset}" for code in (request.src_code, request.trg_code)]
     extract(archive, {f"flores200_dataset/{request.dataset}/{name}": scratch / name for name in names})
-    return Corpus(file_pairs(*(scratch / name for name in names)), [source])
+    origin = Origin([source], revision="FLORES-200", licence=LICENCE)
+    return Corpus(file_pairs(*(scratch / name for name in names)), origin)
 
 
 if __name__ == "__main__":

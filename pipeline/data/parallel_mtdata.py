@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.common.errors import InputError
 from pipeline.common.script import run
+from pipeline.data.imports import Origin
 from pipeline.data.mtdata_entries import entry_files, find_entry
 from pipeline.data.parallel import Corpus, Pair, Request, import_parallel
 
@@ -36,7 +37,9 @@ def import_entry(entry: "Entry", request: Request, scratch: Path) -> Corpus:
     exchange = _exchanged(entry, request)
     files, sources = entry_files(entry, scratch)
     pairs = _read(entry, files)
-    return Corpus(((trg, src) for src, trg in pairs) if exchange else pairs, sources)
+    has = "-".join(map(str, entry.did.langs))
+    origin = Origin(sources, revision=str(entry.did.version), details={"direction": has})
+    return Corpus(((trg, src) for src, trg in pairs) if exchange else pairs, origin)
 
 
 def _exchanged(entry: "Entry", request: Request) -> bool:

@@ -13,9 +13,13 @@ from pathlib import Path
 from pipeline.common.downloads import fetch
 from pipeline.common.errors import InputError
 from pipeline.common.script import run
-from pipeline.data.parallel import Corpus, Request, file_pairs, import_parallel
+from pipeline.data.imports import Origin
+from pipeline.data.parallel import Corpus, Request, import_parallel
+from pipeline.data.texts import file_pairs
 
-FOLDER = "https://github.com/MicrosoftTranslator/NTREX/raw/468c6b6/NTREX-128"
+COMMIT = "468c6b6"
+FOLDER = f"https://github.com/MicrosoftTranslator/NTREX/raw/{COMMIT}/NTREX-128"
+LICENCE = "CC-BY-SA-4.0"
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -32,7 +36,8 @@ def download(request: Request, scratch: Path) -> Corpus:
         raise InputError("NTREX has the set test only.")
     names = [_file_name(code) for code in (request.src_code, request.trg_code)]
     sources = [fetch(f"{FOLDER}/{name}", scratch / name) for name in names]
-    return Corpus(file_pairs(*(scratch / name for name in names)), sources)
+    origin = Origin(sources, revision=COMMIT, licence=LICENCE)
+    return Corpus(file_pairs(*(scratch / name for name in names)), origin)
 
 
 def _file_name(code: str) -> str:

@@ -9,13 +9,17 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.common.archives import extract
+from pipeline.common.archives import extract, members
 from pipeline.common.downloads import NotFound, Source, Unreachable, fetch
 from pipeline.common.script import run
-from pipeline.data.opus import corpus_name, corpus_url
-from pipeline.data.parallel import Corpus, Request, file_pairs, import_parallel
+from pipeline.data.imports import Origin
+from pipeline.data.opus import corpus_name, corpus_url, corpus_version, licence
+from pipeline.data.parallel import Corpus, Request, import_parallel
+from pipeline.data.texts import file_pairs
 
 log = logging.getLogger(__name__)
+
+LICENCE_FILES = ("README", "LICENSE")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -31,9 +35,22 @@ def download(request: Request, scratch: Path) -> Corpus:
     archive = scratch / "corpus.zip"
     pair, source = _fetch_pair(request, archive)
     prefix = f"{corpus_name(request.dataset)}.{pair}"
-    members = [f"{prefix}.{code}" for code in (request.src_code, request.trg_code)]
-    extract(archive, {member: scratch / member for member in members})
-    return Corpus(file_pairs(*(scratch / member for member in members)), [source])
+    sides = [f"{prefix}.{code}" for code in (request.src_code, request.trg_code)]
+    extract(archive, {side: scratch / side for side in sides})
+    origin = Origin(
+        [source],
+        revision=corpus_version(request.dataset),
+        licence=_licence(archive, scratch),
+        details={"direction": pair},
+    )
+    return Corpus(file_pairs(*(scratch / side for side in sides)), origin)
+
+
+def _licence(archive: Path, scratch: Path) -> str:
+    """What the zip says of its licence; older zips say nothing."""
+    names = [name for name in LICENCE_FILES if name in members(archive)]
+    extract(archive, {name: scratch / name for name in names})
+    return next(filter(None, (licence(scratch / name) for name in names)), "")
 
 
 def _fetch_pair(request: Request, archive: Path) -> tuple[str, Source]:

@@ -20,7 +20,9 @@ from sacrebleu.dataset.base import Dataset
 from pipeline.common.downloads import Source, fetch
 from pipeline.common.errors import InputError
 from pipeline.common.script import run
-from pipeline.data.parallel import Corpus, Request, file_pairs, import_parallel
+from pipeline.data.imports import Origin
+from pipeline.data.parallel import Corpus, Request, import_parallel
+from pipeline.data.texts import file_pairs
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -44,7 +46,9 @@ def download(request: Request, scratch: Path) -> Corpus:
     local, sources = _fetched(known, scratch)
     source_side, reference = Path(local.get_source_file(pair)), Path(local.get_reference_files(pair)[0])
     sides = (source_side, reference) if pair == wanted else (reference, source_side)
-    return Corpus(file_pairs(*sides), sources, {"direction": pair})
+    release = f"sacreBLEU {sacrebleu.__version__}"
+    origin = Origin(sources, revision=release, details={"direction": pair})
+    return Corpus(file_pairs(*sides), origin)
 
 
 def _known(name: str) -> Dataset:

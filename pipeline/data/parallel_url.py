@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.common.script import run
-from pipeline.data.parallel import Corpus, Request, file_pairs, import_parallel
+from pipeline.data.imports import Origin
+from pipeline.data.parallel import Corpus, Request, import_parallel
 from pipeline.data.text_urls import fetch_text, language_url
+from pipeline.data.texts import file_pairs
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -28,7 +30,7 @@ def download(request: Request, scratch: Path) -> Corpus:
     urls = [language_url(request.dataset, code) for code in (request.src_code, request.trg_code)]
     src, src_source = fetch_text(urls[0], request.src_code, scratch)
     trg, trg_source = fetch_text(urls[1], request.trg_code, scratch)
-    return Corpus(file_pairs(src, trg), [src_source, trg_source])
+    return Corpus(file_pairs(src, trg), Origin([src_source, trg_source]))
 
 
 if __name__ == "__main__":

@@ -8,14 +8,20 @@ it, beam 1, fixed batches), and stats.json.
 
 A source piece allows its 50 likeliest target pieces. Always allowed are the control, symbol and byte pieces
 of the target vocabulary and the 50 pieces after them, so that every character can be written.
+
+The model's embeddings and feed-forward layers must have sizes that are multiples of 64.
 """
 
 import argparse
 import logging
 import shutil
 import subprocess
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
+import yaml
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
@@ -42,12 +48,32 @@ from pipeline.quantize.lexical_shortlist import (
     read_shortlist,
     vocabulary_share,
 )
-from pipeline.quantize.marian_binary import clear_padding, read_model, serialize
+from pipeline.quantize.marian_binary import CONFIG, clear_padding, read_model, serialize
 
 logger = logging.getLogger(__name__)
 
 WEIGHTS = "model.intgemm8.bin"
 SHORTLIST = "lex.bin"
+
+# Processors with AVX-512 multiply 64 numbers of 8 bits at a time. Marian converts and loads matrices of other
+# heights, too, but decoding ends with a segmentation fault.
+INT8_WIDTH = 64
+SIZES = ("dim-emb", "transformer-dim-ffn", "transformer-decoder-dim-ffn")
+
+
+def check_sizes(weights: Path) -> None:
+    """Raise InputError for a model.npz whose 8-bit form could not be decoded."""
+    try:
+        with weights.open("rb") as file, np.load(file) as arrays:
+            config = yaml.safe_load(arrays[CONFIG].tobytes().rstrip(b"\0"))
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(f"{weights} is not a model of Marian ({error}). Train the student again.") from error
+    wrong = [f"{name} {config[name]}" for name in SIZES if config.get(name, 0) % INT8_WIDTH]
+    if wrong:
+        raise InputError(
+            f"{weights} cannot be quantised: it has {', '.join(wrong)}, and 8-bit decoding needs multiples "
+            f"of {INT8_WIDTH}. Train the student with others (marian-args.training-student)."
+        )
 
 
 def convert_weights(weights: Path, output: Path) -> None:
@@ -69,6 +95,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     model = load_model(args.model)
     if model.quantised:
         raise InputError(f"{args.model} is quantised already. Give the folder of the trained model.")
+    check_sizes(model.weights)
     source, target = load_vocabulary(model.source_vocab), load_vocabulary(model.target_vocab)
     shortlist = read_shortlist(args.shortlist, source, target)
     first = always_allowed(target)

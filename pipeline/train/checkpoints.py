@@ -176,13 +176,14 @@ def _find_disagreement(kept: Path, update: int) -> str | None:
 def _optimizer_agrees(kept: Path, update: int) -> bool:
     """Whether Adam has made so many steps, as far as it says: it keeps 1 - β₂ⁿ, which soon is 1."""
     options = yaml.safe_load((kept / OPTIONS).read_text()) if (kept / OPTIONS).exists() else {}
-    if "optimizer-params" not in options or any(map(options.get, _UNCOUNTED)):
+    params = options.get("optimizer-params") or []
+    if len(params) < 2 or any(map(options.get, _UNCOUNTED)):  # Marian's own default is not written down
         return True
     with np.load(kept / OPTIMIZER) as arrays:
         if "adam_denoms" not in arrays.files:
             return True
         counted = float(arrays["adam_denoms"].ravel()[1])
-    beta = float(np.float32(options["optimizer-params"][1]))  # Marian reads it in single precision
+    beta = float(np.float32(params[1]))  # Marian reads it in single precision
     return abs(counted - (1 - beta**update)) < _SAME
 
 

@@ -20,7 +20,7 @@ from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.marian import marian_error
 from pipeline.common.marian_options import Options, write_options
 from pipeline.common.processes import die_with_parent, kill_group
-from pipeline.common.resources import marian_command
+from pipeline.common.resources import grace_seconds, marian_command
 from pipeline.train.checkpoints import MODEL, Checkpoints, Place, read_progress, saved_at
 from pipeline.train.curve import Curve, parse_validation
 from pipeline.train.feed import CLOSED, Feed
@@ -28,9 +28,8 @@ from pipeline.train.settings import updates_in
 from pipeline.train.stopping import StopSwitch
 
 POLL_SECONDS = 0.2
-# A stop that was asked for must be over, checkpoint included, before a worker's six seconds are.
 CUT_FEED_SECONDS = 2.0  # Marian looks for signals between updates; waiting for text, it would not
-KILL_SECONDS = 4.5
+KILL_AFTER = 0.75  # of the time that a worker gives; the rest is for keeping the save
 FEED_END_SECONDS = 1.0
 TAIL_LINES = 40
 CURVE = "curve.jsonl"
@@ -168,7 +167,7 @@ class Stage:
             marian.send_signal(signal.SIGTERM)
         if seconds > CUT_FEED_SECONDS:
             feeding.kill()
-        if seconds > KILL_SECONDS:
+        if seconds > KILL_AFTER * grace_seconds():
             kill_group(marian.pid)
 
     def _outcome(self, status: int, fed: int | None, stop: StopSwitch) -> bool:

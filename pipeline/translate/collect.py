@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.common.errors import InputError
-from pipeline.common.lines import LineWriter, count_lines, read_lines
+from pipeline.common.lines import concatenate, count_lines
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 
@@ -47,18 +47,6 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--name", required=True, help="name of the file to write, such as mono.en.zst")
     parser.add_argument("--output", required=True, type=Path, help="new folder for the result")
     return parser.parse_args(argv)
-
-
-def concatenate(parts: Sequence[Path], output: Path) -> list[int]:
-    """Write the parts one after another; returns how many lines each has."""
-    sizes = []
-    with LineWriter(output) as writer:
-        for part in parts:
-            before = writer.lines
-            for line in read_lines(part):
-                writer.write(line)
-            sizes.append(writer.lines - before)
-    return sizes
 
 
 if __name__ == "__main__":

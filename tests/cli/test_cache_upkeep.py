@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import PARTITION
+from tests.store.gcs_server import BUCKET, serve
 from translations_assets.project import Project
 from translations_assets.steps.manifest import Blob
 
@@ -138,3 +139,20 @@ def test_an_old_store_is_told_to_be_empty(command: Command) -> None:
     assert "nothing there" in command("cache", "verify").out
     assert command("cache", "gc").code == 0
     assert not os.path.exists(Project().store.url.removeprefix("file://"))
+
+
+def test_a_store_in_a_bucket_is_looked_after_alike(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve(BUCKET) as server:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", server.url)
+        monkeypatch.setenv("TRANSLATIONS_STORE", f"gs://{BUCKET}/cli")
+        make("train_vocab")
+        assert command("cache", "verify").out.endswith("All is whole.\n")
+        assert f"in gs://{BUCKET}/cli" in command("cache", "gc").out
+        assert command("cache", "pin", "run-1").code == 0
+        command("cache", "gc", "--keep-days", "0", "--keep-refs", "0", "--grace-days", "0", "--delete")
+        assert len(list(Project().store.manifests())) == 6
+        damaged = next(name for name in server.names() if name.startswith("cli/blobs/"))
+        server.damage(damaged, b"")
+        said = command("cache", "verify")
+        assert said.code == 1
+        assert damaged.removeprefix("cli/") in said.out

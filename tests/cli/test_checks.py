@@ -57,6 +57,18 @@ def test_an_error_is_exit_1(command: Command) -> None:
 
 
 @pytest.mark.usefixtures("leak")
+def test_without_a_terminal_a_check_is_a_line(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that it can be searched for, and is whole in the log of CI."""
+    monkeypatch.setenv("COLUMNS", "60")
+    make("check_merge_corpus")
+    lines = command("checks", PARTITION).out.splitlines()
+    (told,) = [line for line in lines if "held-out-exact" in line and "failed" in line]
+    assert "merge_corpus" in told
+    assert "2 lines of training text stand" in told
+    assert max(map(len, lines)) < 1000
+
+
+@pytest.mark.usefixtures("leak")
 @pytest.mark.parametrize(
     ("override", "state"),
     [

@@ -65,7 +65,7 @@ def test_a_space_that_cannot_be_one(command: Command, monkeypatch: pytest.Monkey
     monkeypatch.setenv("TRANSLATIONS_SPACE", "Not A Space")
     said = command("results", PARTITION)
     assert said.code == 1
-    assert said.err.startswith("error: TRANSLATIONS_SPACE='Not A Space'")
+    assert said.err.startswith("error: 'Not A Space', from TRANSLATIONS_SPACE")
 
 
 def test_a_store_that_cannot_be_written(

@@ -161,9 +161,8 @@ def test_results(command: Command) -> None:
 def test_what_is_out_of_date_is_shown_with_a_note(command: Command, place: Place) -> None:
     make("evaluate_backwards")
     path = place.root / "configs" / f"{PARTITION}.yml"
-    path.write_text(
-        path.read_text().replace("training-backward: &model", "training-backward: &model\n    seed: 9")
-    )
+    model = "training-backward: &model"
+    path.write_text(path.read_text().replace(model, f"{model}\n    transformer-dropout: 0.1"))
     said = command("results", PARTITION, "--json")
     assert set(json.loads(said.out)) == {"backwards"}
     assert "note: evaluate_backwards is out of date" in said.err

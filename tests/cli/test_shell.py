@@ -8,7 +8,10 @@ import pytest
 
 from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import PARTITION, Place
+from tests.runners.scripts import COPY, job
+from translations_assets.cli.shell import _script
 from translations_assets.project import Project
+from translations_assets.store.memory import MemoryStore
 
 VOCAB = "train-vocab-en-eo"
 
@@ -16,6 +19,13 @@ VOCAB = "train-vocab-en-eo"
 def shell(command: Command, *words: str) -> subprocess.CompletedProcess[str]:
     said = command("shell", PARTITION, VOCAB, *words)
     return subprocess.CompletedProcess(words, said.code, said.out, said.err)
+
+
+def test_the_script_names_a_secret_and_does_not_hold_it() -> None:
+    work = job(MemoryStore(), COPY, secrets=("HF_TOKEN",))
+    text = _script(work, {"LANG": "C.UTF-8", "HF_TOKEN": "hf_planted"})
+    assert 'HF_TOKEN="$HF_TOKEN"' in text
+    assert "hf_planted" not in text
 
 
 def test_the_inputs_are_placed_and_the_command_is_shown(command: Command) -> None:

@@ -69,7 +69,7 @@ def test_a_previous_runs_results_stand_for_the_stages_before_the_start(
     steps = planned(command, *words, "--start", "train_student", "--previous-run", "run-1")
     assert not_cached(steps) == {"train-student-en-eo"}
     said = command("plan", PARTITION, *words, "--start", "train_student", "--previous-run", "run-1")
-    assert "train-teacher-en-eo-1: other arguments (marian_args)" in said.err
+    assert "train-teacher-en-eo-1: marian-args.training-teacher.after: 20u → 99u" in said.err
 
 
 def test_another_vocabulary_is_refused(command: Command) -> None:

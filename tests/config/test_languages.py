@@ -11,6 +11,9 @@ from pipeline.clean.alphabet import check_script, letters_of
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.languages import TABLE, language, languages
 
+# Codes with a script or a region, besides those that configs of 2026 have
+VARIANTS = {"pt_br", "pt_pt", "sr_cyrl", "zh_hans"}
+
 
 def test_all_languages_of_the_2026_generation_are_there() -> None:
     codes = (
@@ -18,7 +21,8 @@ def test_all_languages_of_the_2026_generation_are_there() -> None:
         "id is it ja ka kk km kn ko lt lv mk ml mr ms my nb ne nl nn no oc or pa pl pt ro ru si sk sl sq sr "
         "sv ta te th tl tr uk ur uz vi xh zh zh_hant"
     )
-    assert list(languages()) == codes.split()
+    assert [code for code in languages() if code not in VARIANTS] == codes.split()
+    assert set(languages()) >= VARIANTS
 
 
 def test_providers_codes() -> None:
@@ -28,6 +32,22 @@ def test_providers_codes() -> None:
     assert (traditional.opus, traditional.news_crawl, traditional.mtdata) == ("zh", "zh", "zho")
     assert serbian.ntrex == "srp-Cyrl"
     assert language("lv").flores == "lvs_Latn"
+    assert (language("et").hplt, language("et").hplt2, language("ar").hplt2) == (
+        "ekk_Latn",
+        "est_Latn",
+        "ara_Arab",
+    )
+    pontoon = {code: language(code).pontoon for code in ("ru", "sv", "es", "zh", "zh_hant", "pt_pt")}
+    assert list(pontoon.values()) == ["ru", "sv-SE", "es-ES", "zh-CN", "zh-TW", "pt-PT"]
+
+
+def test_variants_have_the_codes_of_their_language_and_of_their_own() -> None:
+    for variant, of in {"pt_br": "pt", "pt_pt": "pt", "sr_cyrl": "sr", "zh_hans": "zh"}.items():
+        assert language(variant).opus == language(of).opus
+        assert language(variant).flores == language(of).flores
+    assert (language("pt_br").ntrex, language("pt_pt").ntrex) == ("por-BR", "por")
+    chinese = {code: language(code).chinese for code in languages() if language(code).chinese}
+    assert chinese == {"zh": "simplified", "zh_hans": "simplified", "zh_hant": "traditional"}
     assert language("eo").ntrex == ""
 
 
@@ -50,7 +70,7 @@ def test_scripts_decide_case_and_spelling_by_sound() -> None:
 
 def test_languages_whose_lengths_are_counted_in_characters() -> None:
     unspaced = [code for code in languages() if not language(code).spaced]
-    assert unspaced == ["ja", "km", "ko", "my", "th", "zh", "zh_hant"]
+    assert unspaced == ["ja", "km", "ko", "my", "th", "zh", "zh_hans", "zh_hant"]
 
 
 @pytest.mark.parametrize("code", languages())

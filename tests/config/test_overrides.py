@@ -50,7 +50,7 @@ def test_the_name_of_a_threshold_may_hold_dots() -> None:
         ),
         ("experiment.spm-vocab-size", "8", "experiment.spm-vocab-size: must be a whole number"),
         ("experiment.trg", "en", "experiment.trg: is the source language too (en)"),
-        ("datasets.test", ["flores_dev"], "datasets.test[0]: 'flores_dev' is in devtest too"),
+        ("datasets.test", ["flores_dev"], "datasets.devtest[0]: 'flores_dev' is in test too"),
         ("experiment.name.first", "x", "experiment.name.first: name is no section"),
         ("target-stage", "nowhere", "target-stage: 'nowhere' is not a stage."),
     ],

@@ -14,6 +14,7 @@ from typing import Any
 import dagster as dg
 
 from tests.defs.runner import MadeUpRunner
+from translations_assets.cli.instance import missed_gates
 from translations_assets.cli.launch import launch
 from translations_assets.defs.shared import PROJECT
 from translations_assets.stages import STAGES
@@ -31,6 +32,7 @@ def run(partition: str, options: RunOptions) -> dict[str, Any]:
     evaluations = [entry.get_dagster_event().asset_check_evaluation_data for entry in checked]
     return {
         "status": ended.status.value,
+        "missed": missed_gates(ended.run_id),
         "made": sorted({entry.asset_key.to_user_string() for entry in map(_event, made) if entry.asset_key}),
         "checks": {
             f"{found.asset_key.to_user_string()} {found.check_name}": {

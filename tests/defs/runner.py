@@ -60,7 +60,7 @@ class MadeUpRunner:
 
 def _contents(job: Job, name: str) -> bytes:
     if name == "stats.json":
-        return json.dumps(STATISTICS).encode()
+        return json.dumps({**STATISTICS, "datasets": _datasets(job)}).encode()
     if name == "metrics.json":
         return json.dumps(SCORES if job.script.endswith("evaluate") else TRAINING).encode()
     if name == "numbers.json":
@@ -68,3 +68,11 @@ def _contents(job: Job, name: str) -> bytes:
     if name.endswith(".spm"):
         return b"the vocabulary that all models share"
     return hashlib.sha256(f"{job.key} {name}".encode()).hexdigest().encode()
+
+
+def _datasets(job: Job) -> list[dict[str, object]]:
+    """What a merge says of each dataset; nothing for other scripts."""
+    given = list(job.command)
+    names = given[given.index("--datasets") + 1 :] if "--datasets" in given else []
+    end = next((place for place, name in enumerate(names) if name.startswith("--")), len(names))
+    return [{"dataset": name, "in": 3, "kept": 2} for name in names[:end]]

@@ -85,6 +85,7 @@ def test_a_bad_teacher_stops_distillation(runs: tuple[dict[str, Any], dict[str, 
     )
     assert found["metadata"]["checks.teacher-margin.margin"] == -20
     assert found["metadata"]["chrF, backwards"] == 50
+    assert "teacher_margin" in stopped["missed"]
     assert stopped["status"] == "FAILURE"
     assert {"train_teacher", "train_backwards", "translate_mono_trg"} <= set(stopped["made"])
     assert not {"translate_corpus", "translate_mono_src", "train_student"} & set(stopped["made"])
@@ -100,6 +101,7 @@ def test_the_gate_can_be_overridden_for_a_run_which_is_recorded(
         "overridden for this run (checks.teacher-margin.level: off): off; it would have failed: chrF 20.0"
     )
     assert found["metadata"]["overridden for this run"] == {"level": "off"}
+    assert overridden["missed"] == []
     assert overridden["status"] == "SUCCESS"
     assert set(overridden["made"]) == set(ASSETS)
 

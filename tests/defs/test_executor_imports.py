@@ -19,6 +19,7 @@ import translations_assets
 
 PACKAGE = Path(translations_assets.__file__).parent
 EXECUTOR = PACKAGE / "defs" / "executor.py"
+IN_PROCESS = PACKAGE / "defs" / "in_process.py"
 RECIPES = PACKAGE / "defs" / "recipes.py"
 
 
@@ -46,7 +47,9 @@ def lookup(module: str, *names: str) -> Any:
         pytest.fail(moved(".".join((module, *names))))
 
 
-@pytest.mark.parametrize(("module", "name"), [*private_imports(EXECUTOR), *private_imports(RECIPES)])
+@pytest.mark.parametrize(
+    ("module", "name"), [found for path in (EXECUTOR, IN_PROCESS, RECIPES) for found in private_imports(path)]
+)
 def test_private_names_are_where_they_were(module: str, name: str) -> None:
     assert lookup(module, name) is not None
 
@@ -100,4 +103,4 @@ def test_private_functions_take_what_is_passed(path: str) -> None:
 
 def test_no_other_module_imports_from_dagsters_private_modules() -> None:
     users = {path for path in PACKAGE.rglob("*.py") if private_imports(path)}
-    assert users == {EXECUTOR, RECIPES}
+    assert users == {EXECUTOR, IN_PROCESS, RECIPES}

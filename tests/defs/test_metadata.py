@@ -1,6 +1,7 @@
 """What people read on a materialization."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -67,6 +68,23 @@ def test_steps_cost_and_size_are_summed(store: MemoryStore) -> None:
     assert (found["duration (s)"], found["CPU time (s)"], found["peak memory (MB)"]) == (3.0, 2.5, 20.0)
 
 
+def with_gpus(result: StepResult, **used: Any) -> StepResult:
+    """The same, of a step that had GPUs."""
+    manifest = replace(result.manifest, usage=replace(result.manifest.usage, **used))
+    return replace(result, manifest=manifest)
+
+
+def test_what_was_used_of_gpus_is_told_where_there_were_some(store: MemoryStore) -> None:
+    plain = result(store, "a", text=b"1")
+    assert not [name for name in shown(store, plain) if "GPU" in name]
+    long = with_gpus(plain, seconds=30.0, gpus=2, gpu_utilisation=0.9, gpu_memory=8_000_000_000)
+    short = with_gpus(plain, seconds=20.0, gpus=1, gpu_utilisation=0.5, gpu_memory=9_000_000_000)
+    found = shown(store, plain, long, short)
+    assert found["GPU time (s)"] == 80.0
+    assert found["GPU utilisation (%)"] == 80.0
+    assert found["peak GPU memory (MB)"] == 9000.0
+
+
 def test_each_step_has_a_row_with_its_log_here(store: MemoryStore) -> None:
     """The label and partition are this config's, although another one made the result."""
     assert shown(store, result(store, "a", cached=True, text=b"1"))["steps"] == [
@@ -97,6 +115,30 @@ def test_lines_are_counted_over_all_steps(store: MemoryStore) -> None:
         ("empty", 2),
         ("too long", 2),
     ]
+
+
+def test_where_datasets_came_from(store: MemoryStore) -> None:
+    fetched = {
+        "lines": {"in": 1, "kept": 1},
+        "revision": "v9",
+        "licence": "CC0-1.0",
+        "source": [{"url": f"https://a/{n}", "sha256": "0", "bytes": 10} for n in range(5)],
+    }
+    unknown = fetched | {"revision": "", "licence": "", "source": fetched["source"][:1]}  # type: ignore[index]
+    made = {"lines": {"in": 1, "kept": 1}, "source": []}
+    results = [
+        result(store, label, stats_json=stats)
+        for label, stats in (("a", fetched), ("b", unknown), ("c", made))
+    ]
+    rows = shown(store, *results)["sources"]
+    assert rows[0] == {
+        "step": "a",
+        "source": "https://a/0, https://a/1, https://a/2",
+        "revision": "v9",
+        "licence": "CC0-1.0",
+        "downloaded (bytes)": 50,
+    }
+    assert [(row["step"], row["licence"]) for row in rows] == [("a", "CC0-1.0"), ("b", "not stated")]
 
 
 def test_samples_are_limited_and_shown_as_they_are(store: MemoryStore) -> None:

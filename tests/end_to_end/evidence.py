@@ -5,15 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import cast
 
 from tests.end_to_end.tiny import PARTITION, Place
 from tests.runners.scripts import processes_of
 from translations_assets.config.load import load_config
+from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
 from translations_assets.steps.graph import Graph
+from translations_assets.steps.key import KeyMaker
 from translations_assets.steps.manifest import Manifest
+from translations_assets.steps.plan import make_plan
+from translations_assets.steps.protocols import Store
 from translations_assets.steps.stage import build_graph
-from translations_assets.store.local import LocalStore
 from translations_assets.store.verify import verify
 
 SCRATCH = ("work", "locks", "tmp")  # folders of those who are at work now
@@ -33,28 +37,35 @@ def graph_of(place: Place) -> Graph:
 
 def newest(place: Place) -> dict[str, Manifest]:
     """Label → the newest manifest of each step that the store has a result of."""
-    store = LocalStore(store_folder(place))
+    store = place.store
     found = map(store.latest, store.keys())
     return {manifest.label: manifest for manifest in found if manifest}
+
+
+def results(place: Place) -> dict[str, Manifest]:
+    """Label → the result of each step of the tiny pair that has one; steps with one key share it."""
+    store = cast("Store", place.store)
+    plan = make_plan(graph_of(place).steps, KeyMaker(repository_root()), store)
+    return {planned.step.label: planned.manifest for planned in plan.steps if planned.manifest}
 
 
 def digests(place: Place) -> dict[str, dict[str, str]]:
     """Label → output → digest."""
     return {
         label: {name: blob.digest for name, blob in manifest.outputs.items()}
-        for label, manifest in newest(place).items()
+        for label, manifest in results(place).items()
     }
 
 
 def defects(place: Place) -> list[str]:
     """What is wrong in the store, every file read again."""
-    problems = verify(LocalStore(store_folder(place))).problems
+    problems = verify(place.store).problems
     return [f"{problem.path} is {problem.kind}: {problem.reason}" for problem in problems]
 
 
 def repeated(place: Place) -> list[str]:
     """Steps that ran again although they were finished: a second generation, or a script started later."""
-    store, found = LocalStore(store_folder(place)), []
+    store, found = place.store, []
     for label, manifest in newest(place).items():
         if manifest.generation != 1:
             found.append(f"{label} has {manifest.generation} generations")

@@ -26,6 +26,7 @@ from tests.end_to_end.evidence import (
     newest,
     processes,
     repeated,
+    results,
     scratch,
     seconds_until,
     store_folder,
@@ -167,7 +168,7 @@ class Disturbance:
         graph = graph_of(self.place)
         stages = graph.stage_closure([self.target] if self.target != "all" else graph.stages)
         wanted = {step.label for stage in stages for step in graph.stages[stage]}
-        self._complain(sorted(wanted - set(newest(self.place))), "has no result")
+        self._complain(sorted(wanted - set(results(self.place))), "has no result")
         self._complain(defects(self.place), "in the store")
         self._complain(repeated(self.place), "although finished")
         self._complain(sorted(scratch(self.place)), "is left at the end")

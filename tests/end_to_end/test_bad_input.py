@@ -136,7 +136,7 @@ TOLD = {
     "missing": r"No file can be read at http://\S+/missing\.en\.gz \(.* 404 .*\)\. Check the name\.",
     "empty": r"It is empty \(\S+/empty\.en\.gz, \S+\)\. Remove it from the config, or correct its name\.",
     "unequal": r"Unequal numbers of lines: en\.gz ends after 30 lines, eo\.gz goes on\. The files must .*",
-    "latin": r"Invalid UTF-8 in en\.gz, line 2: .* at byte 4\. Convert the file to UTF-8, or remove .*",
+    "latin": r"Invalid UTF-8 in en\.gz, line 2: .* at 4\. .* Convert it to UTF-8, or remove .*",
     "cut": r"e[no]\.gz is damaged after line \d+ \(.*\)\. Fetch it again\.",
 }
 
@@ -199,7 +199,7 @@ def test_a_corpus_that_cleaning_leaves_empty(place: Place) -> None:
     (label,) = ended(done, "failed")
     assert label.startswith("clean-corpus-url_file_numbers")
     assert told(done)[label][0].startswith(
-        "Cleaning left none of 30 lines; dropped: few_letters 30. Check that"
+        "Cleaning left none of 30 lines; dropped: alpha_ratio 30. Check that"
     )
     assert_nothing_lost(place)
 

@@ -177,3 +177,22 @@ def test_a_lost_model_that_is_needed_waits_until_it_is_repaired(place: Place) ->
     assert made(repaired) == {TRAINING, evaluation}
     assert newest(place)[TRAINING].generation == 2
     assert_whole(place)
+
+
+def test_a_training_whose_manifest_is_deleted_waits_until_it_is_repaired(place: Place) -> None:
+    """Plan, explanation, status and run say the same."""
+    manifest_path(place, TRAINING).unlink()
+    reason = "its manifest is missing from the store, although run"
+    assert statuses(place)[TRAINING] == "lost"
+    explained = place.run("translations", "explain", PARTITION, TRAINING)
+    assert f"{TRAINING}: lost\n  {reason}" in explained.stdout
+    status = json.loads(place.run("translations", "status", PARTITION, "--json").stdout)
+    assert {row["label"]: row["state"] for row in status["steps"]}[TRAINING] == "lost"
+    refused = train(place)
+    assert refused.returncode == 1
+    assert made(refused) == set()
+    assert re.search(rf"{TRAINING} is lost: {reason}.*--repair", refused.stderr, re.DOTALL)
+    repaired = train(place, "--repair")
+    assert repaired.returncode == 0, repaired.stderr
+    assert TRAINING in made(repaired)
+    assert_whole(place)

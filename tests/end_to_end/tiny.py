@@ -8,6 +8,10 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from translations_assets.store.durable import DurableStore
+from translations_assets.store.local import LocalStore
 
 PARTITION = "en-eo.tiny"
 BIN = Path(sys.executable).parent
@@ -91,6 +95,11 @@ class Place:
     root: Path
 
     @property
+    def store(self) -> DurableStore[Any]:
+        """The store of the runs here."""
+        return LocalStore(self.root / "state" / "store")
+
+    @property
     def environment(self) -> dict[str, str]:
         """The environment of commands that work here."""
         return {
@@ -120,9 +129,14 @@ class Place:
 
 def make_place(root: Path) -> Place:
     """A place with the tiny data and its config."""
+    write_place(root)
+    return Place(root)
+
+
+def write_place(root: Path) -> None:
+    """Write the tiny data and its config to a folder."""
     (root / "configs").mkdir(parents=True)
     (root / "data").mkdir()
     write_data(root / "data")
     config = CONFIG.format(folder=root / "data")
     (root / "configs" / f"{PARTITION}.yml").write_text(config, encoding="utf-8")
-    return Place(root)

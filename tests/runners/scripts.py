@@ -72,7 +72,7 @@ def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
 def leftovers(store: Path) -> list[str]:
     """What those who worked in a store have left: nothing but its two locks that are never removed."""
     names = [
-        f"{folder}/{path.name}" for folder in ("work", "tmp", "locks") for path in (store / folder).iterdir()
+        f"{folder}/{path.name}" for folder in ("work", "tmp", "locks") for path in (store / folder).glob("*")
     ]
     return sorted(set(names) - {"locks/blobs", "locks/gc"})
 

@@ -98,6 +98,29 @@ def test_a_script_that_is_killed_may_have_needed_more_memory(
     assert 0.19 < peak < 1.0
 
 
+def test_a_script_that_the_kernel_killed_for_its_memory_is_told(
+    runner: LocalRunner, store: LocalStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The worker finds a `sitecustomize` that puts a folder in place of its control group."""
+    (tmp_path / "memory.max").write_text(str(2 << 30))
+    (tmp_path / "sitecustomize.py").write_text(
+        "import pathlib\n"
+        "read = pathlib.Path.read_text\n"
+        "def read_ours(path, *options):\n"
+        f"    ours = pathlib.Path({str(tmp_path)!r}, path.name)\n"
+        "    return read(ours if str(path).startswith('/sys/fs/cgroup/') else path, *options)\n"
+        "pathlib.Path.read_text = read_ours\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    killed = (
+        f"pathlib.Path({str(tmp_path)!r}, 'memory.events').write_text('oom_kill 1')\nos.kill(os.getpid(), 9)"
+    )
+    outcome = run(runner, store, job(store, written(killed)))
+    assert outcome.kind == "temporary"
+    assert outcome.message.startswith("out of memory: the step's peak was 0.")
+    assert outcome.message.endswith(" GiB of the 2.00 GiB that it may use; its worker class needs more")
+
+
 def test_a_crash_is_the_scripts_own_fault(runner: LocalRunner, store: LocalStore) -> None:
     outcome = run(runner, store, job(store, written("os.abort()")))
     assert outcome.kind == "failed"

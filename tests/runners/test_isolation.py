@@ -74,6 +74,7 @@ def test_the_environment_is_made_from_scratch(
     assert environment["TRANSLATIONS_WORKSPACE"] == "512"
     assert environment["TMPDIR"].startswith(str(store.root / "work"))
     assert environment["LANG"] == "C.UTF-8"
+    assert environment["TRANSLATIONS_GRACE"] == "6"
     assert "TRANSLATIONS_CHECKPOINTS" not in environment
 
 

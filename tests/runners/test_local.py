@@ -15,7 +15,6 @@ import pytest
 
 from tests.runners.scripts import COPY, KEY, alive, eventually, job, processes_of
 from translations_assets.runners.local import LocalRunner
-from translations_assets.runners.wire import Request, pack_request, unpack_reply
 from translations_assets.steps.job import JobEvent, Outcome
 from translations_assets.store.local import LocalStore
 
@@ -312,20 +311,3 @@ def test_a_state_folder_that_cannot_be_used_is_told(store: LocalStore, tmp_path:
     outcome = runner.run(job(store, COPY), store, threading.Event(), lambda event: None)
     assert outcome.kind == "temporary"
     assert str(tmp_path / "state") in outcome.message
-
-
-def test_a_worker_takes_its_request_from_a_file_as_well(store: LocalStore, tmp_path: Path) -> None:
-    """So a pod runs it, without an orchestrator at the other end of a pipe."""
-    request = Request(job(store, COPY), store.url, str(tmp_path / "work"), 1, (), 512)
-    (tmp_path / "request.json").write_bytes(pack_request(request))
-    ended = subprocess.run(
-        [sys.executable, "-m", "translations_assets.runners.worker", str(tmp_path / "request.json")],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=60,
-    )
-    started, outcome = map(unpack_reply, ended.stdout.splitlines())
-    assert isinstance(started, JobEvent)
-    assert isinstance(outcome, Outcome)
-    assert (ended.returncode, outcome.kind) == (0, "done")
-    assert outcome.manifest == store.latest(KEY)

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from translations_assets.runners.machine import Gpu, cpu_count, find_gpus
+from translations_assets.runners.machine import (
+    Gpu,
+    cpu_count,
+    find_gpus,
+    memory_limit,
+    out_of_memory_kills,
+)
 
 
 def nvidia_smi(folder: Path, script: str) -> None:
@@ -45,3 +51,12 @@ def test_cores_are_limited_by_the_control_group(tmp_path: Path, quota: str, core
     allowed = len(os.sched_getaffinity(0))
     assert cpu_count(tmp_path / "cpu.max") == (cores or allowed)
     assert cpu_count(tmp_path / "absent") == allowed
+
+
+def test_the_control_group_tells_of_memory(tmp_path: Path) -> None:
+    assert (out_of_memory_kills(tmp_path), memory_limit(tmp_path)) == (0, None)
+    (tmp_path / "memory.events").write_text("low 0\nmax 7\noom 3\noom_kill 2\noom_group_kill 0\n")
+    (tmp_path / "memory.max").write_text("max\n")
+    assert (out_of_memory_kills(tmp_path), memory_limit(tmp_path)) == (2, None)
+    (tmp_path / "memory.max").write_text("1073741824\n")
+    assert memory_limit(tmp_path) == 1 << 30

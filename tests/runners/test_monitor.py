@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from translations_assets.runners.monitor import Progress
+from translations_assets.runners.secrets import Redaction
 
 
 def test_a_line_is_reported_once_it_is_whole(tmp_path: Path) -> None:
     seen: list[Mapping[str, Any]] = []
-    progress = Progress(tmp_path / "live", seen.append)
+    progress = Progress(tmp_path / "live", Redaction(()), seen.append)
     progress.forward()
     with (tmp_path / "live").open("w") as live:
         for text, expected in (

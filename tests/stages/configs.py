@@ -67,7 +67,33 @@ datasets:
   mono-src: [demo_mono]
   mono-trg: [demo_mono]
 """
-TEXTS = {"full": FULL, "small": SMALL, "demo": DEMO}
+IMPORTS = """\
+experiment:
+  name: imports
+  src: en
+  trg: zh_hant
+  hplt-min-doc-score: {mono-src: 7.5, mono-trg: 5}
+datasets:
+  train:
+    - opus_ParaCrawl/v9
+    - hfp_Helsinki-NLP/opus-100:en-zh:train:en:zh
+    - tmx_https://example.com/memory.tmx
+  devtest:
+    - flores_aug-mix_dev
+    - sacrebleu_wmt19
+  test:
+    - flores_aug-mix-cjk_devtest
+    - flores_aug-inline-noise_devtest
+    - ntrex_aug-noise_test
+    - tmx_aug-short_pontoon
+  mono-src:
+    - hplt_mono/v3.0
+    - hplt_mono/v1.2
+  mono-trg:
+    - hplt_mono/v2.0
+    - hf_HuggingFaceFW/fineweb-2:cmn_Hani:train:text@v2.0.1
+"""
+TEXTS = {"full": FULL, "small": SMALL, "demo": DEMO, "imports": IMPORTS}
 
 
 @cache

@@ -26,6 +26,16 @@ def test_a_provider_is_given_its_own_codes() -> None:
     assert codes("dataset-test-ntrex_test-en-ru") == ("eng", "rus")
 
 
+def test_a_token_reaches_only_the_datasets_that_may_ask_for_it() -> None:
+    hub = "https://huggingface.co/datasets/some/thing/resolve/main"
+    asking = FULL.replace("https://example.com", hub)
+    given = {step.label.split("-en")[0]: step.secrets for step in graph(asking).steps if step.secrets}
+    mtdata = "dataset-train-mtdata_ELRC-swedish_myndigheten-1-eng-rus"
+    assert len(given) == 3, given
+    assert given[mtdata.split("-en")[0]] == ("HF_TOKEN",)
+    assert [step.label for step in graph(FULL).steps if step.secrets] == [f"{mtdata}-en-ru"]
+
+
 def test_an_augmented_dataset_is_fetched_and_then_modified() -> None:
     steps = [step for step in graph(FULL).stages["dataset_test"] if "upper" in step.label]
     fetched, augmented = steps
@@ -57,11 +67,6 @@ def test_datasets_stand_in_the_order_of_their_names() -> None:
     assert names[0] == "opus_ParaCrawl/v9"
     assert files(step, "corpus_src")[0] == "clean-corpus-opus_ParaCrawl_v9-en-ru:corpus.en.zst"
     assert len(names) == len(files(step, "corpus_src")) == len(files(step, "corpus_trg"))
-
-
-def test_a_script_without_spaces_is_said_to_have_none() -> None:
-    args = graph(SMALL).step("clean-corpus-opus_ParaCrawl_v9-zh-en").args
-    assert (args["unspaced_src"], args["unspaced_trg"]) == (True, False)
 
 
 # Vocabulary and export
@@ -142,10 +147,37 @@ def test_downloads_training_and_work_on_gpus_are_tried_more_often() -> None:
 
 
 def test_back_translations_are_the_source_side_of_the_target_text() -> None:
-    step = graph(FULL).step("alignments-backtranslated-en-ru")
-    assert files(step, "corpus_src") == ["collect-mono-trg-en-ru:mono.en.zst"]
-    assert files(step, "corpus_trg") == ["merge-mono-trg-ru:mono.ru.zst"]
-    assert files(step, "priors") == ["alignments-original-en-ru:corpus.priors"]
+    step = graph(FULL).step("split-alignments-backtranslated-en-ru")
+    assert files(step, "text") == ["collect-mono-trg-en-ru:mono.en.zst"]
+    assert files(step, "references") == ["merge-mono-trg-ru:mono.ru.zst"]
+
+
+def test_a_corpus_is_split_aligned_and_collected_in_order() -> None:
+    steps = graph(FULL).stages["alignments_student"]
+    parts = [f"alignments-student-en-ru-{number}/3" for number in (1, 2, 3)]
+    assert labels(steps) == [
+        "split-alignments-student-en-ru",
+        *parts,
+        "collect-alignments-student-en-ru",
+    ]
+    assert files(steps[0], "text") == ["cefilter-en-ru:corpus.en.zst"]
+    assert files(steps[0], "references") == ["cefilter-en-ru:corpus.ru.zst"]
+    assert files(steps[2], "corpus_src") == ["split-alignments-student-en-ru:part.2.zst"]
+    assert files(steps[2], "corpus_trg") == ["split-alignments-student-en-ru:part.2.ref.zst"]
+    assert files(steps[4], "tokens_src") == [f"{part}:corpus.tok-icu.en.zst" for part in parts]
+    assert files(steps[4], "tokens_trg") == [f"{part}:corpus.tok-icu.ru.zst" for part in parts]
+    assert files(steps[4], "alignments") == [f"{part}:corpus.aln.zst" for part in parts]
+    assert files(steps[4], "corpus_src") == ["cefilter-en-ru:corpus.en.zst"]
+
+
+def test_all_parts_of_all_corpora_are_aligned_with_the_priors_of_the_parallel_corpus() -> None:
+    learned = graph(FULL).step("alignments-priors-en-ru")
+    assert learned.stage == "alignments_original"
+    assert files(learned, "corpus_src") == ["merge-corpus-en-ru:corpus.en.zst"]
+    assert files(learned, "corpus_trg") == ["merge-corpus-en-ru:corpus.ru.zst"]
+    aligned = [step for step in graph(FULL).steps if step.script == "pipeline.alignments.align"]
+    assert len(aligned) == 9
+    assert {name for step in aligned for name in files(step, "priors")} == {f"{learned.label}:corpus.priors"}
 
 
 def test_an_ensemble_has_a_teacher_for_each_seed() -> None:

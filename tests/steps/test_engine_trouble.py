@@ -15,9 +15,10 @@ from translations_assets.steps.engine import Engine, StepEvent
 from translations_assets.steps.errors import Cancelled, StepFailed, StoreError
 from translations_assets.steps.job import Outcome
 from translations_assets.steps.key import KeyMaker
+from translations_assets.steps.lost import DAMAGED
 from translations_assets.steps.manifest import Manifest
 from translations_assets.steps.options import RunOptions
-from translations_assets.steps.plan import LOST_MANIFEST, make_plan
+from translations_assets.steps.plan import make_plan
 from translations_assets.steps.stage import Stage, stage, step
 from translations_assets.steps.step import Output
 from translations_assets.store.local import LocalStore
@@ -160,7 +161,7 @@ def test_a_damaged_manifest_of_what_cannot_be_repeated_is_lost_too(bench: Bench,
         bench.make()
     graph = demo_graph()
     planned = make_plan(graph.steps, KeyMaker(bench.root), bench.store).steps[-1]
-    assert (planned.status, planned.reasons) == ("lost", (LOST_MANIFEST,))
+    assert (planned.status, planned.reasons) == ("lost", (DAMAGED,))
     bench.run(bench.session(run="run-2", options=RunOptions(repair=True)))
     assert bench.make() == []
 

@@ -10,7 +10,9 @@ from tests.steps.conftest import Bench, demo_graph, graph_of
 from translations_assets.config.load import parse_config
 from translations_assets.steps.engine import Engine
 from translations_assets.steps.errors import TranslationsError
+from translations_assets.steps.explain import Explainer
 from translations_assets.steps.graph import Graph
+from translations_assets.steps.history import History
 from translations_assets.steps.key import KeyMaker
 from translations_assets.steps.previous import Previous, previous_results
 from translations_assets.steps.stage import Stage, build_graph, stage, step
@@ -37,8 +39,17 @@ def previous(
     *,
     force: bool = False,
 ) -> Previous:
+    keys = KeyMaker(bench.root)
+    explainer = Explainer(graph, keys, History(bench.store, "ann", "en-ru"), lambda config: graph)
     return previous_results(
-        graph, bench.store, KeyMaker(bench.root), run=run, repeat=repeat, selected=graph.stages, force=force
+        graph,
+        bench.store,
+        keys,
+        run=run,
+        repeat=repeat,
+        selected=graph.stages,
+        force=force,
+        explain=lambda *given: explainer.compared(*given).differences,
     )
 
 
@@ -51,7 +62,7 @@ def test_the_results_of_the_stages_before_the_start_are_taken(bench: Bench) -> N
     graph = demo_graph(a="changed", b="two")
     found = previous(bench, graph)
     assert labels(found) == {"write-a", "write-b", "join"}
-    assert found.overlooked == ("write-a: other arguments (word)",)
+    assert found.overlooked == ("write-a: argument --word: one → changed",)
 
 
 def test_the_engine_takes_them_and_runs_only_the_rest(bench: Bench) -> None:

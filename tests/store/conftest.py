@@ -2,22 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
+from tests.store.gcs_server import BUCKET, GcsServer, serve
 from translations_assets.steps.protocols import Store
+from translations_assets.store.gcs.objects import Objects
+from translations_assets.store.gcs.store import BucketStore
 from translations_assets.store.local import LocalStore
 from translations_assets.store.memory import MemoryStore
 
+OBJECTS = Objects(BUCKET, patience=5, pauses=(0.01, 0.1))
 
-@pytest.fixture(params=["local", "memory"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+
+@pytest.fixture(params=["local", "memory", "gcs"])
+def store(request: pytest.FixtureRequest) -> Store:
     """An empty store of each kind."""
-    return LocalStore(tmp_path / "store") if request.param == "local" else MemoryStore()
+    if request.param == "memory":
+        return MemoryStore()
+    kept: Store = request.getfixturevalue("local" if request.param == "local" else "bucket")
+    return kept
 
 
 @pytest.fixture
 def local(tmp_path: Path) -> LocalStore:
     """An empty store in a folder."""
     return LocalStore(tmp_path / "store")
+
+
+@pytest.fixture(scope="session")
+def _server() -> Iterator[GcsServer]:
+    with serve(BUCKET) as server:
+        yield server
+
+
+@pytest.fixture
+def gcs(_server: GcsServer, monkeypatch: pytest.MonkeyPatch) -> GcsServer:
+    """A server with an empty bucket, for this process and those it starts."""
+    _server.clear()
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", _server.url)
+    return _server
+
+
+@pytest.fixture
+def bucket(gcs: GcsServer) -> BucketStore:
+    """An empty store in a bucket, below a prefix."""
+    return BucketStore(replace(OBJECTS, prefix=f"{uuid4().hex[:8]}/store/"))

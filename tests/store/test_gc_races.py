@@ -120,7 +120,7 @@ def test_what_is_used_after_the_manifests_were_read_is_spared(
     made, other = replace(manifest(old_outputs(local)), ended=time.time()), LocalStore(local.root)
     sweep = gc._Collection._sweep_contents
 
-    def later(collection: gc._Collection, before: int) -> None:
+    def later(collection: gc._Collection[Path], before: int) -> None:
         if how == "committed":
             other.commit(made)
         else:

@@ -8,6 +8,7 @@ from typing import Any
 
 from translations_assets.steps.manifest import Blob, Manifest, Ref, Usage
 from translations_assets.steps.protocols import Store
+from translations_assets.store.local import LocalStore
 
 KEY = "ab" * 32
 OTHER_KEY = "cd" * 32
@@ -90,3 +91,8 @@ def ref(run: str, time: float, space: str = "ann/main", partition: str = "en-ru.
         steps={"merge-corpus-en-ru": (KEY, 1)},
         outputs={"merge-corpus-en-ru": {"corpus.en.zst": Blob("11" * 32, 5)}},
     )
+
+
+def files(store: LocalStore) -> set[str]:
+    """Every file of the store, relative to its root."""
+    return {path.relative_to(store.root).as_posix() for path in store.root.rglob("*") if path.is_file()}

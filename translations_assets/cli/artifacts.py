@@ -107,7 +107,7 @@ def _provenance(
 
 def _of_all(project: Project, partition: str, overrides: list[str] | None) -> dict[str, dict[str, Blob]]:
     graph = project.read_graph(partition, overrides_of(overrides or ()))
-    plan = plan_of(project, graph, "all")
+    plan = plan_of(project, partition, graph, "all")
     return {
         planned.step.label: dict(planned.manifest.outputs)
         for planned in plan.steps

@@ -84,7 +84,7 @@ def _earlier(
     from translations_assets.steps.explain import known_parts
 
     explainer = project.explainer(graph, project.history(partition))
-    made = project.plan(graph, graph.stages, RunOptions()).results()
+    made = project.plan(partition, graph, graph.steps, RunOptions()).results()
     for step in steps:
         earlier = explainer.explain(step, known_parts(project.keys, step, made)).earlier
         if earlier is None or earlier.provenance["script"] != step.script:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.cli.common import Json, print_json
-from translations_assets.cli.upkeep import local_store, size
+from translations_assets.cli.upkeep import durable_store, size
 from translations_assets.project import Project
 from translations_assets.steps.retention import Rules
 
@@ -41,12 +41,12 @@ def command(
     """
     from translations_assets.store.gc import collect
 
-    store = local_store(Project())
+    store = durable_store(Project())
     collected = collect(store, Rules(keep_days, keep_refs, grace_days), delete=delete)
     if json:
         print_json({**asdict(collected), "total": asdict(collected.total())})
     else:
-        _print(collected, str(store.root))
+        _print(collected, str(store))
 
 
 def _print(collected: Collected, root: str) -> None:

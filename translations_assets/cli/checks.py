@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from translations_assets.cli.common import Json, Partition, Set, overrides_of, print_json
+from translations_assets.cli.common import Json, Partition, Set, overrides_of, print_json, print_table
 from translations_assets.project import Project
 from translations_assets.steps.errors import StepFailed
 from translations_assets.steps.options import RunOptions
@@ -32,7 +32,7 @@ def command(partition: Partition, overrides: Set = None, json: Json = False) -> 
     if json:
         print_json({"partition": session.partition, "checks": [_as_json(found) for found in findings]})
     else:
-        _print_table(findings)
+        _print_findings(findings)
         typer.echo(_summary(findings))
     if any(found.state == "failed" and found.level == "error" for found in findings):
         raise typer.Exit(1)
@@ -101,15 +101,14 @@ def _as_json(found: Finding) -> dict[str, Any]:
     }
 
 
-def _print_table(findings: list[Finding]) -> None:
-    from rich.console import Console
+def _print_findings(findings: list[Finding]) -> None:
     from rich.table import Table
 
     table = Table("asset", "check", "level", "state", "description")
     for found in findings:
         state = f"[{STYLES[found.state]}]{found.state}[/]"
         table.add_row(found.gate.stage, found.gate.name, found.level, state, _plain(found.description))
-    Console().print(table)
+    print_table(table)
 
 
 def _plain(text: str) -> str:

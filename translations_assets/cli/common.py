@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +13,10 @@ from translations_assets.steps.errors import GraphError
 from translations_assets.steps.options import RunOptions
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from translations_assets.steps.graph import Graph
+    from translations_assets.steps.manifest import Manifest
     from translations_assets.steps.plan import Plan
     from translations_assets.steps.session import Session
     from translations_assets.steps.step import Step
@@ -47,6 +50,8 @@ Set = Annotated[
         "--set", metavar="KEY=VALUE", help="Override a key of the training config; may be repeated."
     ),
 ]
+WIDE = 10_000
+MOST_NOTES = 3
 LOOKING = "looking"  # the id of sessions that only look things up
 
 
@@ -55,9 +60,17 @@ def target_stages(graph: Graph, target: str | None) -> list[str]:
     return graph.up_to(target)
 
 
-def plan_of(project: Project, graph: Graph, target: str | None, options: RunOptions | None = None) -> Plan:
-    """The plan of a target's stages."""
-    return project.plan(graph, target_stages(graph, target), options or RunOptions())
+def plan_of(
+    project: Project,
+    partition: str,
+    graph: Graph,
+    target: str | None,
+    options: RunOptions | None = None,
+    fixed: Mapping[Step, Manifest] | None = None,
+) -> Plan:
+    """The plan of a target's stages; `fixed` are the results of the previous run that the options name."""
+    steps = [step for stage in target_stages(graph, target) for step in graph.stages[stage]]
+    return project.plan(partition, graph, steps, options or RunOptions(), fixed)
 
 
 def options_of(
@@ -86,6 +99,23 @@ def overrides_of(settings: Sequence[str]) -> dict[str, Any]:
     return overrides
 
 
+def print_notes(project: Project, partition: str) -> None:
+    """Tell on standard error what people should know of a config: a few notes, or how to see the many."""
+    from translations_assets.config.load import config_notes
+
+    text, source = project.config_text(partition)
+    notes = config_notes(text, str(source))
+    if len(notes) > MOST_NOTES:
+        typer.echo(
+            f"note: {len(notes)} notes on {source}: old spellings, keys without effect. "
+            f"To see them: translations config check {partition}",
+            err=True,
+        )
+        return
+    for note in notes:
+        typer.echo(f"note: {note}", err=True)
+
+
 def find_step(graph: Graph, partition: str, label: str) -> Step:
     """The step with a label; GraphError that says how to list the labels when there is none."""
     try:
@@ -112,3 +142,12 @@ def print_json(value: Any) -> None:
     import json
 
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_table(table: Table) -> None:
+    """Print a table: as wide as the terminal, or, in a pipe or a file, as wide as its longest lines."""
+    import sys
+
+    from rich.console import Console
+
+    Console(width=None if sys.stdout.isatty() else WIDE).print(table)

@@ -11,7 +11,7 @@ import typer
 from translations_assets.cli.common import Json, Label, Partition, Set, find_step, overrides_of, print_json
 from translations_assets.project import Project
 from translations_assets.steps.options import RunOptions
-from translations_assets.steps.plan import Plan, PlannedStep, make_plan
+from translations_assets.steps.plan import Plan, PlannedStep
 
 if TYPE_CHECKING:
     from translations_assets.steps.explain import Explanation
@@ -40,9 +40,9 @@ def command(partition: Partition, label: Label, overrides: Set = None, json: Jso
     """Print why a step is cached or will run: what differs from its nearest earlier artifact, down to the
     function or config key, and the parts of its key."""
     project = Project()
-    graph = project.read_graph(partition, overrides_of(overrides or ()))
-    step = find_step(graph, partition, label)
-    found = _find(project, graph, partition, step)
+    options = RunOptions(overrides=overrides_of(overrides or ()))
+    graph = project.read_graph(partition, options.overrides)
+    found = _find(project, graph, partition, find_step(graph, partition, label), options)
     if json:
         print_json(_as_json(project, found))
         return
@@ -50,12 +50,12 @@ def command(partition: Partition, label: Label, overrides: Set = None, json: Jso
         typer.echo(line)
 
 
-def _find(project: Project, graph: Graph, partition: str, step: Step) -> _Found:
+def _find(project: Project, graph: Graph, partition: str, step: Step, options: RunOptions) -> _Found:
     from translations_assets.steps.explain import Explanation, known_parts
 
-    plan = make_plan(graph.step_closure([step]), project.keys, project.store)
+    plan = project.plan(partition, graph, graph.step_closure([step]), options)
     if plan.count("lost"):  # whether that matters depends on what is made from it
-        plan = project.plan(graph, graph.stages, RunOptions())
+        plan = project.plan(partition, graph, graph.steps, options)
     explainer = project.explainer(graph, project.history(partition))
     planned = _of(plan, step)
     parts = known_parts(project.keys, step, plan.results())

@@ -51,7 +51,7 @@ def command(
     project = Project()
     graph = project.read_graph(partition, overrides_of(overrides or ()))
     keys: dict[str, str | None] = {}
-    steps = _selected(project, graph, show, target, keys)
+    steps = _selected(project, partition, graph, show, target, keys)
     if json:
         print_json({step.label: _as_json(step, keys.get(step.label)) for step in steps})
         return
@@ -61,7 +61,12 @@ def command(
 
 
 def _selected(
-    project: Project, graph: Graph, show: Show, target: str | None, keys: dict[str, str | None]
+    project: Project,
+    partition: str,
+    graph: Graph,
+    show: Show,
+    target: str | None,
+    keys: dict[str, str | None],
 ) -> list[Step]:
     stages = _named(graph, target)
     if show in (Show.tasks, Show.full):
@@ -72,7 +77,7 @@ def _selected(
     closure = graph.step_closure(targets)
     if show is Show.target_graph:
         return closure
-    planned = {step.step: step for step in plan_of(project, graph, target).steps}
+    planned = {step.step: step for step in plan_of(project, partition, graph, target).steps}
     keys.update({step.label: planned[step].key for step in closure})
     return [step for step in closure if planned[step].status != "cached"]
 

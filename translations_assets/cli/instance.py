@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dagster import AssetKey, DagsterInstance, DagsterRun, DagsterRunStatus, RunRecord
+from dagster import AssetKey, DagsterEventType, DagsterInstance, DagsterRun, DagsterRunStatus, RunRecord
 from sqlalchemy.exc import OperationalError
 
 from translations_assets.cli.runs import SILENT_SECONDS, Run, State
@@ -43,6 +43,14 @@ def runs(number: int) -> list[Run]:
     with open_instance() as instance:
         records = instance.get_run_records(limit=number)
         return [_run(instance, record) for record in records if PARTITION_TAG in record.dagster_run.tags]
+
+
+def missed_gates(run: str) -> list[str]:
+    """The asset checks of a run that failed or warned."""
+    with open_instance() as instance:
+        entries = instance.all_logs(run, of_type=DagsterEventType.ASSET_CHECK_EVALUATION)
+    found = [entry.get_dagster_event().asset_check_evaluation_data for entry in entries]
+    return sorted(check.check_name for check in found if not check.passed)
 
 
 def get(run: str) -> Run | None:

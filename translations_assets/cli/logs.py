@@ -63,7 +63,8 @@ def _find(project: Project, name: str, label: str, overrides: list[str] | None) 
         partition, values = run.partition, {**run.options.overrides, **values}
     graph = project.read_graph(partition, values)
     step = find_step(graph, partition, label)
-    planned = next(found for found in plan_of(project, graph, step.stage).steps if found.step is step)
+    plan = plan_of(project, partition, graph, step.stage)
+    planned = next(found for found in plan.steps if found.step is step)
     if planned.key is None:
         raise TranslationsError(f"{label} has not begun: {planned.reasons[0]}.")
     return planned.key, planned.manifest.generation if planned.manifest else 0

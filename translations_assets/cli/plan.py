@@ -18,6 +18,7 @@ from translations_assets.cli.common import (
     options_of,
     plan_of,
     print_json,
+    print_notes,
     target_stages,
 )
 from translations_assets.project import Project
@@ -48,9 +49,12 @@ def command(
     project = Project()
     options = options_of(start, previous_run, force, repair, overrides)
     graph = project.read_graph(partition, options.overrides)
-    for line in project.previous(graph, options, target_stages(graph, target)).overlooked:
+    print_notes(project, partition)
+    previous = project.previous(partition, graph, options, target_stages(graph, target))
+    for line in previous.overlooked:
         typer.echo(f"note: overlooked in run {previous_run}: {line}", err=True)
-    plan, history = plan_of(project, graph, target, options), project.history(partition)
+    plan = plan_of(project, partition, graph, target, options, previous.fixed)
+    history = project.history(partition)
     summary = plan.summary(costs_of(plan, history))
     if json or steps:
         plan = project.explainer(graph, history).explained(plan)
@@ -80,7 +84,7 @@ def print_stages(plan: Plan) -> None:
     for stage, planned in plan.by_stage().items():
         statuses = [step.status for step in planned]
         counts = ", ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
-        typer.echo(f"{stage:28}{counts}")
+        typer.echo(f"{stage:32}{counts}")
 
 
 def _as_json(plan: Plan, summary: str) -> dict[str, object]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from translations_assets.cli.common import Json, Partition, Set, look, print_json
+from translations_assets.cli.common import Json, Partition, Set, look, print_json, print_table
 from translations_assets.project import Project
 from translations_assets.steps.errors import TranslationsError
 from translations_assets.steps.session import UpstreamMissing
@@ -30,7 +30,7 @@ def command(partition: Partition, overrides: Set = None, json: Json = False) -> 
     if json:
         print_json(scores_of(metrics))
     else:
-        print_table(scores_of(metrics))
+        print_scores(scores_of(metrics))
         print_samples(metrics)
 
 
@@ -72,9 +72,8 @@ def scores_of(metrics: dict[str, dict[str, dict[str, Any]]]) -> Scores:
     }
 
 
-def print_table(scores: Scores) -> None:
+def print_scores(scores: Scores) -> None:
     """Print a table: a row for each model, BLEU and chrF for each test set."""
-    from rich.console import Console
     from rich.table import Table
 
     datasets = list(dict.fromkeys(dataset for tests in scores.values() for dataset in tests))
@@ -86,7 +85,7 @@ def print_table(scores: Scores) -> None:
         table.add_row(
             model, *(f"{score['bleu']:.1f} / {score['chrf']:.1f}" if score else "" for score in found)
         )
-    Console().print(table)
+    print_table(table)
 
 
 def print_samples(metrics: dict[str, dict[str, dict[str, Any]]]) -> None:

@@ -148,8 +148,7 @@ def _copy(session: Session, blob: Blob, target: Path) -> None:
 def _environment(project: Project, job: Job, folder: WorkFolder) -> dict[str, str]:
     """What the script finds in its environment when a worker of this machine runs it, with all its slots."""
     from translations_assets.runners.environment import script_environment
-    from translations_assets.runners.local import workspace
-    from translations_assets.runners.machine import cpu_count, find_gpus
+    from translations_assets.runners.machine import cpu_count, find_gpus, workspace
     from translations_assets.runners.wire import Request
 
     gpus = find_gpus(os.environ) if job.worker in ("gpu", "large-gpu") else []
@@ -168,7 +167,10 @@ def _environment(project: Project, job: Job, folder: WorkFolder) -> dict[str, st
 
 def _script(job: Job, environment: Mapping[str, str]) -> str:
     """A shell script that runs the step in its folder with nothing but its own environment."""
-    variables = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
+    variables = [
+        f'{name}="${name}"' if name in job.secrets else f"{name}={shlex.quote(value)}"
+        for name, value in environment.items()
+    ]
     words = [sys.executable, "-m", job.script, *job.command]
     lines = ["exec env -i", *variables, " ".join(map(shlex.quote, words))]
     return '#!/bin/sh\ncd "$(dirname "$0")" || exit\n' + " \\\n    ".join(lines) + "\n"

@@ -13,6 +13,7 @@ from translations_assets.config.errors import ConfigError
 from translations_assets.project import Project
 from translations_assets.steps.durations import duration
 from translations_assets.steps.errors import TranslationsError
+from translations_assets.steps.options import RunOptions
 
 if TYPE_CHECKING:
     from translations_assets.cli.runs import Run
@@ -42,12 +43,12 @@ def command(
     elif is_run(project, name):
         _print_run(project, name, steps, json)
     else:
-        graph = project.read_graph(name, overrides_of(overrides or ()))
-        _print_partition(project, graph, steps, json)
+        _print_partition(project, name, RunOptions(overrides=overrides_of(overrides or ())), steps, json)
 
 
-def _print_partition(project: Project, graph: Graph, steps: bool, json: bool) -> None:
-    plan = plan_of(project, graph, "all")
+def _print_partition(project: Project, partition: str, options: RunOptions, steps: bool, json: bool) -> None:
+    graph = project.read_graph(partition, options.overrides)
+    plan = plan_of(project, partition, graph, "all", options)
     rows = rows_of_plan(plan.steps, project.store)
     if json:
         print_json({"steps": rows})
@@ -151,7 +152,7 @@ def _print_stages(rows: list[Row]) -> None:
         mine = [row for row in rows if row["stage"] == stage]
         seconds = sum(row["seconds"] for row in mine)
         memory = max(row["memory_mb"] for row in mine)
-        typer.echo(f"{stage:28}{_count(mine):28}{seconds:>9.1f} s {memory:>8.0f} MB")
+        typer.echo(f"{stage:32}{_count(mine):28}{seconds:>9.1f} s {memory:>8.0f} MB")
 
 
 def _count(rows: list[Row]) -> str:

@@ -17,6 +17,7 @@ from translations_assets.cli.common import (
     Target,
     options_of,
     plan_of,
+    print_notes,
     target_stages,
 )
 from translations_assets.cli.console import Console
@@ -28,7 +29,6 @@ from translations_assets.steps.options import RunOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from translations_assets.config.schema import TrainingConfig
     from translations_assets.server import Server
     from translations_assets.steps.graph import Graph
     from translations_assets.steps.plan import Plan
@@ -55,10 +55,10 @@ def command(
     remote = _reach(server) if server else None
     stages = target_stages(project.read_graph(partition, options.overrides), target)
     session = project.session(LOOKING, partition, options, stages)
-    _warn_of_unused_keys(session.graph.config)
+    print_notes(project, partition)
     for warning in session.warnings:
         typer.echo(warning, err=True)
-    plan = plan_of(project, session.graph, target, options)
+    plan = plan_of(project, partition, session.graph, target, options, session.fixed)
     print_stages(plan)
     typer.echo(plan.summary(costs_of(plan, project.history(partition))))
     if _is_published(session, plan, stages):
@@ -84,11 +84,14 @@ def run_here(
     parent: str | None = None,
 ) -> None:
     """Run stages in this process and show how it goes. Raises Cancelled; TranslationsError for a failure."""
+    from translations_assets.cli.instance import missed_gates
     from translations_assets.cli.launch import launch
 
     console = console_of(project, partition, [step for stage in stages for step in graph.stages[stage]])
     with console.live():
         run = launch(partition, stages, options, console, _say_where, parent)
+    if missed := missed_gates(run.run_id):
+        typer.echo(f"Gates that failed or warned: {', '.join(missed)}. Why: translations checks {partition}")
     if run.status.value == "CANCELED":
         raise Cancelled(f"What is finished is kept; to go on: translations rerun {run.run_id[:8]}")
     if run.status.value != "SUCCESS":
@@ -121,13 +124,6 @@ def _say_where(run: str) -> None:
     from translations_assets.settings import server_url
 
     typer.echo(f"Run {run[:8]}: {Server(server_url()).run_url(run)} (to start the UI: make ui)")
-
-
-def _warn_of_unused_keys(config: TrainingConfig) -> None:
-    from translations_assets.config.unused import unused_keys
-
-    for key in unused_keys(config):
-        typer.echo(f"note: {key} has no effect in this version", err=True)
 
 
 def _is_published(session: Session, plan: Plan, stages: Sequence[str]) -> bool:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from translations_assets.steps.errors import TranslationsError
 
 if TYPE_CHECKING:
     from translations_assets.project import Project
-    from translations_assets.store.local import LocalStore
+    from translations_assets.store.durable import DurableStore
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-def local_store(project: Project) -> LocalStore:
-    """The project's store, which is a folder. Raises TranslationsError when it is not."""
-    from translations_assets.store.local import LocalStore
+def durable_store(project: Project) -> DurableStore[Any]:
+    """The project's store, in a folder or a bucket. Raises TranslationsError when it is in memory."""
+    from translations_assets.store.durable import DurableStore
 
     store = project.store
-    if not isinstance(store, LocalStore):
-        raise TranslationsError(f"The store {store.url} is no folder: it is looked after by other means.")
+    if not isinstance(store, DurableStore):
+        raise TranslationsError(f"The store {store.url} keeps nothing: there is nothing to look after.")
     return store
 
 

@@ -9,40 +9,63 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from translations_assets.config.datasets import Dataset, parse_dataset
+from translations_assets.config import check_continuation
+from translations_assets.config.check_continuation import check_continuation as _continuation
+from translations_assets.config.check_marian import check_marian_args
+from translations_assets.config.datasets import SETS, Dataset, parse_dataset
+from translations_assets.config.edits import at
 from translations_assets.config.errors import ConfigError, suggestion
+from translations_assets.config.known import sacrebleu_sets
 from translations_assets.config.languages import Language, languages
+from translations_assets.config.yaml_reader import KeyPath
 
-Found: TypeAlias = "Iterator[tuple[tuple[str | int, ...], str]]"
+Found: TypeAlias = "Iterator[tuple[KeyPath, str]]"
 
 PARALLEL = ("train", "devtest", "test")
 CATEGORIES = (*PARALLEL, "mono-src", "mono-trg")
 DEMO_LANGUAGES = frozenset({"en", "eo"})
+# Codes by which providers name some languages besides those of the table: macrolanguages and their members.
+MTDATA_CODES = {
+    "nor": {"nob", "nno"},
+    "nob": {"nor"},
+    "nno": {"nor"},
+    "srp": {"hbs"},
+    "hrv": {"hbs"},
+    "bos": {"hbs"},
+    "msa": {"zsm", "zlm"},
+    "aze": {"azb"},
+}
 
 
 def check_together(config: Mapping[str, Any]) -> Found:
     """The key path and message of every problem between the keys of a config as it was read."""
     checks: tuple[Callable[[Mapping[str, Any]], Found], ...] = (
         _same_language,
-        _doubles,
+        _same_short_name,
         _held_out_in_training,
         _languages_of_providers,
         _thresholds_without_dataset,
+        _one_decoder_one_teacher,
+        check_marian_args,
+        _continuation,
         _not_built,
     )
     for check in checks:
         yield from check(config)
 
 
-def _at(value: Any, *path: str) -> Any:
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
+def remarks(config: Mapping[str, Any]) -> Found:
+    """The key path and message of what people should know, although it can be meant as it is."""
+    for path, dataset, elsewhere in _used_twice(config):
+        if _is_validated_and_tested_on(dataset, path, elsewhere):
+            message = f"{dataset.key!r} is in {elsewhere} too: its scores will be better than on unseen text"
+            yield path, message
+    yield from check_continuation.remarks(config)
 
 
 def _datasets(config: Mapping[str, Any], category: str) -> Iterator[tuple[int, Dataset]]:
     """The datasets of a category that can be read at all, with their index."""
-    keys = _at(config, "datasets", category)
+    keys = at(config, ("datasets", category))
     for index, key in enumerate(keys if isinstance(keys, list) else ()):
         try:
             yield index, parse_dataset(key)
@@ -51,37 +74,50 @@ def _datasets(config: Mapping[str, Any], category: str) -> Iterator[tuple[int, D
 
 
 def _language(config: Mapping[str, Any], side: str) -> Language | None:
-    code = _at(config, "experiment", side)
+    code = at(config, ("experiment", side))
     return languages().get(code) if isinstance(code, str) else None
 
 
 def _same_language(config: Mapping[str, Any]) -> Found:
-    src, trg = (_at(config, "experiment", side) for side in ("src", "trg"))
+    src, trg = (at(config, ("experiment", side)) for side in ("src", "trg"))
     if src == trg and src is not None:
         yield ("experiment", "trg"), f"is the source language too ({src})"
 
 
-def _doubles(config: Mapping[str, Any]) -> Found:
+def _same_short_name(config: Mapping[str, Any]) -> Found:
     for category in CATEGORIES:
         seen: dict[str, Dataset] = {}
         for index, dataset in _datasets(config, category):
             first = seen.setdefault(dataset.slug, dataset)
-            if first is dataset:
-                continue
-            same = first.key == dataset.key
-            message = "stands in the list twice" if same else f"has the same short name as {first.key!r}"
-            yield ("datasets", category, index), f"{dataset.key!r} {message}; remove one"
+            if first is not dataset:
+                message = f"{dataset.key!r} has the same short name as {first.key!r}; remove one"
+                yield ("datasets", category, index), message
 
 
 def _held_out_in_training(config: Mapping[str, Any]) -> Found:
     """A set stands in one of train, devtest and test only: its variants, too, hold its sentences."""
-    seen: dict[tuple[str, str], str] = {}
-    for category in PARALLEL:
-        for index, dataset in _datasets(config, category):
-            elsewhere = seen.setdefault((dataset.provider, dataset.name), category)
-            if elsewhere != category:
-                message = f"{dataset.key!r} is in {elsewhere} too; a set can be used for one purpose only"
-                yield ("datasets", category, index), message
+    for path, dataset, elsewhere in _used_twice(config):
+        if not _is_validated_and_tested_on(dataset, path, elsewhere):
+            yield path, f"{dataset.key!r} is in {elsewhere} too; a set can be used for one purpose only"
+
+
+def _used_twice(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Dataset, str]]:
+    """Datasets that stand in another category, too, with that category; nobody knows which is meant."""
+    listed = [
+        (category, index, dataset) for category in PARALLEL for index, dataset in _datasets(config, category)
+    ]
+    uses: dict[tuple[str, str], set[str]] = {}
+    for category, _, dataset in listed:
+        uses.setdefault((dataset.provider, dataset.name), set()).add(category)
+    for category, index, dataset in listed:
+        for elsewhere in PARALLEL:
+            if elsewhere in uses[dataset.provider, dataset.name] - {category}:
+                yield ("datasets", category, index), dataset, elsewhere
+
+
+def _is_validated_and_tested_on(dataset: Dataset, path: KeyPath, elsewhere: str) -> bool:
+    """Whether a provider's only set (NTREX-128) serves both: there is no other, so that it may be meant."""
+    return len(SETS.get(("parallel", dataset.provider), ())) == 1 and "train" not in (path[1], elsewhere)
 
 
 def _languages_of_providers(config: Mapping[str, Any]) -> Found:
@@ -89,9 +125,10 @@ def _languages_of_providers(config: Mapping[str, Any]) -> Found:
     for category in CATEGORIES:
         concerned = {"mono-src": pair[:1], "mono-trg": pair[1:]}.get(category, pair)
         for index, dataset in _datasets(config, category):
-            for known in concerned:
-                if message := _lacking(dataset, known):
-                    yield ("datasets", category, index), message
+            for message in filter(None, (_lacking(dataset, known) for known in concerned)):
+                yield ("datasets", category, index), message
+            if category in PARALLEL and len(pair) == 2 and (message := _of_other_pair(dataset, *pair)):
+                yield ("datasets", category, index), message
 
 
 def _lacking(dataset: Dataset, known: Language) -> str:
@@ -102,6 +139,37 @@ def _lacking(dataset: Dataset, known: Language) -> str:
     return ""
 
 
+def _of_other_pair(dataset: Dataset, src: Language, trg: Language) -> str:
+    """What is wrong with a dataset whose name tells languages that are not those of the config."""
+    if dataset.provider == "mtdata":
+        named = [part.partition("_")[0] for part in dataset.name.split("-")[-2:]]
+        if not all(len(code) == 3 for code in named):
+            return ""  # told of by the schema
+        if _are_of(named, src, trg) or _are_of(named, trg, src):
+            return ""
+        return f"{dataset.key!r} is of {' and '.join(named)}, and the config of {src.mtdata} and {trg.mtdata}"
+    if dataset.provider == "tmx" and dataset.name == "pontoon" and "en" not in (src.code, trg.code):
+        return (
+            f"Pontoon translates from English, which is not in {src.code}-{trg.code}; remove {dataset.key!r}"
+        )
+    if dataset.provider == "sacrebleu":
+        sets, pair = sacrebleu_sets(), {f"{src.opus}-{trg.opus}", f"{trg.opus}-{src.opus}"}
+        if dataset.name not in sets:
+            return f"sacreBLEU has no set {dataset.name!r}.{suggestion(dataset.name, sets)}"
+        if not pair & set(sets[dataset.name]):
+            others = [name for name in sets if pair & set(sets[name])]
+            with_pair = f"with it: {', '.join(others)}" if others else "none has it"
+            return f"sacreBLEU's {dataset.name} is not of {src.name} and {trg.name}; {with_pair}"
+    return ""
+
+
+def _are_of(codes: list[str], *spoken: Language) -> bool:
+    return all(
+        code in {known.mtdata, known.flores[:3], known.hplt[:3], *MTDATA_CODES.get(known.mtdata, ())}
+        for code, known in zip(codes, spoken, strict=True)
+    )
+
+
 def _thresholds_without_dataset(config: Mapping[str, Any]) -> Found:
     for path, category in (
         (("bicleaner",), "train"),
@@ -110,21 +178,30 @@ def _thresholds_without_dataset(config: Mapping[str, Any]) -> Found:
     ):
         where = ("experiment", *path, "dataset-thresholds")
         slugs = [dataset.slug for _, dataset in _datasets(config, category)]
-        thresholds = _at(config, *where)
+        thresholds = at(config, where)
         for name in thresholds if isinstance(thresholds, Mapping) else ():
             if name not in slugs:
                 message = f"matches no dataset in datasets.{category}.{suggestion(name, slugs)}"
                 yield (*where, name), message
 
 
+def _one_decoder_one_teacher(config: Mapping[str, Any]) -> Found:
+    number = at(config, ("experiment", "teacher-ensemble"))
+    if at(config, ("experiment", "teacher-decoder")) == "ctranslate2" and number not in (None, 1):
+        message = (
+            f"CTranslate2 decodes with one teacher, not with {number}; write 1, or teacher-decoder: marian"
+        )
+        yield ("experiment", "teacher-ensemble"), message
+
+
 def _not_built(config: Mapping[str, Any]) -> Found:
-    if _says_something(_at(config, "continuation")):
+    if _says_something(at(config, ("continuation",))):
         message = (
             "continuation is not built yet; remove it. Without it the models, vocabularies and corpora are "
             "made from scratch"
         )
         yield ("continuation",), message
-    if _at(config, "experiment", "teacher-decoder") == "ctranslate2":
+    if at(config, ("experiment", "teacher-decoder")) == "ctranslate2":
         yield (
             ("experiment", "teacher-decoder"),
             "ctranslate2 is not built yet; write marian, or remove the key",

@@ -12,19 +12,29 @@ from pathlib import PurePosixPath
 
 from translations_assets.config.errors import ConfigError, suggestion
 
-PARALLEL_PROVIDERS = ("opus", "mtdata", "sacrebleu", "flores", "ntrex", "url", "demo")
-MONO_PROVIDERS = ("news-crawl", "opus", "url", "demo")
-NOT_BUILT_PROVIDERS = {"parallel": ("tmx", "hfp"), "mono": ("hplt", "hf")}
+PARALLEL_PROVIDERS = ("opus", "mtdata", "sacrebleu", "flores", "ntrex", "tmx", "hfp", "url", "demo")
+MONO_PROVIDERS = ("news-crawl", "opus", "hplt", "hf", "url", "demo")
 
-AUGMENTATIONS = ("upper", "title", "typos", "punct")
-NOT_BUILT_AUGMENTATIONS = ("mix", "mix-cjk", "noise", "inline-noise", "short")
+AUGMENTATIONS = ("upper", "title", "typos", "punct", "noise", "inline-noise", "mix", "mix-cjk", "short")
 
 # Providers whose sets are few and known.
 SETS = {
     ("parallel", "flores"): ("dev", "devtest"),
     ("parallel", "ntrex"): ("test",),
+    ("parallel", "tmx"): ("pontoon",),
     ("parallel", "demo"): ("train", "dev", "test"),
     ("mono", "demo"): ("mono",),
+}
+
+# The form of other providers' names, and an example.
+FORMS = {
+    ("parallel", "opus"): (r"[^/\s]+/[^/\s]+", "opus_ParaCrawl/v9"),
+    ("mono", "opus"): (r"[^/\s]+/[^/\s]+", "opus_NLLB/v1"),
+    ("parallel", "mtdata"): (r"[^-]+-.+-[^-]+(-[a-z]{3}(_\w+)*){2}", "mtdata_Tilde-airbaltic-1-eng-rus"),
+    ("parallel", "hfp"): (r"[^:@]+/[^:@]+(:[^:@]+){3,4}(@[\w./-]+)?", "hfp_owner/corpus:train:en:ru"),
+    ("mono", "hf"): (r"[^:@]+/[^:@]+(:[^:@]+){2,3}(@[\w./-]+)?", "hf_owner/corpus:subset:train:text"),
+    ("mono", "hplt"): (r"mono/v(1\.2|2\.0|3\.0)", "hplt_mono/v3.0"),
+    ("mono", "news-crawl"): (r"news\.\d{4}", "news-crawl_news.2021"),
 }
 
 PLACEHOLDER = "[LANG]"
@@ -32,6 +42,11 @@ URL_SCHEMES = ("https", "http", "gs", "file")
 SLUG_LENGTH = 50
 
 _KEY = re.compile(r"(?P<provider>[a-z]+(?:-[a-z]+)*)_(?:aug-(?P<augmentation>[a-z-]+)_)?(?P<name>\S+)")
+
+
+# The forms of keys as regular expressions of JavaScript, for editors.
+PARALLEL_KEY = rf"^({'|'.join(PARALLEL_PROVIDERS)})_(aug-({'|'.join(AUGMENTATIONS)})_)?\S+$"
+MONO_KEY = rf"^({'|'.join(MONO_PROVIDERS)})_\S+$"
 
 
 @dataclass(frozen=True)
@@ -53,7 +68,7 @@ class Dataset:
         prefix = f"aug-{self.augmentation}_" if self.augmentation else ""
         name = prefix + self.name
         digest = hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()[:6]
-        if self.provider == "url":
+        if "://" in self.name:
             name = f"{prefix}{_url_slug(self.name)}_{digest}"
         elif len(name) > SLUG_LENGTH:
             name = f"{name[:SLUG_LENGTH]}_{digest}"
@@ -71,50 +86,48 @@ def parse_dataset(key: str) -> Dataset:
 
 
 def check_parallel(key: str) -> str:
-    """The key, if it names a parallel dataset that can be fetched. Raises ConfigError otherwise."""
+    """The key, if it can name a parallel dataset. Raises ConfigError otherwise."""
     dataset = parse_dataset(key)
     _check_provider(dataset, "parallel", PARALLEL_PROVIDERS)
     _check_augmentation(dataset.augmentation)
+    _check_name(dataset, "parallel")
     if dataset.provider == "url" and PLACEHOLDER not in dataset.name:
         raise ConfigError.of(f"the URL needs the placeholder {PLACEHOLDER} where the language's code goes")
     return key
 
 
 def check_mono(key: str) -> str:
-    """The key, if it names a monolingual dataset that can be fetched. Raises ConfigError otherwise."""
+    """The key, if it can name a monolingual dataset. Raises ConfigError otherwise."""
     dataset = parse_dataset(key)
     _check_provider(dataset, "mono", MONO_PROVIDERS)
     if dataset.augmentation is not None:
         raise ConfigError.of("only dev and test sets have variants (aug-…); monolingual text has none")
+    _check_name(dataset, "mono")
     return key
 
 
 def _check_provider(dataset: Dataset, kind: str, providers: tuple[str, ...]) -> None:
+    if dataset.provider not in providers:
+        raise ConfigError.of(
+            f"{dataset.provider!r} in {dataset.key!r} provides no {kind} datasets."
+            f"{suggestion(dataset.provider, providers)} Providers: {', '.join(providers)}"
+        )
+
+
+def _check_name(dataset: Dataset, kind: str) -> None:
     provider = dataset.provider
-    if provider in NOT_BUILT_PROVIDERS[kind]:
-        raise ConfigError.of(
-            f"the provider {provider!r} is not built yet; remove {dataset.key!r}, "
-            f"or use one of {', '.join(providers)}"
-        )
-    if provider not in providers:
-        raise ConfigError.of(
-            f"{provider!r} in {dataset.key!r} provides no {kind} datasets."
-            f"{suggestion(provider, providers)} Providers: {', '.join(providers)}"
-        )
+    if provider == "url" or (provider == "tmx" and "://" in dataset.name):
+        return _check_url(dataset.name)
     sets = SETS.get((kind, provider))
     if sets is not None and dataset.name not in sets:
         allowed = ", ".join(f"{provider}_{name}" for name in sets)
         raise ConfigError.of(f"{provider} has no set {dataset.name!r}; allowed: {allowed}")
-    if provider == "url":
-        _check_url(dataset.name)
+    form, example = FORMS.get((kind, provider), (r"\S+", ""))
+    if not re.fullmatch(form, dataset.name):
+        raise ConfigError.of(f"{dataset.key!r} does not have the form of a key of {provider}, as {example}")
 
 
 def _check_augmentation(augmentation: str | None) -> None:
-    if augmentation in NOT_BUILT_AUGMENTATIONS:
-        raise ConfigError.of(
-            f"the modifier 'aug-{augmentation}' is not built yet; "
-            f"allowed: {', '.join(f'aug-{name}' for name in AUGMENTATIONS)}"
-        )
     if augmentation is not None and augmentation not in AUGMENTATIONS:
         raise ConfigError.of(
             f"'aug-{augmentation}' is not a modifier.{suggestion(augmentation, AUGMENTATIONS)} "

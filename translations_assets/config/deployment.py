@@ -6,16 +6,50 @@ names the file; without it everything runs on this machine.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from translations_assets.config.errors import suggestion
+from translations_assets.config.load import read_text, validated
+from translations_assets.config.schema import Texts
 from translations_assets.config.section import Section
+from translations_assets.config.stage_names import STAGE_NAMES
+from translations_assets.config.yaml_reader import KeyPath, read_yaml
+
+# The parts of Dagster's `dagster-k8s/config` that say something of a pod
+POD_KEYS = (
+    "container_config",
+    "pod_spec_config",
+    "pod_template_spec_metadata",
+    "job_config",
+    "job_metadata",
+    "job_spec_config",
+    "merge_behavior",
+)
+
+
+def _pod_config(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    for key in value:
+        if key not in POD_KEYS:
+            raise ValueError(
+                f"unknown key {key!r}.{suggestion(key, POD_KEYS)} Allowed: {', '.join(POD_KEYS)}"
+            )
+    return value
+
+
+def _reference(value: str) -> str:
+    if len(value.split("/")) != 2 or not all(value.split("/")):
+        raise ValueError(f"must be `secret/key`, the name of a secret and of a key in it, not {value!r}")
+    return value
+
 
 WorkerClassName: TypeAlias = Literal["cpu", "large-cpu", "gpu", "large-gpu"]
 Machine: TypeAlias = Literal["spot", "standard"]
-PodConfig: TypeAlias = Mapping[str, Any]
+PodConfig: TypeAlias = Annotated[Mapping[str, Any], AfterValidator(_pod_config)]
+SecretReference: TypeAlias = Annotated[str, AfterValidator(_reference)]
 Positive: TypeAlias = Annotated[int, Field(ge=1)]
 
 _POD = "what pods get, as the values of Dagster's tag `dagster-k8s/config`"
@@ -62,9 +96,9 @@ class Kubernetes(Section):
         description="image of the worker without its tag, which is the digest of what it is built from"
     )
     tag: str | None = Field(default=None, description="another tag; you vouch for what is in it")
-    image_pull_secrets: tuple[str, ...] = Field(default=(), description="names of secrets")
+    image_pull_secrets: Texts = Field(default=(), description="names of secrets")
     service_account: str = Field(default="translations-worker", description="account of the pods")
-    secrets: Mapping[str, str] = Field(
+    secrets: Mapping[str, SecretReference] = Field(
         default={}, description="variable → `secret/key` that holds it; only steps that ask for it get it"
     )
     cache: str | None = Field(
@@ -81,6 +115,9 @@ class Kubernetes(Section):
     pending_minutes: float = Field(
         default=60.0, gt=0, description="a pod that no machine has taken after that time ends the attempt"
     )
+    orphan_minutes: float = Field(
+        default=15.0, gt=0, description="a job that no run has waited for during that time is deleted"
+    )
     pod: PodConfig = Field(default={}, description=_POD)
     worker_classes: Mapping[WorkerClassName, WorkerClass] = Field(description="machines by worker class")
     stages: Mapping[str, StagePod] = Field(default={}, description="what differs by stage")
@@ -93,3 +130,39 @@ class Deployment(Section):
     space: str | None = Field(default=None, description="the space that refs are written to")
     runner: Literal["local", "kubernetes"] = Field(default="local", description="where steps run")
     kubernetes: Kubernetes | None = Field(default=None, description="the cluster")
+
+
+def load_deployment(path: Path) -> Deployment:
+    """Read a deployment file. Raises ConfigError with everything that is wrong, as `load_config` does."""
+    return parse_deployment(read_text(path, "deployment"), str(path))
+
+
+def parse_deployment(text: str, source_name: str) -> Deployment:
+    """Read a deployment file's text; errors call it `source_name`. Raises ConfigError."""
+    return validated(read_yaml(text, source_name, "deployment", "runner"), Deployment, _check_together)
+
+
+def _check_together(value: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+    """The key path and message of every problem between keys."""
+    kubernetes = value.get("kubernetes")
+    if value.get("runner") == "kubernetes":
+        if not kubernetes:
+            yield ("runner",), "the section kubernetes says where steps run, and it is missing"
+        if not value.get("store"):
+            yield ("runner",), "pods need a store that they can reach: give `store`, such as gs://bucket/path"
+    if not isinstance(kubernetes, Mapping):
+        return
+    stages = kubernetes.get("stages")
+    for stage in stages if isinstance(stages, Mapping) else ():
+        if stage not in STAGE_NAMES:
+            hint = suggestion(stage, STAGE_NAMES) or f" The stages: {', '.join(STAGE_NAMES)}"
+            yield ("kubernetes", "stages", stage), f"is not a stage.{hint}"
+    classes = kubernetes.get("worker-classes")
+    for name, of_class in classes.items() if isinstance(classes, Mapping) else ():
+        place: KeyPath = ("kubernetes", "worker-classes", name)
+        if (
+            isinstance(of_class, Mapping)
+            and of_class.get("standard", {}) is None
+            and not of_class.get("spot")
+        ):
+            yield place, "has neither spot nor standard machines"

@@ -12,6 +12,8 @@ script or region after `_` where one is needed (`zh_hant`). Of each language it 
 | `flores` | the file's name in FLORES-200 (`eng_Latn`), an individual language (`arb_Arab`, `lvs_Latn`) |
 | `ntrex` | the file's name in NTREX-128 (`rus`, `srp-Cyrl`); empty where NTREX lacks the language |
 | `hplt` | the name in HPLT 3, as in FLORES-200, but `cmn_Hans`, `ekk_Latn`, `fil_Latn`, `gug_Latn` |
+| `hplt2` | the name in HPLT 2; left out where it is the one of FLORES-200 |
+| `pontoon` | the locale at Pontoon, Mozilla's localisation platform; left out where it is ISO 639-1 |
 | `icu` | the ICU locale that finds word boundaries |
 | `spaced` | whether words are separated by spaces, so that lengths are counted in words; not Korean |
 
@@ -50,6 +52,8 @@ class Language:
     flores: str
     ntrex: str
     hplt: str
+    hplt2: str
+    pontoon: str
     icu: str
     spaced: bool
     bicameral: bool
@@ -59,6 +63,11 @@ class Language:
     def opus(self) -> str:
         """OPUS's code: ISO 639-1."""
         return self.iso639_1
+
+    @property
+    def chinese(self) -> str:
+        """The variant of Chinese, `simplified` or `traditional`; empty for other languages."""
+        return {"Hans": "simplified", "Hant": "traditional"}.get(self.script_code, "")
 
     @property
     def news_crawl(self) -> str:
@@ -78,8 +87,9 @@ def languages() -> Mapping[str, Language]:
     known = {}
     for code, fields in table["languages"].items():
         script = table["scripts"][fields["script"]]
+        usual = {"hplt2": fields["flores"], "pontoon": fields["iso639_1"]}
         known[code] = Language(
-            code=code, **fields, bicameral=script["bicameral"], phonemic=script["type"] in _PHONEMIC
+            code=code, **usual | fields, bicameral=script["bicameral"], phonemic=script["type"] in _PHONEMIC
         )
     return MappingProxyType(known)
 

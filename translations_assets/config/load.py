@@ -2,41 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from translations_assets.config.checks import check_together
-from translations_assets.config.errors import ConfigError
+from translations_assets.config.checks import check_together, remarks
+from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.messages import describe
+from translations_assets.config.old_spellings import rewrite
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.section import Section
+from translations_assets.config.unused import unused_keys
 from translations_assets.config.yaml_reader import Document, KeyPath, read_yaml
 
 OVERRIDES = "overrides"
 
+S = TypeVar("S", bound=Section)
+
 
 def load_config(path: Path) -> TrainingConfig:
-    """Read a training config from a YAML file.
+    """Read a training config of any year from a YAML file.
 
     Raises ConfigError with everything that is wrong: the file cannot be read, is not UTF-8 or YAML; keys are
     unknown, missing, doubled or of the wrong type; values are not allowed, contradict each other, or ask for
     what is not built yet.
     """
-    return parse_config(_text(path), str(path))
+    return parse_config(read_text(path), str(path))
 
 
 def parse_config(text: str, source_name: str) -> TrainingConfig:
     """Read a training config from YAML text; errors call it `source_name`. Raises as `load_config`."""
-    return _validated(read_yaml(text, source_name))
+    document = read_yaml(text, source_name)
+    rewrite(document)
+    return _validated(document)
+
+
+def config_notes(text: str, source_name: str) -> list[Problem]:
+    """What people should know of a config, right or wrong, by line. Raises ConfigError when it is not YAML.
+
+    Keys that are read as others, keys without effect, and what works but may not be meant.
+    """
+    document = read_values(text, source_name)
+    for path in unused_keys(document.value):
+        document.note(path, "has no effect in this version")
+    for path, message in remarks(document.value):
+        document.note(path, message)
+    return sorted(document.notes, key=lambda note: note.line or 0)
+
+
+def read_values(text: str, source_name: str) -> Document:
+    """The values of a config in today's spelling, unchecked. Raises ConfigError when it is not YAML."""
+    document = read_yaml(text, source_name)
+    rewrite(document)
+    document.problems.clear()  # told of by `parse_config`
+    return document
 
 
 def apply_overrides(config: TrainingConfig, overrides: Mapping[str, Any]) -> TrainingConfig:
     """A config with some values changed: `{"marian-args.training-student.after": "50u"}`.
 
-    Keys are dotted paths; a value that is a mapping is merged into the section of that name. Raises
-    ConfigError with everything that the overrides make wrong.
+    Keys are dotted paths in today's spelling; a value that is a mapping is merged into the section of that
+    name. Raises ConfigError with everything that the overrides make wrong.
     """
     values = config.model_dump(mode="json", by_alias=True, exclude_unset=True)
     document = Document(OVERRIDES, values)
@@ -45,11 +73,12 @@ def apply_overrides(config: TrainingConfig, overrides: Mapping[str, Any]) -> Tra
     return _validated(document)
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path, kind: str = "training config") -> str:
+    """The text of a file of some kind, in UTF-8. Raises ConfigError when it cannot be read."""
     try:
         content = path.read_bytes()
     except IsADirectoryError as error:
-        raise ConfigError.of("is a folder; give the YAML file of a training config", str(path)) from error
+        raise ConfigError.of(f"is a folder; give the YAML file of a {kind}", str(path)) from error
     except FileNotFoundError as error:
         raise ConfigError.of("there is no such file", str(path)) from error
     except OSError as error:
@@ -63,13 +92,21 @@ def _text(path: Path) -> str:
 
 
 def _validated(document: Document) -> TrainingConfig:
+    return validated(document, TrainingConfig, check_together)
+
+
+def validated(
+    document: Document, schema: type[S], check: Callable[[dict[str, Any]], Iterable[tuple[KeyPath, str]]]
+) -> S:
+    """A document as its schema has it; `check` finds what is wrong beyond that. Raises ConfigError."""
     config = None
     try:
-        config = TrainingConfig.model_validate(document.value)
+        config = schema.model_validate(document.value)
     except ValidationError as error:
         for detail in error.errors(include_url=False):
-            document.add(tuple(part for part in detail["loc"] if part != "[key]"), describe(detail))
-    for path, message in check_together(document.value):
+            path = tuple(part for part in detail["loc"] if part != "[key]")
+            document.add(path, describe(detail, schema))
+    for path, message in check(document.value):
         document.add(path, message)
     if config is None or document.problems:
         raise ConfigError(sorted(document.problems, key=lambda problem: problem.line or 0))

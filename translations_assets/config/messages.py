@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterator
-from typing import Any, get_args
-
-from pydantic import BaseModel
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args, get_origin
 
 from translations_assets.config.errors import suggestion
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.section import Section
 
-# Keys of earlier generations, and what has taken their place.
+# Keys of earlier years that could not be read as today's: their values have another form, or both are there.
 FORMER_KEYS = {
-    "use-opuscleaner": "a key of 2024; remove it: corpora are always cleaned by rules",
-    "min-fluency-threshold": "a key of 2024; its place is taken by hplt-min-doc-score and monocleaner",
-    "pretrained-models": "a key of 2024; its place is taken by continuation.models",
-    "previous_group_ids": "a key of 2024; write previous-group-ids",
-    "existing_tasks": "a key of 2024; remove it: finished steps are found by what they are made from",
-    "training-teacher-base": "a key of 2022; write training-teacher",
-    "training-teacher-finetuned": "a key of 2022; write training-teacher",
-    "split-length": "a key of 2022; its place is taken by taskcluster.split-chunks",
-    "split-chunks": "it belongs in the section taskcluster",
+    "use-opuscleaner": "a key of 2024, true or false; remove it",
+    "pretrained-models": "a key of 2024; write continuation.models, as docs/config.md tells",
+    "previous_group_ids": "a key of 2024; write previous-group-ids, once",
+    "training-teacher-base": "a key of 2022; training-teacher is there, too: keep one",
+    "training-teacher-finetuned": "a key of 2022; training-teacher is there, too: keep one",
+    "split-chunks": "it belongs in the section taskcluster, once",
     "backward-model": "a key of 2022; its place is taken by continuation.models.backwards",
     "vocab": "a key of 2022; its place is taken by continuation.vocab",
-    "hplt-min-fluency": "a key of 2024; its place is taken by hplt-min-doc-score",
+    "training": "a key of 2021; its place is taken by marian-args",
     "teachers": "the key is called teacher",
 }
 
@@ -40,24 +35,24 @@ _TYPES = {
 }
 
 
-def describe(error: Any) -> str:
-    """What one of Pydantic's errors (`ErrorDetails`) says, for people."""
+def describe(error: Any, schema: type[Section] = TrainingConfig) -> str:
+    """What one of Pydantic's errors (`ErrorDetails`) in a file of some schema says, for people."""
     kind, given, context = error["type"], error["input"], error.get("ctx", {})
     if kind == "missing":
         return "is missing"
     if kind == "extra_forbidden":
-        return _unknown_key(error["loc"])
+        return _unknown_key(error["loc"], schema)
     if kind == "value_error":
         return str(context["error"])
     if kind == "literal_error":
-        return _not_among(error["loc"], given)
+        return _not_among(error["loc"], given, schema)
     if kind in _LIMITS:
         return (
             f"must be {_LIMITS[kind].format(**context)}, not {_shown(given)}{_nearest_multiple(kind, error)}"
         )
     expected = _TYPES.get(kind.removesuffix("_type").removesuffix("_parsing").removesuffix("_from_float"))
     if kind == "model_type":
-        expected = f"a mapping with the keys {', '.join(keys_of(error['loc']))}"
+        expected = f"a mapping with the keys {', '.join(keys_of(error['loc'], schema))}"
     if expected:
         return f"must be {expected}, not {_named(given)}{_quotes(kind, given)}"
     return f"{error['msg']}, not {_named(given)}"
@@ -71,48 +66,52 @@ _LIMITS = {
 }
 
 
-def keys_of(path: tuple[Any, ...]) -> list[str]:
+def keys_of(path: tuple[Any, ...], schema: type[Section] = TrainingConfig) -> list[str]:
     """The keys that the section at a path may have; empty when the path leads to no section."""
-    section: type[BaseModel] | None = TrainingConfig
-    for part in path:
-        section = _inner(section, part) if section else None
+    section = _section(_type_at(path, schema))
     return [field.alias or name for name, field in section.model_fields.items()] if section else []
 
 
-def _inner(section: type[BaseModel], key: object) -> type[BaseModel] | None:
-    for field in section.model_fields.values():
-        if field.alias == key:
-            return next(_sections(field.annotation), None)
-    return None
+def _type_at(path: tuple[Any, ...], schema: type[Section]) -> Any:
+    """The type that the schema gives to what stands at a path; None when it gives none.
+
+    `[key]` at its end is Pydantic's word for the key before it, as opposed to what stands there.
+    """
+    is_key = path[-1:] == ("[key]",)
+    found: Any = schema
+    for part in path[:-2] if is_key else path:
+        if section := _section(found):
+            fields = section.model_fields.values()
+            found = next((field.annotation for field in fields if field.alias == part), None)
+        else:
+            found = _of_mapping(found)[1]
+    return _of_mapping(found)[0] if is_key else found
 
 
-def _sections(annotation: Any) -> Iterator[type[BaseModel]]:
-    for kind in (annotation, *get_args(annotation)):
-        if isinstance(kind, type) and issubclass(kind, Section):
-            yield kind
+def _of_mapping(annotation: Any) -> tuple[Any, Any]:
+    """The types of keys and values of a mapping; None for anything else."""
+    kinds = (annotation, *get_args(annotation))
+    key, value = next((get_args(kind) for kind in kinds if get_origin(kind) is Mapping), (None, None))
+    return key, value
 
 
-def _unknown_key(path: tuple[Any, ...]) -> str:
-    key, allowed = str(path[-1]), keys_of(path[:-1])
+def _section(annotation: Any) -> type[Section] | None:
+    """The section that a type is, or is when it is not None."""
+    kinds = (annotation,) if get_origin(annotation) is Mapping else (annotation, *get_args(annotation))
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section)), None)
+
+
+def _unknown_key(path: tuple[Any, ...], schema: type[Section]) -> str:
+    key, allowed = str(path[-1]), keys_of(path[:-1], schema)
     if key in FORMER_KEYS:
         return f"unknown key: {FORMER_KEYS[key]}"
     return f"unknown key.{suggestion(key, allowed)} Allowed: {', '.join(allowed)}"
 
 
-def _not_among(path: tuple[Any, ...], given: object) -> str:
-    allowed = _literals(path)
+def _not_among(path: tuple[Any, ...], given: object, schema: type[Section]) -> str:
+    allowed = list(_strings_in(_type_at(path, schema)))
     near = suggestion(given, allowed) if isinstance(given, str) else ""
     return f"must be one of {', '.join(allowed)}, not {_named(given)}.{near}"
-
-
-def _literals(path: tuple[Any, ...]) -> list[str]:
-    section: type[BaseModel] | None = TrainingConfig
-    for part in path:
-        for field in section.model_fields.values() if section else ():
-            if field.alias == part:
-                found, section = field.annotation, next(_sections(field.annotation), None)
-                break
-    return list(_strings_in(found))
 
 
 def _strings_in(annotation: Any) -> Iterator[str]:

@@ -16,12 +16,14 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
-from translations_assets.config.datasets import check_mono, check_parallel
+from translations_assets.config.datasets import MONO_KEY, PARALLEL_KEY, check_mono, check_parallel
 from translations_assets.config.errors import suggestion
 from translations_assets.config.gates import Checks
-from translations_assets.config.languages import language
-from translations_assets.config.section import Section, optional_section
-from translations_assets.config.stage_names import is_known, known_names, resolve_stage
+from translations_assets.config.languages import language, languages
+from translations_assets.config.section import InJsonSchema, Section, optional_section
+from translations_assets.config.stage_names import is_known, known_names, resolve_stage, spellings
+
+EXPERIMENT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 
 MarianValue: TypeAlias = "str | int | float | bool | list[str | int | float | bool]"
 
@@ -42,7 +44,7 @@ def _worker_kind(name: str) -> str:
 
 
 def _experiment_name(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+    if not re.fullmatch(EXPERIMENT_NAME, name):
         raise ValueError(f"must consist of letters, digits, '.', '_' and '-', and {name!r} does not")
     return name
 
@@ -74,19 +76,28 @@ def _some(value: object) -> object:
 
 
 # A text among the annotations is what the reference page calls the type.
-LanguageCode: TypeAlias = Annotated[str, AfterValidator(_language_code), "language code"]
-ExperimentName: TypeAlias = Annotated[str, AfterValidator(_experiment_name)]
-StageName: TypeAlias = Annotated[str, AfterValidator(_stage_name), "stage"]
+LanguageCode: TypeAlias = Annotated[
+    str, AfterValidator(_language_code), "language code", InJsonSchema(lambda: {"enum": list(languages())})
+]
+ExperimentName: TypeAlias = Annotated[
+    str, AfterValidator(_experiment_name), InJsonSchema(lambda: {"pattern": f"^{EXPERIMENT_NAME}$"})
+]
+StageName: TypeAlias = Annotated[
+    str, AfterValidator(_stage_name), "stage", InJsonSchema(lambda: {"enum": spellings(known_names())})
+]
 WorkerKind: TypeAlias = Annotated[str, AfterValidator(_worker_kind)]
 Threshold: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 DocumentScore: TypeAlias = Annotated[float, Field(ge=0, le=10)]
 Sentences: TypeAlias = Annotated[int, Field(gt=0)]
 Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_as_tuple), "list"]
-ParallelKey: TypeAlias = Annotated[str, AfterValidator(check_parallel)]
-MonoKey: TypeAlias = Annotated[str, AfterValidator(check_mono)]
-SomeTexts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_some), "list"]
+ParallelKey: TypeAlias = Annotated[
+    str, AfterValidator(check_parallel), InJsonSchema(lambda: {"pattern": PARALLEL_KEY})
+]
+MonoKey: TypeAlias = Annotated[str, AfterValidator(check_mono), InJsonSchema(lambda: {"pattern": MONO_KEY})]
+_AtLeastOne = InJsonSchema(lambda: {"minItems": 1})
+SomeTexts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_some), "list", _AtLeastOne]
 SomeParallelKeys: TypeAlias = Annotated[
-    tuple[ParallelKey, ...], BeforeValidator(_some), "list of dataset keys"
+    tuple[ParallelKey, ...], BeforeValidator(_some), "list of dataset keys", _AtLeastOne
 ]
 ParallelKeys: TypeAlias = Annotated[
     tuple[ParallelKey, ...], BeforeValidator(_as_tuple), "list of dataset keys"
@@ -144,8 +155,13 @@ class Experiment(Section):
     best_model: Literal["chrf", "ce-mean-words", "bleu-detok"] = Field(
         default="chrf", description="the metric by which the best checkpoint is chosen"
     )
-    opuscleaner_mode: Literal["custom", "defaults"] = Field(
-        default="custom", description="rules of their own for some datasets, or the same for all"
+    opuscleaner_mode: Literal["custom", "defaults", "legacy"] = Field(
+        default="custom",
+        description="filters of their own for some datasets and pairs, the same for all, or those of 2024",
+    )
+    language_identification: Literal["py3langid", "fasttext"] = Field(
+        default="py3langid",
+        description="what tells languages apart: py3langid, offline, or fastText's models of up to 1.3 GB",
     )
     archive_corpora: bool = Field(default=True, description="archive the aligned corpora")
     bicleaner: Bicleaner = optional_section("filter of parallel text by a classifier")
@@ -184,7 +200,9 @@ class Experiment(Section):
 class Datasets(Section):
     """The datasets, by what they are used for."""
 
-    train: SomeParallelKeys = Field(description="parallel text to train on")
+    train: ParallelKeys = Field(
+        default=(), description="parallel text to train on; needed unless a corpus is continued"
+    )
     devtest: SomeParallelKeys = Field(description="parallel text to validate on while training")
     test: ParallelKeys = Field(description="parallel text that every model is evaluated on")
     mono_src: MonoKeys = Field(default=(), description="source text for the teacher to translate")
@@ -294,7 +312,9 @@ class Continuation(Section):
 class Taskcluster(Section):
     """How the work is divided, and where it runs."""
 
-    split_chunks: int = Field(default=20, ge=1, description="parts that a text is translated in")
+    split_chunks: int = Field(
+        default=20, ge=1, description="parts that a text is translated, scored and aligned in"
+    )
     upload_bucket: Literal["development", "production"] = Field(
         default="production", description="where artifacts go"
     )

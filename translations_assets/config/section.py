@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.annotated_handlers import GetJsonSchemaHandler
 
 
 class Section(BaseModel):
@@ -24,3 +27,14 @@ class Section(BaseModel):
 def optional_section(description: str) -> Any:
     """A section that may be left out; an empty one is made when a config is read, as that costs no import."""
     return Field(default={}, description=description)
+
+
+@dataclass(frozen=True)
+class InJsonSchema:
+    """An annotation: what a validator allows, in JSON Schema; made only when a JSON Schema is asked for."""
+
+    make: Callable[[], Mapping[str, Any]]
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Pydantic's JSON Schema of the type, with that of the annotation laid over it."""
+        return {**handler(core), **self.make()}

@@ -7,6 +7,8 @@ names one stage: splitting, translating and collecting chunks are steps of a sin
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from translations_assets.config.errors import ConfigError, suggestion
 
 DATASETS = ("dataset_train", "dataset_devtest", "dataset_test", "dataset_mono_src", "dataset_mono_trg")
@@ -152,6 +154,18 @@ def resolve_stage(name: str) -> tuple[str, ...]:
         raise ConfigError.of(f"there is no stage {name!r}: {_NEVER[spelled]}")
     near = suggestion(name, known_names()) or f" The stages: {', '.join(STAGE_NAMES)}"
     raise ConfigError.of(f"{name!r} is not a stage.{near}")
+
+
+def worker_kinds() -> list[str]:
+    """The names that worker classes are given by."""
+    return ["default", *spellings([*known_names(), *sorted(_NOT_BUILT), *_NEVER])]
+
+
+def spellings(names: Iterable[str]) -> list[str]:
+    """Names, with all that they are when hyphens stand for underscores, or underscores for hyphens."""
+    given = list(names)
+    others = (name.replace(*marks) for marks in (("_", "-"), ("-", "_")) for name in given)
+    return list(dict.fromkeys([*given, *others]))
 
 
 def is_known(name: str) -> bool:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.yaml_reader import KeyPath
 
 _NEVER: tuple[Any, ...] = ()
 # Each key with the values that ask for nothing, and so have the effect they should have.
 _UNUSED: Mapping[tuple[str, ...], tuple[Any, ...]] = {
-    ("experiment", "opuscleaner-mode"): _NEVER,
     ("experiment", "archive-corpora"): (False,),
     ("experiment", "bicleaner", "default-threshold"): (0,),
     ("experiment", "bicleaner", "dataset-thresholds"): (0,),
@@ -18,8 +17,6 @@ _UNUSED: Mapping[tuple[str, ...], tuple[Any, ...]] = {
     ("experiment", "monocleaner", "mono-src", "dataset-thresholds"): (0,),
     ("experiment", "monocleaner", "mono-trg", "default-threshold"): (0,),
     ("experiment", "monocleaner", "mono-trg", "dataset-thresholds"): (0,),
-    ("experiment", "hplt-min-doc-score", "mono-src"): _NEVER,
-    ("experiment", "hplt-min-doc-score", "mono-trg"): _NEVER,
     ("wandb-publication",): (False,),
     ("taskcluster", "upload-bucket"): _NEVER,
     ("start-stage",): (None,),
@@ -28,13 +25,12 @@ _UNUSED: Mapping[tuple[str, ...], tuple[Any, ...]] = {
 }
 
 
-def unused_keys(config: TrainingConfig) -> list[str]:
-    """The keys, dotted, that the config sets and that change nothing in this version; callers warn of them.
+def unused_keys(given: Mapping[str, Any]) -> list[KeyPath]:
+    """The keys that a config, as it was read, sets and that change nothing in this version.
 
     Values that ask for nothing (`bicleaner.default-threshold: 0`, `wandb-publication: false`) are honoured.
     """
-    given = config.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    return [".".join(path) for path, idle in _UNUSED.items() if not _is_idle(_given(given, path), idle)]
+    return [path for path, idle in _UNUSED.items() if not _is_idle(_given(given, path), idle)]
 
 
 def has_effect(path: tuple[str, ...]) -> bool:
@@ -45,7 +41,7 @@ def has_effect(path: tuple[str, ...]) -> bool:
 def _given(values: Any, path: tuple[str, ...]) -> Any:
     """The value at a path as a list: of itself or of a mapping's values; empty when the key is not given."""
     for key in path:
-        if key not in values:
+        if not isinstance(values, Mapping) or key not in values:
             return []
         values = values[key]
     if isinstance(values, list):

@@ -51,6 +51,7 @@ class Document:
     value: dict[str, Any] = field(default_factory=dict)
     lines: dict[KeyPath, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
 
     def line(self, path: KeyPath) -> int | None:
         """The line of a key, or that of the nearest mapping around it when it is not there."""
@@ -59,8 +60,12 @@ class Document:
         return self.lines.get(path)
 
     def add(self, path: KeyPath, message: str, line: int | None = None) -> None:
-        """Note a problem at a key."""
+        """Record a problem at a key."""
         self.problems.append(Problem(message, self.file, line or self.line(path), dotted(path)))
+
+    def note(self, path: KeyPath, message: str) -> None:
+        """Record what people should know of a key, although nothing is wrong with it."""
+        self.notes.append(Problem(message, self.file, self.line(path), dotted(path)))
 
 
 def _is_merge(key: yaml.Node) -> bool:
@@ -73,24 +78,31 @@ def dotted(path: KeyPath) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 
-def read_yaml(text: str, file: str) -> Document:
-    """Read one mapping. `file` is what errors call the text.
+def read_yaml(
+    text: str, file: str, kind: str = "training config", keys: str = "experiment and datasets"
+) -> Document:
+    """Read one mapping. Errors call the text `file`; it should be of some `kind`, which needs some `keys`.
 
     Raises ConfigError when the text is not YAML or not a mapping. Problems that leave the rest readable (keys
     that stand twice, unknown tags) are in the document's `problems`.
     """
     document = Document(file)
-    try:
-        root = yaml.compose(text, Loader=_Loader)
-    except yaml.YAMLError as error:
-        raise _not_yaml(error, text, file) from error
+    root = compose(text, file)
     if root is None:
-        raise ConfigError.of("is empty; a training config has at least experiment and datasets", file)
+        raise ConfigError.of(f"is empty; a {kind} has at least {keys}", file)
     if not isinstance(root, yaml.MappingNode):
-        raise ConfigError.of("is not a mapping; a training config consists of `key: value` lines", file, 1)
+        raise ConfigError.of(f"is not a mapping; a {kind} consists of `key: value` lines", file, 1)
     document.lines[()] = root.start_mark.line + 1
     document.value = _Reader(document).mapping(root, ())
     return document
+
+
+def compose(text: str, file: str) -> yaml.Node | None:
+    """The nodes of a text, which know their places in it; None of an empty one. ConfigError if not YAML."""
+    try:
+        return yaml.compose(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        raise _not_yaml(error, text, file) from error
 
 
 def _not_yaml(error: yaml.YAMLError, text: str, file: str) -> ConfigError:

@@ -7,6 +7,7 @@ publishes data version and metadata.
 import dagster as dg
 
 from translations_assets.config.errors import ConfigError
+from translations_assets.defs.lines_by_dataset import lines_by_dataset
 from translations_assets.defs.metadata import stage_metadata
 from translations_assets.defs.partitions import TRAINING_CONFIGS
 from translations_assets.defs.recipes import recipe_key, recipe_tags
@@ -18,9 +19,14 @@ from translations_assets.steps.errors import Cancelled, TranslationsError
 from translations_assets.steps.key import json_digest
 from translations_assets.steps.stage import Stage
 
+POD_TAG = "dagster-k8s/config"  # what the deployment file says of the pods of this stage alone, for the UI
+
 
 def make_asset(stage: Stage) -> dg.AssetsDefinition:
     """The asset of a stage: its upstream stages and its recipe are its dependencies."""
+
+    deployment = PROJECT.deployment
+    own = deployment.kubernetes.stages.get(stage.name) if deployment and deployment.kubernetes else None
 
     @dg.asset(
         name=stage.name,
@@ -29,6 +35,7 @@ def make_asset(stage: Stage) -> dg.AssetsDefinition:
         description=stage.description,
         partitions_def=TRAINING_CONFIGS,
         required_resource_keys={"run"},
+        op_tags={POD_TAG: dict(own.pod)} if own and own.pod else None,
     )
     def compute(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
         return _materialize(context, stage)
@@ -50,7 +57,10 @@ def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.Material
     if not results:
         context.log.info(f"{stage.name} has no steps for this training config.")
     return dg.MaterializeResult(
-        metadata=stage_metadata(context.partition_key, results, PROJECT.store, session.warnings),
+        metadata={
+            **stage_metadata(context.partition_key, results, PROJECT.store, session.warnings),
+            **lines_by_dataset(session, results, PROJECT.store),
+        },
         data_version=dg.DataVersion(_data_version(results)),
         tags=tags,
     )

@@ -19,7 +19,7 @@ started: the run's status is looked up twice a second) all do the same: no furth
 event is set, running steps get ten seconds to end, the run is CANCELED. A second signal changes nothing. A
 step that does not end in time is left behind with its thread, which cannot keep the process from ending.
 
-All imports from Dagster's private modules stand here; a test names those that an upgrade has moved.
+What is imported from Dagster's private modules is tested, so that an upgrade tells what it has moved.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -36,27 +36,22 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from dagster import (
-    AssetKey,
     DagsterEvent,
     DagsterExecutionInterruptedError,
     DagsterInstance,
     DagsterInvariantViolationError,
-    DagsterRun,
     DagsterRunStatus,
     Executor,
     Field,
     InitExecutorContext,
-    JobDefinition,
     executor,
-    reconstructable,
 )
 
 # The payload of an ENGINE_EVENT, the only event that an executor may word freely.
 from dagster._core.events import EngineEventData
 
-# Makes a run's context, runs an iterator over it, and clears up, with interrupts captured throughout; and
-# runs a job whose run the instance already has.
-from dagster._core.execution.api import ExecuteRunWithPlanIterable, execute_run
+# Makes a run's context, runs an iterator over it, and clears up, with interrupts captured throughout.
+from dagster._core.execution.api import ExecuteRunWithPlanIterable
 
 # Types of what Dagster hands in: the run before its resources are made, the run with them, one step.
 from dagster._core.execution.context.system import (
@@ -108,43 +103,6 @@ def cancel_event(run_id: str) -> threading.Event:
     event is never set: there the signal interrupts the asset itself.
     """
     return _cancel_events.get(run_id) or threading.Event()
-
-
-def create_run(
-    instance: DagsterInstance,
-    job: Callable[[], JobDefinition],
-    selection: Iterable[AssetKey],
-    *,
-    config: Mapping[str, object],
-    tags: Mapping[str, str],
-    parent: str | None = None,
-) -> DagsterRun:
-    """A run of assets that this process is going to run; `parent` is the id of the run that it repeats.
-
-    Dagster's `execute_job` tells a run's id only at its end.
-    """
-    repeated = instance.get_run_by_id(parent) if parent else None
-    chosen = reconstructable(job).get_subset(asset_selection=frozenset(selection))
-    run = instance.create_run_for_job(
-        job_def=chosen.get_definition(),
-        run_config=config,
-        tags=tags,
-        asset_selection=set(selection),
-        root_run_id=(repeated.root_run_id or repeated.run_id) if repeated else None,
-        parent_run_id=repeated.run_id if repeated else None,
-        job_code_origin=chosen.get_python_origin(),
-    )
-    instance.add_run_tags(run.run_id, {PROCESS_TAG: this_process(run.run_id)})
-    return run
-
-
-def run_created(instance: DagsterInstance, job: Callable[[], JobDefinition], run: DagsterRun) -> DagsterRun:
-    """Run what `create_run` created, and wait; the run as it ended."""
-    chosen = reconstructable(job).get_subset(asset_selection=run.asset_selection)
-    execute_run(chosen, run, instance)
-    ended = instance.get_run_by_id(run.run_id)
-    assert ended is not None  # it has just ended
-    return ended
 
 
 @executor(

@@ -9,11 +9,12 @@ from typing import Any
 import dagster as dg
 
 from translations_assets.steps.engine import StepResult
-from translations_assets.steps.manifest import Blob
+from translations_assets.steps.manifest import Blob, Usage
 from translations_assets.steps.protocols import Store
 
 MAX_IMAGES = 4
 MAX_SAMPLES = 10
+MAX_SOURCES = 3  # addresses of a dataset that is told by many
 MAX_CURVE_ROWS = 200
 KEY_DIGITS = 12  # enough to tell keys apart, and the table stays narrow
 CURVES = {"train": "training curve", "valid": "validation curve"}  # kind of a point → how people call it
@@ -38,6 +39,7 @@ def stage_metadata(
     metadata.update(_usage(results))
     statistics = list(_documents(results, store, "stats.json"))
     metadata.update(_lines(statistics))
+    metadata.update(_sources(statistics))
     metadata.update(_samples(statistics))
     for label, metrics in _documents(results, store, "metrics.json"):
         metadata.update(_scores(label, metrics) if "dataset" in metrics else _training(label, metrics))
@@ -53,7 +55,7 @@ def _reasons(results: Sequence[StepResult]) -> Metadata:
         for result in results
         if not result.cached
     ]
-    return {"reasons": _table(rows)} if rows else {}
+    return {"reasons": table(rows)} if rows else {}
 
 
 def _usage(results: Sequence[StepResult]) -> Metadata:
@@ -64,6 +66,21 @@ def _usage(results: Sequence[StepResult]) -> Metadata:
         "duration (s)": dg.MetadataValue.float(round(sum(usage.seconds for usage in usages), 2)),
         "CPU time (s)": dg.MetadataValue.float(round(sum(usage.cpu_seconds for usage in usages), 2)),
         "peak memory (MB)": dg.MetadataValue.float(round(max(u.peak_memory for u in usages) / 1e6, 1)),
+        **_gpu_usage([usage for usage in usages if usage.gpus]),
+    }
+
+
+def _gpu_usage(usages: Sequence[Usage]) -> Metadata:
+    """What steps with GPUs used of them; utilisation is the mean over the time of all of them."""
+    held = sum(usage.gpus * usage.seconds for usage in usages)
+    if not held:
+        return {}
+    busy = sum(usage.gpus * usage.seconds * usage.gpu_utilisation for usage in usages)
+    memory = max(usage.gpu_memory for usage in usages)
+    return {
+        "GPU time (s)": dg.MetadataValue.float(round(held, 2)),
+        "GPU utilisation (%)": dg.MetadataValue.float(round(100 * busy / held, 1)),
+        "peak GPU memory (MB)": dg.MetadataValue.float(round(memory / 1e6, 1)),
     }
 
 
@@ -91,8 +108,24 @@ def _lines(statistics: list[tuple[str, dict[str, Any]]]) -> Metadata:
     }
     if dropped:
         rows = [{"reason": reason, "lines": number} for reason, number in dropped.most_common()]
-        metadata["dropped, by reason"] = _table(rows)
+        metadata["dropped, by reason"] = table(rows)
     return metadata
+
+
+def _sources(statistics: list[tuple[str, dict[str, Any]]]) -> Metadata:
+    """Where datasets came from: revision, licence as the provider states it, and what was downloaded."""
+    rows = [
+        {
+            "step": label,
+            "source": ", ".join(source["url"] for source in value["source"][:MAX_SOURCES]),
+            "revision": value.get("revision", ""),
+            "licence": value.get("licence", "") or "not stated",
+            "downloaded (bytes)": sum(source["bytes"] for source in value["source"]),
+        }
+        for label, value in statistics
+        if value.get("source")
+    ]
+    return {"sources": table(rows)} if rows else {}
 
 
 def _samples(statistics: list[tuple[str, dict[str, Any]]]) -> Metadata:
@@ -110,7 +143,7 @@ def _scores(label: str, metrics: Mapping[str, Any]) -> Metadata:
     return {
         f"BLEU {label}": dg.MetadataValue.float(metrics["bleu"]["score"]),
         f"chrF {label}": dg.MetadataValue.float(metrics["chrf"]["score"]),
-        f"translations {label}": _table(metrics["samples"]),
+        f"translations {label}": table(metrics["samples"]),
     }
 
 
@@ -122,7 +155,7 @@ def _training(label: str, metrics: Mapping[str, Any]) -> Metadata:
     for kind, name in CURVES.items():
         points = [point for point in metrics["curve"] if point["kind"] == kind]
         if points:
-            metadata[f"{name} {label}"] = _table([_without_kind(point) for point in _thinned(points)])
+            metadata[f"{name} {label}"] = table([_without_kind(point) for point in _thinned(points)])
     return metadata
 
 
@@ -152,7 +185,7 @@ def _images(results: Sequence[StepResult], store: Store) -> Metadata:
 
 
 def _steps(partition: str, results: Sequence[StepResult]) -> dg.MetadataValue[Any]:
-    return _table(
+    return table(
         [
             {
                 "step": result.step.label,
@@ -168,7 +201,8 @@ def _steps(partition: str, results: Sequence[StepResult]) -> dg.MetadataValue[An
     )
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> dg.MetadataValue[Any]:
+def table(rows: Sequence[Mapping[str, Any]]) -> dg.MetadataValue[Any]:
+    """Rows as a table; a row may lack columns that others have."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     filled = [{name: _cell(row.get(name)) for name in columns} for row in rows]
     schema = dg.TableSchema(columns=[dg.TableColumn(name, _column_type(filled, name)) for name in columns])

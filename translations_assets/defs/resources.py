@@ -8,7 +8,8 @@ from dagster import InitResourceContext
 
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs.recipes import observe_recipes
-from translations_assets.defs.shared import PARTITION_TAG, PROJECT
+from translations_assets.defs.shared import PROJECT
+from translations_assets.server import PARTITION_TAG
 from translations_assets.stages import STAGES
 from translations_assets.steps.errors import TranslationsError
 from translations_assets.steps.options import RunOptions

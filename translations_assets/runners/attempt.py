@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -14,9 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from translations_assets.runners.control import Control
 from translations_assets.runners.environment import script_environment
 from translations_assets.runners.gpu_monitor import GpuMonitor
+from translations_assets.runners.machine import memory_limit, out_of_memory_kills
 from translations_assets.runners.monitor import Monitor, Progress
-from translations_assets.runners.process import ScriptProcess, cpu_seconds, largest_memory
-from translations_assets.runners.publisher import CheckpointWatch, StepLog, Ticker
+from translations_assets.runners.process import ScriptProcess
+from translations_assets.runners.publisher import CheckpointWatch, LogEcho, StepLog, Ticker, echoing
+from translations_assets.runners.secrets import Redaction, secrets_of
 from translations_assets.runners.toolchain import toolchain
 from translations_assets.runners.wire import Request
 from translations_assets.runners.work_folder import WorkFolder, unpack
@@ -29,8 +32,6 @@ from translations_assets.store.digest import digest_file
 if TYPE_CHECKING:
     from translations_assets.steps.protocols import Store
 
-EX_TEMPFAIL = 75
-GRACE_SECONDS = 6.0  # between SIGTERM and SIGKILL; a cancelled run waits 8 for all of it
 _LOOK_SECONDS = 0.5
 _HARDLY_FREE = 1 << 20  # bytes
 _SENT_FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
@@ -59,15 +60,23 @@ class Attempt:
         folder: WorkFolder,
         control: Control,
         report: Callable[[JobEvent], None],
+        echo: Callable[[bytes], None] | None,
     ) -> None:
         self._request, self._store, self._folder = request, store, folder
         self._control, self._report = control, report
         self._job = request.job
-        self._log = StepLog(folder.log, store, self._job)
+        self._redaction = Redaction(list(secrets_of(self._job, os.environ).values()))
+        self._log = StepLog(folder.log, store, self._job, self._redaction)
+        self._echo = LogEcho(folder.log, self._redaction, echo) if echo else None
         self._gpus = GpuMonitor(request.gpus)
+        self._kills_before = out_of_memory_kills()
 
     def run(self) -> Outcome:
         """Run the script and keep its result; how that ended. Raises StoreError or OSError."""
+        with echoing(self._echo, self._log.note) if self._echo else nullcontext():
+            return self._run()
+
+    def _run(self) -> Outcome:
         try:
             placed = self._place()
             self._control.wait(0)
@@ -120,7 +129,7 @@ class Attempt:
         detail = {"pid": process.pid, "threads": request.threads, "gpus": list(request.gpus)}
         self._report(JobEvent("started", job.label, detail))
         monitor = Monitor(process.pid, self._folder)
-        progress = Progress(self._folder.progress, self._progress)
+        progress = Progress(self._folder.progress, self._redaction, self._progress)
         try:
             stopped = self._watch(process, monitor, progress)
         finally:
@@ -134,7 +143,7 @@ class Attempt:
             if code != 0 or stopped:
                 ticker.tick()  # commits the set that the script saved when it was told to end
         missed_store = any(ticker.missed_store for ticker in tickers) or self._is_store_away()
-        return _Ended(code, stopped, missed_store, started, self._usage(monitor, seconds))
+        return _Ended(code, stopped, missed_store, started, self._usage(process, monitor, seconds))
 
     def _is_store_away(self) -> bool:
         try:
@@ -145,11 +154,20 @@ class Attempt:
 
     def _tickers(self) -> list[Ticker]:
         """Log and, of a resumable step, checkpoints."""
-        tickers = [Ticker(self._log.ship_due, 1.0, self._log.note)]
+        tickers = [Ticker(self._while_ours(self._log.ship_due), 1.0, self._log.note)]
         if self._job.resumable:
             watch = CheckpointWatch(self._folder.checkpoints, self._store, self._job, self._log)
-            tickers.append(Ticker(watch.commit_new, 1.0, self._log.note))
+            tickers.append(Ticker(self._while_ours(watch.commit_new), 1.0, self._log.note))
         return tickers
+
+    def _while_ours(self, action: Callable[[], None]) -> Callable[[], None]:
+        """Something that is left undone once the step may be another's, whose log and checkpoints count."""
+
+        def act() -> None:
+            if not self._control.lost:
+                action()
+
+        return act
 
     def _progress(self, value: Mapping[str, Any]) -> None:
         self._report(JobEvent("progress", self._job.label, value))
@@ -160,18 +178,20 @@ class Attempt:
         while not process.exited() and time.monotonic() < deadline:
             self._control.wait(_LOOK_SECONDS)
             if self._control.stop and not stopped and not process.exited():
-                stopped, deadline = self._control.stop, time.monotonic() + GRACE_SECONDS
+                stopped, deadline = self._control.stop, time.monotonic() + self._request.grace
                 process.terminate()
+            if self._control.lost:  # what it saves now would not be stored, and somebody may take over soon
+                break
             progress.forward()
             monitor.sample()
             self._gpus.sample()
         return stopped
 
-    def _usage(self, monitor: Monitor, seconds: float) -> Usage:
+    def _usage(self, process: ScriptProcess, monitor: Monitor, seconds: float) -> Usage:
         return Usage(
             seconds=round(seconds, 3),
-            cpu_seconds=round(cpu_seconds(), 3),
-            peak_memory=max(monitor.peak_memory, largest_memory()),
+            cpu_seconds=round(process.cpu_seconds, 3),
+            peak_memory=max(monitor.peak_memory, process.largest_memory),
             disk=max(monitor.peak_disk, self._folder.size()),
             gpus=len(self._request.gpus),
             gpu_utilisation=round(self._gpus.utilisation, 3),
@@ -181,7 +201,8 @@ class Attempt:
     def _judge(self, ended: _Ended) -> Outcome | None:
         """What an end other than success comes to; None for success."""
         if ended.stopped:  # whatever its exit code: Marian ends with 0 when it is told to stop
-            return self._outcome("temporary", f"ended before it was done: {ended.stopped}")
+            outcome = self._outcome("temporary", f"ended before it was done: {ended.stopped}")
+            return replace(outcome, unreachable=bool(self._control.lost) and ended.missed_store)
         if ended.code == 0:
             return None
         if ended.missed_store:
@@ -189,18 +210,24 @@ class Attempt:
             return replace(self._outcome("temporary", message), unreachable=True)
         number = -ended.code if ended.code < 0 else ended.code - 128
         if number in _SENT_FROM_OUTSIDE:
-            peak = ended.usage.peak_memory / 2**30
-            return self._outcome(
-                "temporary",
-                f"killed by {signal.Signals(number).name}, not by us; perhaps the machine ran out of memory "
-                f"(the step's peak was {peak:.2f} GiB)",
-            )
+            return self._outcome("temporary", self._why_killed(number, ended.usage.peak_memory / 2**30))
         name = f"signal {-ended.code}" if ended.code < 0 else f"exit code {ended.code}"
         if self._is_disk_full():
             return self._outcome("temporary", f"no space left in {self._request.work} ({name}): free some")
-        if ended.code == EX_TEMPFAIL:
+        if ended.code == os.EX_TEMPFAIL:
             return self._outcome("temporary", f"the script asks for another attempt ({name})")
         return self._outcome("failed", f"{self._job.script} ended with {name}")
+
+    def _why_killed(self, number: int, peak: float) -> str:
+        """What a signal from outside means, given the step's peak of memory in GiB."""
+        if number == signal.SIGKILL and out_of_memory_kills() > self._kills_before:
+            limit = memory_limit()
+            allowed = f" of the {limit / 2**30:.2f} GiB that it may use" if limit else ""
+            return f"out of memory: the step's peak was {peak:.2f} GiB{allowed}; its worker class needs more"
+        return (
+            f"killed by {signal.Signals(number).name}, not by us; perhaps the machine ran out of memory "
+            f"(the step's peak was {peak:.2f} GiB)"
+        )
 
     def _is_disk_full(self) -> bool:
         """Whether the disk is full, or was, before the script tidied up behind itself."""
@@ -251,7 +278,7 @@ class Attempt:
             bundle=job.bundle,
             provenance=self._provenance(),
             attempt=job.attempt,
-            host=os.uname().nodename,
+            host=self._request.host or os.uname().nodename,
             started=ended.started,
             ended=time.time(),
             usage=ended.usage,
@@ -277,6 +304,7 @@ class Attempt:
             "threads": request.threads,
             "gpus": len(request.gpus),
             "workspace": request.workspace,
+            **request.place,
             **toolchain(self._job.provenance, self._gpus),
         }
         return {**self._job.provenance, "worker": worker}
@@ -292,7 +320,7 @@ class Attempt:
 
     def _ship_rest(self) -> None:
         try:
-            self._log.ship_all()
+            self._while_ours(self._log.ship_all)()
         except StoreError as error:
             self._log.note(str(error))
 

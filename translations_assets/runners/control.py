@@ -12,10 +12,12 @@ class Control:
     """Waits for whatever comes first; `stop` says why the worker shall end, and is empty until it shall.
 
     keeping  set by the worker once the script is gone and its result is being stored, which nothing ends
+    lost     why the step is not ours any more; empty while it is
     """
 
     def __init__(self) -> None:
-        self.stop = ""
+        self.stop = self.lost = ""
+        self._signal = ""
         self.keeping = False
         self._wake, self._wake_up = os.pipe()
         for end in (self._wake, self._wake_up):
@@ -32,10 +34,20 @@ class Control:
         if self._poll.poll(seconds * 1000):
             os.read(self._wake, 4096)
 
+    def next_job(self) -> None:
+        """Forget what ended the job before, unless it was a signal: that is for all jobs."""
+        self.stop, self.lost, self.keeping = self._signal, "", False
+
     def end(self, reason: str) -> None:
         """Have the worker end, from any thread."""
         self.stop = self.stop or reason
         os.write(self._wake_up, b"\0")
 
+    def lose(self, reason: str) -> None:
+        """Have the worker end because the step is not ours any more, from any thread."""
+        self.lost = self.lost or reason
+        self.end(reason)
+
     def _on_signal(self, number: int, _: FrameType | None) -> None:
-        self.stop = self.stop or f"{signal.Signals(number).name} from outside"
+        self._signal = f"{signal.Signals(number).name} from outside"
+        self.stop = self.stop or self._signal

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from translations_assets.runners.secrets import secrets_of
 from translations_assets.runners.wire import Request
 from translations_assets.runners.work_folder import WorkFolder
 
 _PASSED = (
     "PATH",
     "HOME",
+    "TRANSLATIONS_ENVIRONMENTS",  # where the environments of programs are, which scripts make
+    "TRANSLATIONS_MEMORY",  # what scripts may use of it whose need would grow with their input
     "LD_LIBRARY_PATH",  # an interpreter or a driver outside the default places cannot start without it
     *(
         "http_proxy",
@@ -35,12 +38,14 @@ _THREADS = (
 
 
 def script_environment(request: Request, folder: WorkFolder, outer: Mapping[str, str]) -> dict[str, str]:
-    """What a script finds in its environment: the pass-through, the job's own, what the worker grants.
+    """What a script finds in its environment: the pass-through, the secrets that the job names, the job's own
+    variables, what the worker grants.
 
     Only the job's own variables are part of the step's key.
     """
-    passed = {name: outer[name] for name in _PASSED if name in outer}
-    return {**passed, **_mirror(outer), **request.job.env, **_python(folder), **_granted(request, folder)}
+    job = request.job
+    passed = {name: outer[name] for name in _PASSED if name in outer} | secrets_of(job, outer)
+    return {**passed, **_mirror(outer), **job.env, **_python(folder), **_granted(request, folder)}
 
 
 def _mirror(outer: Mapping[str, str]) -> dict[str, str]:
@@ -69,6 +74,7 @@ def _granted(request: Request, folder: WorkFolder) -> dict[str, str]:
         # CUDA numbers the visible devices anew, from 0
         "TRANSLATIONS_GPUS": " ".join(str(number) for number, _ in enumerate(request.gpus)),
         "TRANSLATIONS_WORKSPACE": str(request.workspace),
+        "TRANSLATIONS_GRACE": f"{request.grace:g}",
         "TRANSLATIONS_PROGRESS": str(folder.progress),
     }
     if request.job.resumable:

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from translations_assets.runners.machine import Gpu, cpu_count, find_gpus
+from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, workspace
 from translations_assets.runners.slots import Grant, Slots
 from translations_assets.runners.wire import Busy, Detached, Request
 from translations_assets.runners.worker_process import WorkerProcess
@@ -21,8 +21,6 @@ from translations_assets.steps.protocols import Store
 from translations_assets.steps.step import WorkerClass
 
 _OWNER_SECONDS = 0.5
-_CPU_WORKSPACE = 512
-_GPU_SHARE = 0.75  # of a GPU's memory for Marian's workspace; models and optimiser need the rest
 
 
 class LocalRunner:
@@ -124,11 +122,6 @@ class LocalRunner:
         if url.startswith("file://"):
             return Path(unquote(urlsplit(url).path)) / "work"
         return self._state / "work"
-
-
-def workspace(gpus: Sequence[Gpu]) -> int:
-    """MB of Marian's workspace on each of some GPUs; without any, on the CPU."""
-    return int(min(gpu.memory for gpu in gpus) * _GPU_SHARE) if gpus else _CPU_WORKSPACE
 
 
 def _wait_for_owner(job: Job, store: Store, cancel: threading.Event) -> Outcome | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from translations_assets.runners.secrets import Redaction
 from translations_assets.runners.work_folder import WorkFolder
 
 _FIRST_SAMPLE = 0.4
@@ -55,10 +56,10 @@ def _resident(process: Any) -> int:
 
 
 class Progress:
-    """Follows the file of live numbers that a script appends to."""
+    """Follows the file of live numbers that a script appends to, without secrets."""
 
-    def __init__(self, path: Path, report: Callable[[Mapping[str, Any]], None]) -> None:
-        self._path, self._report = path, report
+    def __init__(self, path: Path, redaction: Redaction, report: Callable[[Mapping[str, Any]], None]) -> None:
+        self._path, self._redaction, self._report = path, redaction, report
         self._offset = 0
 
     def forward(self) -> None:
@@ -71,7 +72,7 @@ class Progress:
             return
         whole = new[: new.rfind(b"\n") + 1]
         self._offset += len(whole)
-        for line in whole.splitlines():
+        for line in self._redaction.hide(whole).splitlines():
             if (value := _object(line)) is not None:
                 self._report(value)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -12,7 +11,9 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-_LAUNCHER = Path(__file__).with_name("launcher.py")
+from translations_assets.runners import launcher
+
+_LAUNCHER = launcher.__file__  # imported, so that what looks for a worker's modules finds it
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 _GONE_SECONDS = 5.0
 
@@ -21,6 +22,9 @@ class ScriptProcess:
     """A script and its descendants; this process must have no other children.
 
     However this process ends, the kernel ends the script's group (see `launcher`).
+
+    cpu_seconds     CPU time of the script and all its descendants, once they have ended
+    largest_memory  peak resident memory in bytes of the largest single one of them
     """
 
     def __init__(
@@ -30,7 +34,7 @@ class ScriptProcess:
         life_line, self._life = os.pipe()
         with log.open("ab") as output:
             self._process = subprocess.Popen(
-                [sys.executable, str(_LAUNCHER), str(life_line), script, *command],
+                [sys.executable, _LAUNCHER, str(life_line), script, *command],
                 cwd=cwd,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -42,6 +46,8 @@ class ScriptProcess:
         os.close(life_line)
         self.pid = self._process.pid
         self.started = time.monotonic()
+        self.cpu_seconds = 0.0
+        self.largest_memory = 0
 
     def exited(self) -> bool:
         """Whether the script itself has ended. It is left a zombie, so that its group's number stays ours."""
@@ -60,12 +66,28 @@ class ScriptProcess:
         deadline = time.monotonic() + _GONE_SECONDS
         while not self.exited():
             _pause(deadline)
-        code = self._process.wait()
-        while not _no_children():
+        code = self._process.returncode = self._reap(self.pid)
+        while not self._reap_orphans():
             _kill_children()
             _pause(deadline)
         os.close(self._life)
         return code
+
+    def _reap_orphans(self) -> bool:
+        """Reap the children that have ended; whether there is none left."""
+        try:
+            while os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                self._reap(-1)
+            return False
+        except ChildProcessError:
+            return True
+
+    def _reap(self, pid: int) -> int:
+        """Reap a child that has ended, and count what it and its own children used; its exit code."""
+        _, status, usage = os.wait4(pid, 0)
+        self.cpu_seconds += usage.ru_utime + usage.ru_stime
+        self.largest_memory = max(self.largest_memory, usage.ru_maxrss * 1024)
+        return os.waitstatus_to_exitcode(status)
 
 
 def adopt_orphans() -> None:
@@ -73,31 +95,10 @@ def adopt_orphans() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def cpu_seconds() -> float:
-    """CPU time of the script and all its descendants, once they have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
-def largest_memory() -> int:
-    """Peak resident memory in bytes of the largest single one of them."""
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-
-
 def _pause(deadline: float) -> None:
     if time.monotonic() > deadline:
         raise TimeoutError("a process of the script does not end although it was killed")
     time.sleep(0.01)
-
-
-def _no_children() -> bool:
-    """Reap the children that have ended; whether there is none left."""
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-        return False
-    except ChildProcessError:
-        return True
 
 
 def _kill_children() -> None:

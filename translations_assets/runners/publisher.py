@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from translations_assets.runners.secrets import Redaction
 from translations_assets.steps.errors import StoreError, StoreUnreachable
 from translations_assets.steps.job import Job
 
@@ -17,20 +18,22 @@ if TYPE_CHECKING:
 
 _PART_BYTES = 1 << 20
 _PART_SECONDS = 4.0  # looked at once a second, so that no part is older than 5 s
+_ECHO_BYTES = 64 << 10
+_ECHO_SECONDS = 0.5
 _TAIL_BYTES = 16 << 10
 _TAIL_LINES = 20
 
 
 class StepLog:
-    """The log file of an attempt, shipped to the store in parts of at most 5 s or 1 MB."""
+    """The log file of an attempt, shipped to the store in parts of at most 5 s or 1 MB, without secrets."""
 
-    def __init__(self, path: Path, store: Store, job: Job) -> None:
-        self._path, self._store, self._job = path, store, job
+    def __init__(self, path: Path, store: Store, job: Job, redaction: Redaction) -> None:
+        self._path, self._store, self._job, self._redaction = path, store, job, redaction
         self._notes: list[str] = []
         self._offset = 0
         self._part = sum(1 for _ in store.read_log(job.key, job.generation, job.attempt))
         self._due = time.monotonic() + _PART_SECONDS
-        path.touch()
+        path.touch(mode=0o600)  # it holds what the script prints, secrets, too
 
     def note(self, text: str) -> None:
         """Add a line of the worker's own; while the folder cannot be written it waits for a later one."""
@@ -44,9 +47,14 @@ class StepLog:
 
     def tail(self) -> str:
         """The last lines, if the folder can be read."""
+        longest = self._redaction.longest
         with suppress(OSError), self._path.open("rb") as file:
-            file.seek(max(0, self._path.stat().st_size - _TAIL_BYTES))
-            return "\n".join(file.read().decode(errors="replace").splitlines()[-_TAIL_LINES:])
+            start = max(0, self._path.stat().st_size - _TAIL_BYTES - longest)
+            file.seek(start)
+            text = self._redaction.hide(file.read())
+            if start:
+                text = text[longest:]  # which may begin with the end of a secret
+            return "\n".join(text.decode(errors="replace").splitlines()[-_TAIL_LINES:])
         return ""
 
     def ship_due(self) -> None:
@@ -54,23 +62,82 @@ class StepLog:
         self._ship(everything=time.monotonic() >= self._due)
 
     def ship_all(self) -> None:
-        """Ship what is left."""
+        """Ship what is left; the script has ended."""
         self._write_notes()
-        self._ship(everything=True)
+        self._ship(everything=True, ended=True)
 
-    def _ship(self, everything: bool) -> None:
-        with self._path.open("rb") as file:
-            file.seek(self._offset)
-            while data := file.read(_PART_BYTES):
-                if len(data) < _PART_BYTES and not everything:
-                    break
-                self._store.append_log(
-                    self._job.key, self._job.generation, self._job.attempt, self._part, data
-                )
-                self._part += 1
-                self._offset += len(data)
+    def _ship(self, everything: bool, ended: bool = False) -> None:
+        job = self._job
+        while piece := read_piece(self._path, self._offset, _PART_BYTES, self._redaction, ended):
+            if piece.size < _PART_BYTES - self._redaction.longest and not everything:
+                break
+            self._store.append_log(job.key, job.generation, job.attempt, self._part, piece.text)
+            self._part += 1
+            self._offset += piece.size
         if everything:
             self._due = time.monotonic() + _PART_SECONDS
+
+
+class Piece(NamedTuple):
+    """A piece of a log that may be shown, and how many bytes of the file it stands for."""
+
+    text: bytes
+    size: int
+
+
+def read_piece(path: Path, offset: int, most: int, redaction: Redaction, ended: bool) -> Piece | None:
+    """What a log file has from an offset on, at most so many bytes, without secrets; None when it is nothing.
+
+    ended  nobody writes the file any more: what looks like the beginning of a secret is none
+    """
+    most = max(most, 2 * redaction.longest)
+    with path.open("rb") as file:
+        file.seek(offset)
+        data = file.read(most)
+    if ended and len(data) < most:
+        return Piece(redaction.hide(data), len(data)) if data else None
+    text, size = redaction.hide_part(data)
+    return Piece(text, size) if size else None
+
+
+class LogEcho:
+    """Hands a growing log file on, without secrets, by whole lines; one that is too long is split."""
+
+    def __init__(self, path: Path, redaction: Redaction, write: Callable[[bytes], None]) -> None:
+        self._path, self._redaction, self._write = path, redaction, write
+        self._offset = 0
+        self._line = b""  # the last one, which has no end yet
+
+    def forward(self, ended: bool = False) -> None:
+        """Hand on what is new; at the end, also a last line without an end."""
+        while piece := read_piece(self._path, self._offset, _ECHO_BYTES, self._redaction, ended):
+            self._offset += piece.size
+            self._hand_on(self._line + piece.text)
+        if ended and self._line:
+            self._write(self._line + b"\n")
+            self._line = b""
+
+    def _hand_on(self, text: bytes) -> None:
+        whole = text.rfind(b"\n") + 1
+        self._line = text[whole:]
+        if whole:
+            self._write(text[:whole])
+        if len(self._line) >= _ECHO_BYTES:
+            self._write(self._line + b"\n")
+            self._line = b""
+
+
+@contextmanager
+def echoing(echo: LogEcho, note: Callable[[str], None]) -> Iterator[None]:
+    """Have a log handed on while the block runs, within half a second, and the rest of it at the end."""
+    ticker = Ticker(echo.forward, _ECHO_SECONDS, note)
+    ticker.start()
+    try:
+        yield
+    finally:
+        ticker.stop()
+        with suppress(OSError):
+            echo.forward(ended=True)
 
 
 class CheckpointWatch:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
 
 from translations_assets.steps.job import Job, JobEvent, Outcome
@@ -24,6 +24,10 @@ class Request:
     threads    CPU slots that the runner holds for it
     gpus       ids of the machine's GPUs that the runner holds for it
     workspace  MB per GPU, or for the CPU
+    grace      seconds between SIGTERM and SIGKILL of a script that shall end; a local worker that is let go
+               has 8 for all of it
+    host       name of the machine for the manifest; empty: that which it gives itself
+    place      what else the manifest tells of where the step ran
     """
 
     job: Job
@@ -32,6 +36,9 @@ class Request:
     threads: int
     gpus: tuple[str, ...]
     workspace: int
+    grace: float = 6.0
+    host: str = ""
+    place: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Steps that several stages build: training, alignment, translation in chunks."""
+"""Steps that several stages build: training, alignment and translation in chunks."""
 
 from __future__ import annotations
 
@@ -86,23 +86,46 @@ def trained_with(model: Model) -> Output:
     return model.files[MODEL_FILES[0]].step[TRAINED_WITH]
 
 
-def align(label: str, src: str, trg: str, corpus: Corpus, priors: Output | None) -> Aligned:
-    """A step that tokenises a corpus and aligns its words; it computes priors when none are given."""
-    tokenized = (f"corpus.tok-icu.{src}.zst", f"corpus.tok-icu.{trg}.zst")
-    aligned = step(
-        "pipeline.alignments.align",
-        label=label,
+def align_in_chunks(config: TrainingConfig, name: str, corpus: Corpus, priors: Output) -> Aligned:
+    """Split a corpus, tokenise and align the parts with the same priors, collect them in order."""
+    src, trg = config.experiment.src, config.experiment.trg
+    family, parts = f"alignments-{name}-{src}-{trg}", config.taskcluster.split_chunks
+    tokens_src, tokens_trg = f"corpus.tok-icu.{src}.zst", f"corpus.tok-icu.{trg}.zst"
+    outputs = (tokens_src, tokens_trg, "corpus.aln.zst", "stats.json")
+    split = step(
+        "pipeline.translate.split",
+        label=f"split-{family}",
+        args={"parts": parts},
+        inputs={"text": corpus.src, "references": corpus.trg},
+        outputs=part_files(parts, ".zst", ".ref.zst"),
+    )
+    aligned = [
+        step(
+            "pipeline.alignments.align",
+            label=f"{family}-{i}/{parts}",
+            args={"src": src, "trg": trg},
+            inputs={
+                "corpus_src": split[f"part.{i}.zst"],
+                "corpus_trg": split[f"part.{i}.ref.zst"],
+                "priors": priors,
+            },
+            outputs=outputs,
+        )
+        for i in range(1, parts + 1)
+    ]
+    collected = step(
+        "pipeline.alignments.collect",
+        label=f"collect-{family}",
         args={"src": src, "trg": trg},
-        inputs={"corpus_src": corpus.src, "corpus_trg": corpus.trg, "priors": priors},
-        outputs=("corpus.aln.zst", *tokenized, *(() if priors else ("corpus.priors",)), "stats.json"),
-        worker="large-cpu",
+        inputs={
+            "tokens_src": [part[tokens_src] for part in aligned],
+            "tokens_trg": [part[tokens_trg] for part in aligned],
+            "alignments": [part["corpus.aln.zst"] for part in aligned],
+            "corpus_src": corpus.src,
+        },
+        outputs=outputs,
     )
-    return Aligned(
-        aligned[tokenized[0]],
-        aligned[tokenized[1]],
-        aligned["corpus.aln.zst"],
-        None if priors else aligned["corpus.priors"],
-    )
+    return Aligned(collected[tokens_src], collected[tokens_trg], collected["corpus.aln.zst"], priors)
 
 
 def part_files(parts: int, *kinds: str) -> tuple[str, ...]:

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from translations_assets.config.datasets import Dataset, parse_dataset
-from translations_assets.config.languages import Language, language
+from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.stages.cleaning import clean_mono_dataset, clean_parallel_dataset
 from translations_assets.stages.handles import CleanMono, Corpus, Mono, corpus_files, corpus_of
+from translations_assets.stages.importing import import_mono, import_parallel
 from translations_assets.steps.stage import stage, step
 from translations_assets.steps.step import Arg, Output
 
 # Seeds of the samplers, one a corpus; part of the keys.
-DOWNLOAD_ATTEMPTS = 6  # with their pauses a minute, on top of what the scripts themselves try
 SEEDS = {"corpus": 1111, "devset": 1112, "mono-src": 1113, "mono-trg": 1114}
-
-# A provider's own code for a language.
-CODES: dict[str, Callable[[Language], str]] = {
-    "opus": lambda language: language.opus,
-    "mtdata": lambda language: language.mtdata,
-    "sacrebleu": lambda language: language.code,
-    "flores": lambda language: language.flores,
-    "ntrex": lambda language: language.ntrex,
-    "news-crawl": lambda language: language.news_crawl,
-    "url": lambda language: language.code,
-    "demo": lambda language: language.code,
-}
 
 
 @stage(group="data")
@@ -50,14 +38,14 @@ def dataset_test(config: TrainingConfig) -> list[Corpus]:
 def dataset_mono_src(config: TrainingConfig) -> list[Mono]:
     """Monolingual datasets in the source language, for distillation."""
     limit = config.experiment.mono_max_sentences_src.per_dataset
-    return _mono(config, "mono-src", config.experiment.src, config.datasets.mono_src, limit)
+    return _mono(config, "src", config.experiment.src, config.datasets.mono_src, limit)
 
 
 @stage(group="data")
 def dataset_mono_trg(config: TrainingConfig) -> list[Mono]:
     """Monolingual datasets in the target language, for back-translation."""
     limit = config.experiment.mono_max_sentences_trg.per_dataset
-    return _mono(config, "mono-trg", config.experiment.trg, config.datasets.mono_trg, limit)
+    return _mono(config, "trg", config.experiment.trg, config.datasets.mono_trg, limit)
 
 
 @stage(group="data")
@@ -80,27 +68,7 @@ def analyze_mono(config: TrainingConfig, dataset_mono_src: list[Mono], dataset_m
 @stage(group="corpus")
 def clean_corpus(config: TrainingConfig, dataset_train: list[Corpus]) -> list[Corpus]:
     """The parallel training datasets without the pairs that rules or language identification reject."""
-    src, trg = config.experiment.src, config.experiment.trg
-    source, target = language(src), language(trg)
-    cleaned = []
-    for corpus in dataset_train:
-        clean = step(
-            "pipeline.clean.clean_parallel",
-            label=f"clean-corpus-{_slug(corpus.name)}-{src}-{trg}",
-            args={
-                "src": src,
-                "trg": trg,
-                "src_script": source.script,
-                "trg_script": target.script,
-                "unspaced_src": not source.spaced,
-                "unspaced_trg": not target.spaced,
-            },
-            inputs={"corpus_src": corpus.src, "corpus_trg": corpus.trg},
-            outputs=corpus_files(src, trg),
-            worker="large-cpu",
-        )
-        cleaned.append(corpus_of(clean, src, trg, corpus.name))
-    return cleaned
+    return [clean_parallel_dataset(config, corpus) for corpus in dataset_train]
 
 
 @stage(group="corpus")
@@ -109,8 +77,8 @@ def clean_mono(
 ) -> CleanMono:
     """The monolingual datasets without the lines that rules or language identification reject."""
     return CleanMono(
-        _clean_mono("src", config.experiment.src, dataset_mono_src),
-        _clean_mono("trg", config.experiment.trg, dataset_mono_trg),
+        [clean_mono_dataset(config, "src", config.experiment.src, mono) for mono in dataset_mono_src],
+        [clean_mono_dataset(config, "trg", config.experiment.trg, mono) for mono in dataset_mono_trg],
     )
 
 
@@ -161,62 +129,24 @@ def merge_mono_trg(
     return _merge_mono("trg", spoken, clean_mono.trg, merge_corpus.trg, held_out, limit)
 
 
-def _slug(key: str) -> str:
-    return parse_dataset(key).slug
-
-
 def _parallel(config: TrainingConfig, category: str, keys: Sequence[str]) -> list[Corpus]:
-    return [_parallel_dataset(config, category, parse_dataset(key)) for key in keys]
+    return [import_parallel(config, category, dataset) for dataset in map(parse_dataset, keys)]
 
 
-def _parallel_dataset(config: TrainingConfig, category: str, dataset: Dataset) -> Corpus:
-    src, trg = config.experiment.src, config.experiment.trg
-    code = CODES[dataset.provider]
-    label = f"dataset-{category}-{dataset.slug}-{src}-{trg}"
-    fetched = step(
-        f"pipeline.data.parallel_{dataset.provider}",
-        label=f"{label}-unmodified" if dataset.augmentation else label,
-        args={
-            "dataset": dataset.name,
-            "src": src,
-            "trg": trg,
-            "src_code": code(language(src)),
-            "trg_code": code(language(trg)),
-        },
-        outputs=corpus_files(src, trg),
-        attempts=DOWNLOAD_ATTEMPTS,
-    )
-    corpus = corpus_of(fetched, src, trg, dataset.key)
-    if dataset.augmentation is None:
-        return corpus
-    augmented = step(
-        "pipeline.data.augment",
-        label=label,
-        args={"modifier": dataset.augmentation, "src": src, "trg": trg},
-        inputs={"corpus_src": corpus.src, "corpus_trg": corpus.trg},
-        outputs=corpus_files(src, trg),
-    )
-    return corpus_of(augmented, src, trg, dataset.key)
-
-
-def _mono(config: TrainingConfig, category: str, lang: str, keys: Sequence[str], limit: int) -> list[Mono]:
-    monos = []
-    for dataset in map(parse_dataset, keys):
-        provider = dataset.provider.replace("-", "_")
-        fetched = step(
-            f"pipeline.data.mono_{provider}",
-            label=f"dataset-{category}-{dataset.slug}-{lang}",
-            args={
-                "dataset": dataset.name,
-                "lang": lang,
-                "code": CODES[dataset.provider](language(lang)),
-                "max_sentences": limit,
-            },
-            outputs=(f"mono.{lang}.zst", "stats.json"),
-            attempts=DOWNLOAD_ATTEMPTS,
+def _mono(config: TrainingConfig, side: str, lang: str, keys: Sequence[str], limit: int) -> list[Mono]:
+    source = side == "src"
+    scores = config.experiment.hplt_min_doc_score
+    return [
+        import_mono(
+            f"mono-{side}",
+            lang,
+            dataset,
+            limit=limit,
+            source=source,
+            doc_score=scores.mono_src if source else scores.mono_trg,
         )
-        monos.append(Mono(fetched[f"mono.{lang}.zst"], dataset.key))
-    return monos
+        for dataset in map(parse_dataset, keys)
+    ]
 
 
 def _analyze(name: str, lang: str, text: Output) -> None:
@@ -227,22 +157,6 @@ def _analyze(name: str, lang: str, text: Output) -> None:
         inputs={"text": text},
         outputs=("distribution-words.png", "distribution-codepoints.png", "stats.json"),
     )
-
-
-def _clean_mono(side: str, lang: str, monos: list[Mono]) -> list[Mono]:
-    spoken = language(lang)
-    cleaned = []
-    for mono in monos:
-        clean = step(
-            "pipeline.clean.clean_mono",
-            label=f"clean-mono-{side}-{_slug(mono.name)}-{lang}",
-            args={"lang": lang, "script": spoken.script, "unspaced": not spoken.spaced},
-            inputs={"text": mono.text},
-            outputs=(f"mono.{lang}.zst", "stats.json"),
-            worker="large-cpu",
-        )
-        cleaned.append(Mono(clean[f"mono.{lang}.zst"], mono.name))
-    return cleaned
 
 
 def _merge_parallel(
@@ -267,6 +181,7 @@ def _merge_parallel(
             "held_out_trg": [corpus.trg for corpus in held_out],
         },
         outputs=corpus_files(src, trg, "sample.txt"),
+        worker="large-cpu",
     )
     return corpus_of(merged, src, trg)
 
@@ -287,5 +202,6 @@ def _merge_mono(
         },
         inputs={"text": [mono.text for mono in monos], "parallel": parallel, "held_out": held_out},
         outputs=(f"mono.{lang}.zst", "sample.txt", "stats.json"),
+        worker="large-cpu",
     )
     return Mono(merged[f"mono.{lang}.zst"])

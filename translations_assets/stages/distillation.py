@@ -71,6 +71,7 @@ def merge_translated(
             "held_out_trg": [corpus.trg for corpus in held_out],
         },
         outputs=corpus_files(src, trg, "sample.txt"),
+        worker="large-cpu",
     )
     return corpus_of(merged, src, trg)
 

@@ -50,12 +50,12 @@ class Vocab:
 
 @dataclass(frozen=True)
 class Aligned:
-    """A tokenised corpus with its word alignments; the priors when this alignment computed them."""
+    """A tokenised corpus with its word alignments, and the priors that they were made with."""
 
     src: Output
     trg: Output
     alignments: Output
-    priors: Output | None = None
+    priors: Output
 
 
 def corpus_of(step: Step, src: str, trg: str, name: str = "") -> Corpus:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.stages.building import align, train_model
+from translations_assets.stages.building import align_in_chunks, train_model
 from translations_assets.stages.handles import Aligned, Corpus, Model, Vocab
 from translations_assets.steps.stage import stage, step
 from translations_assets.steps.step import Output
@@ -16,9 +16,11 @@ SEED = 1111
 
 @stage(group="student")
 def alignments_student(config: TrainingConfig, cefilter: Corpus, alignments_original: Aligned) -> Aligned:
-    """The distilled corpus tokenised by ICU, with word alignments that guide the student's attention."""
-    src, trg = config.experiment.src, config.experiment.trg
-    return align(f"alignments-student-{src}-{trg}", src, trg, cefilter, alignments_original.priors)
+    """The distilled corpus tokenised by ICU, with word alignments that guide the student's attention.
+
+    It is split, aligned, collected.
+    """
+    return align_in_chunks(config, "student", cefilter, alignments_original.priors)
 
 
 @stage(group="student")

@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.stages.building import align, train_model
+from translations_assets.stages.building import align_in_chunks, train_model
 from translations_assets.stages.handles import Aligned, Corpus, Model, Vocab
-from translations_assets.steps.stage import stage
+from translations_assets.steps.stage import stage, step
 from translations_assets.steps.step import Input
+
+PRIORS_SAMPLE = 1_000_000  # pairs, which eflomal holds in memory all at once
 
 
 @stage(group="teacher")
 def alignments_original(config: TrainingConfig, merge_corpus: Corpus) -> Aligned:
-    """The parallel corpus tokenised by ICU, with word alignments and the priors for later alignments."""
+    """The parallel corpus tokenised by ICU, with word alignments and the priors for all alignments.
+
+    The priors are learned from a sample; then the corpus is split, aligned, collected.
+    """
     src, trg = config.experiment.src, config.experiment.trg
-    return align(f"alignments-original-{src}-{trg}", src, trg, merge_corpus, None)
+    learned = step(
+        "pipeline.alignments.priors",
+        label=f"alignments-priors-{src}-{trg}",
+        args={"src": src, "trg": trg, "sample_size": PRIORS_SAMPLE},
+        inputs={"corpus_src": merge_corpus.src, "corpus_trg": merge_corpus.trg},
+        outputs=("corpus.priors", "stats.json"),
+    )
+    return align_in_chunks(config, "original", merge_corpus, learned["corpus.priors"])
 
 
 @stage(group="teacher")
 def alignments_backtranslated(
     config: TrainingConfig, translate_mono_trg: Corpus | None, alignments_original: Aligned
 ) -> Aligned | None:
-    """The back-translated corpus tokenised by ICU, with word alignments."""
+    """The back-translated corpus tokenised by ICU, with word alignments; split, aligned, collected."""
     if translate_mono_trg is None:
         return None
-    src, trg = config.experiment.src, config.experiment.trg
-    label = f"alignments-backtranslated-{src}-{trg}"
-    return align(label, src, trg, translate_mono_trg, alignments_original.priors)
+    return align_in_chunks(config, "backtranslated", translate_mono_trg, alignments_original.priors)
 
 
 @stage(group="teacher")

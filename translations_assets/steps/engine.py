@@ -21,14 +21,16 @@ from translations_assets.steps.errors import (
 )
 from translations_assets.steps.job import Job, JobEvent, Outcome
 from translations_assets.steps.key import KeyParts
+from translations_assets.steps.looking import Looking, looking
+from translations_assets.steps.lost import LostResults
 from translations_assets.steps.manifest import Blob, Manifest
 from translations_assets.steps.patience import RUN_SECONDS, when_reachable
-from translations_assets.steps.plan import LOST_MANIFEST, cost, is_lost, missing_outputs
+from translations_assets.steps.plan import cost, missing_outputs
 from translations_assets.steps.protocols import Runner, Store
 from translations_assets.steps.session import Session
 from translations_assets.steps.step import Output, RepoFile, Step, placed
 
-MAX_THREADS = 64  # steps that wait for a slot at once; the runner's slots decide how many run
+MAX_THREADS = 256  # steps that wait for a slot at once; the runner's slots decide how many run
 RETRY_SECONDS = 2.0  # pause before the second attempt; doubles with every further one
 LONGEST_PAUSE = 300.0
 LOG_LINES = 20
@@ -120,11 +122,15 @@ class _Execution:
         self.results: dict[Step, StepResult] = {}
         self.running: dict[Future[Outcome], Step] = {}
         self.failures: list[str] = []
+        self.lost = LostResults(engine.store, session.ref_partitions)
 
     def finish(self) -> list[StepResult]:
-        with ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="step") as pool:
+        with (
+            looking(self.engine.store) as look,
+            ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="step") as pool,
+        ):
             try:
-                self._run_all(pool)
+                self._run_all(pool, look)
             except BaseException:
                 self.cancel.set()  # an interrupt: leaving the pool waits for what runs, so that has to end
                 raise
@@ -134,27 +140,28 @@ class _Execution:
             raise Cancelled(f"The run was cancelled; {len(self.waiting)} steps were not run.")
         return sorted(self.results.values(), key=lambda result: self.order[result.step])
 
-    def _run_all(self, pool: ThreadPoolExecutor) -> None:
-        self._start_ready(pool)
+    def _run_all(self, pool: ThreadPoolExecutor, look: Looking) -> None:
+        self._start_ready(pool, look)
         while self.running:
             done, _ = wait(self.running, timeout=1.0, return_when=FIRST_COMPLETED)
             for future in done:
                 self._finished(self.running.pop(future), future.result())
             if done:
-                self._start_ready(pool)
+                self._start_ready(pool, look)
 
-    def _start_ready(self, pool: ThreadPoolExecutor) -> None:
+    def _start_ready(self, pool: ThreadPoolExecutor, look: Looking) -> None:
         """Find or start every step whose inputs are known, until no more becomes ready."""
         to_start: list[_Missing] = []
         while ready := self._ready():
             for step in ready:
                 del self.waiting[step]
-                to_start += self._look_up(step)
+            for missing in look.each(self._look_up, ready):
+                to_start += missing
         if self.cancel.is_set():
             self.waiting.update(dict.fromkeys(missing.step for missing in to_start))
         elif to_start and self._write_down(to_start):
-            for missing in to_start:
-                self.running[pool.submit(self._run, missing)] = missing.step
+            for one in to_start:
+                self.running[pool.submit(self._run, one)] = one.step
 
     def _ready(self) -> list[Step]:
         if self.cancel.is_set():
@@ -198,11 +205,8 @@ class _Execution:
             return None
         parts = session.keys.parts(step, session.inputs(step))
         manifest = store.latest(parts.digest)
-        if manifest is None and is_lost(step, parts.digest, store, session.options.repair):
-            self._failed(step, self._lost(step, LOST_MANIFEST))
-            return None
         if manifest is None:
-            return _Missing(step, parts, 1, self._reason(step, parts))
+            return self._not_found(step, parts)
         if session.repeats(step, manifest):
             return _Missing(step, parts, manifest.generation + 1, f"told to repeat the stage {step.stage}")
         missing = missing_outputs(manifest, store)
@@ -218,6 +222,12 @@ class _Execution:
             return None
         self._failed(step, self._lost(step, f"{reason}; it took {cost(manifest)}"))
         return None
+
+    def _not_found(self, step: Step, parts: KeyParts) -> _Missing | None:
+        if not self.session.options.repair and (reason := self.lost.reason(step, parts.digest)):
+            self._failed(step, self._lost(step, reason))
+            return None
+        return _Missing(step, parts, 1, self._reason(step, parts))
 
     def _lost(self, step: Step, reason: str) -> str:
         return (

@@ -83,7 +83,14 @@ class Explainer:
             if not found:
                 return Explanation(None, ())
             nearest = min(found, key=lambda other: (_distance(other.provenance, values), -other.ended))
-            return Explanation(nearest, tuple(self._lines(step, nearest, values)))
+            return self.compared(step, parts, nearest)
+
+    def compared(self, step: Step, parts: KeyParts, earlier: Manifest) -> Explanation:
+        """What differs between a step's key, as far as it is known, and an artifact."""
+        if "code" not in earlier.provenance:
+            return Explanation(earlier, (OTHER_FORM,))
+        with self._lock:
+            return Explanation(earlier, tuple(self._lines(step, earlier, parts.to_dict())))
 
     def explained(self, plan: Plan) -> Plan:
         """The plan with the reasons of the steps that run because nothing has their key."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from translations_assets.steps.key import json_digest
+
 
 @dataclass(frozen=True)
 class RunOptions:
@@ -23,6 +25,15 @@ class RunOptions:
     force: bool = False
     repair: bool = False
     overrides: Mapping[str, Any] = field(default_factory=dict)
+
+    def ref_partitions(self, partition: str) -> tuple[str, ...]:
+        """The names under which refs of such a run of a partition stand, that of its own refs first.
+
+        A run with overrides has a name of its own, and uses what there is under the partition's.
+        """
+        if not self.overrides:
+            return (partition,)
+        return f"{partition}@{json_digest(self.overrides)[:12]}", partition
 
     def to_dict(self) -> dict[str, Any]:
         """What was asked for, as JSON values; what was not asked for is left out."""

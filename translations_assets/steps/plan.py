@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from translations_assets.steps.durations import Cost, outlook
 from translations_assets.steps.key import KeyMaker
+from translations_assets.steps.looking import looking
+from translations_assets.steps.lost import LostResults
 from translations_assets.steps.manifest import Blob, Manifest
 from translations_assets.steps.protocols import Store
 from translations_assets.steps.step import Output, Step
 
-LOST_MANIFEST = "its manifest was damaged and is put aside in quarantine/"
 Status = Literal["cached", "run", "maybe", "lost"]
 
 
@@ -87,18 +88,32 @@ def make_plan(
     repeat: Collection[str] = (),
     fixed: Mapping[Step, Manifest] | None = None,
     repair: bool = False,
+    partitions: Collection[str] = (),
 ) -> Plan:
     """Plan steps given in running order, upstream steps included.
 
-    repeat  stages that run although cached
-    fixed   results that count for their steps, whatever their keys
-    repair  lost results are made again
+    repeat      stages that run although cached
+    fixed       results that count for their steps, whatever their keys
+    repair      lost results are made again
+    partitions  by whose refs and runs it is known what was made, see `LostResults`
     """
-    planning = _Planning(keys, store, repeat, fixed or {}, repair)
-    for step in steps:
-        planning.planned[step] = planning.plan(step)
+    planning = _Planning(keys, store, repeat, fixed or {}, repair, LostResults(store, partitions))
+    with looking(store) as look:
+        for wave in _waves(steps):
+            planning.planned.update(zip(wave, look.each(planning.plan, wave), strict=True))
     planning.leave_alone()
     return Plan(tuple(planning.planned.values()))
+
+
+def _waves(steps: Iterable[Step]) -> Iterator[list[Step]]:
+    """The steps in their order, in lists of steps that do not need each other."""
+    wave: dict[Step, None] = {}
+    for step in steps:
+        if any(up in wave for up in step.upstream()):
+            yield list(wave)
+            wave = {}
+        wave[step] = None
+    yield list(wave)
 
 
 @dataclass
@@ -108,6 +123,7 @@ class _Planning:
     repeat: Collection[str]
     fixed: Mapping[Step, Manifest]
     repair: bool
+    lost: LostResults
     planned: dict[Step, PlannedStep] = field(default_factory=dict)
 
     def plan(self, step: Step) -> PlannedStep:
@@ -127,11 +143,14 @@ class _Planning:
             return PlannedStep(step, "maybe", key, lost, manifest)
         if repeats:
             return PlannedStep(step, "run", key, (f"told to repeat the stage {step.stage}",), manifest)
-        if manifest is None and is_lost(step, key, self.store, self.repair):
-            return PlannedStep(step, "lost", key, (LOST_MANIFEST,))
         if manifest is None:
-            return PlannedStep(step, "run", key, ("no result for its key in the store",))
+            return self._not_found(step, key)
         return self._found(step, manifest)
+
+    def _not_found(self, step: Step, key: str) -> PlannedStep:
+        if not self.repair and (reason := self.lost.reason(step, key)):
+            return PlannedStep(step, "lost", key, (reason,))
+        return PlannedStep(step, "run", key, ("no result for its key in the store",))
 
     def _look_up(self, step: Step) -> tuple[str, Manifest | None]:
         inputs = {output: self._contents(output) for _, _, output in step.input_outputs()}
@@ -167,11 +186,6 @@ class _Planning:
             if planned.status == "lost" and made and all(self.planned[r].status == "cached" for r in made):
                 reasons = (*planned.reasons, "left alone: everything made from it is whole")
                 self.planned[step] = replace(planned, status="cached", reasons=reasons)
-
-
-def is_lost(step: Step, key: str, store: Store, repair: bool) -> bool:
-    """Whether a step without a manifest was made, and is not simply to be made (again)."""
-    return not step.repeatable and not repair and store.has_damaged(key)
 
 
 def missing_outputs(manifest: Manifest, store: Store) -> list[str]:

@@ -6,28 +6,19 @@ config asks for is named, and what cannot fit is refused.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from translations_assets.steps.errors import TranslationsError
 from translations_assets.steps.graph import Graph
-from translations_assets.steps.key import KeyMaker, KeyParts, json_digest
+from translations_assets.steps.key import KeyMaker, KeyParts
 from translations_assets.steps.manifest import Manifest
 from translations_assets.steps.plan import missing_outputs
 from translations_assets.steps.protocols import Store
 from translations_assets.steps.step import Step
 
-PARTS = {
-    "script": "another script",
-    "code": "other code",
-    "args": "other arguments",
-    "inputs": "other inputs",
-    "outputs": "other outputs",
-    "libraries": "other libraries",
-    "python": "another Python",
-    "env": "other environment variables",
-}
+Explain = Callable[[Step, KeyParts, Manifest], Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -47,13 +38,15 @@ def previous_results(
     repeat: Collection[str],
     selected: Collection[str],
     force: bool,
+    explain: Explain,
 ) -> Previous:
     """The results of an earlier run for all steps but those of the repeated stages.
 
-    `selected` are the stages of the new run: nothing that only other stages read has to be there. Raises
-    TranslationsError when there is no such run, when no stage is repeated, and, unless `force` is set,
-    when results do not fit: another language pair, another vocabulary, a result or file that is not there.
-    With `force` a step whose result or files are missing is looked up by its key, as without a previous run.
+    `selected` are the stages of the new run: nothing that only other stages read has to be there. `explain`
+    says what differs between a step's key and an artifact. Raises TranslationsError when there is no such
+    run, when no stage is repeated, and, unless `force` is set, when results do not fit: another language
+    pair, another vocabulary, a result or file that is not there. With `force` a step whose result or files
+    are missing is looked up by its key, as without a previous run.
     """
     if not repeat:
         raise TranslationsError(
@@ -73,7 +66,7 @@ def previous_results(
             + "\nTo use them all the same, add --force; else leave out --previous-run."
         )
     usable = {step: result for step, result in found.items() if not missing_outputs(result, store)}
-    return Previous(usable, (*misfits, *_differences(before, usable, store, keys)))
+    return Previous(usable, (*misfits, *_differences(before, usable, store, keys, explain)))
 
 
 def _results(steps: list[Step], record: Mapping[str, Any], store: Store) -> dict[Step, Manifest]:
@@ -133,7 +126,7 @@ def _missing(
 
 
 def _differences(
-    steps: list[Step], fixed: Mapping[Step, Manifest], store: Store, keys: KeyMaker
+    steps: list[Step], fixed: Mapping[Step, Manifest], store: Store, keys: KeyMaker, explain: Explain
 ) -> list[str]:
     """For each step that is taken although its key differs, what differs."""
     known: dict[Step, Manifest] = dict(fixed)
@@ -146,20 +139,8 @@ def _differences(
             if manifest := store.latest(parts.digest):
                 known[step] = manifest
         elif parts.digest != known[step].key:
-            lines.append(f"{step.label}: {'; '.join(_parts_changed(parts, known[step]))}")
+            lines.append(f"{step.label}: {'; '.join(explain(step, parts, known[step]))}")
     return lines
-
-
-def _parts_changed(parts: KeyParts, manifest: Manifest) -> list[str]:
-    ours, theirs = parts.to_dict(), manifest.provenance
-    changed = []
-    for name, what in PARTS.items():
-        mine, other = ours[name], theirs.get(name)
-        if json_digest(mine) == json_digest(other):  # JSON makes lists of tuples
-            continue
-        detail = _changed(mine, other) if isinstance(mine, dict) and isinstance(other, dict) else []
-        changed.append(f"{what} ({', '.join(detail)})" if detail else what)
-    return changed or ["another format of keys"]
 
 
 def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:

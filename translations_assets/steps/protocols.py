@@ -24,6 +24,10 @@ class Store(Protocol):
     def url(self) -> str:
         """What `open_store` opens this store by (`file:///…`)."""
 
+    @property
+    def look_ups(self) -> int:
+        """How many look-ups at once pay off: 1 where one takes no time to speak of."""
+
     # Blobs
     def add_blob(self, path: Path) -> Blob:
         """Store a file's contents durably and return their digest; a contents already there is not copied."""
@@ -62,6 +66,9 @@ class Store(Protocol):
     def retired(self) -> Iterator[Manifest]:
         """Manifests of collected artifacts that something kept was made from; no look-up finds them."""
 
+    def read_retired(self, key: str, number: int) -> Manifest | None:
+        """A retired manifest of a step's generation."""
+
     def quarantine(self, blob: Blob, reason: str) -> None:
         """Put damaged contents aside, so that nobody uses them."""
 
@@ -72,7 +79,7 @@ class Store(Protocol):
         """Try to become the owner of a step's generation; gives False at once when somebody else is.
 
         `lost` is called, from any thread and with a reason, when the ownership cannot be kept up: then the
-        owner ends its script at once, and stores nothing more.
+        owner ends its script at once, and stores nothing more than the result of a script that had ended.
         """
 
     def waiting(self, key: str, generation: int) -> AbstractContextManager[None]:
@@ -102,6 +109,9 @@ class Store(Protocol):
         """Remove the sets of a step that has finished."""
 
     # Refs: what a partition's stage last was, by space
+    def spaces(self) -> Iterable[str]:
+        """The spaces that have refs."""
+
     def add_ref(self, ref: Ref) -> None:
         """Append a ref."""
 

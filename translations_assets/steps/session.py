@@ -17,7 +17,7 @@ from typing import Any
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.steps.errors import TranslationsError
 from translations_assets.steps.graph import Graph
-from translations_assets.steps.key import KeyMaker, canonical_json, json_digest
+from translations_assets.steps.key import KeyMaker, canonical_json
 from translations_assets.steps.manifest import Blob, Manifest, Ref
 from translations_assets.steps.options import RunOptions
 from translations_assets.steps.patience import RUN_SECONDS, when_reachable
@@ -70,18 +70,20 @@ class Session:
 
     def __post_init__(self) -> None:
         self._results: dict[Step, Result] = {}
-        self._used: dict[str, tuple[str, int]] = {}
         self._made: set[str] = set()
         self._started = time.time()
         self._lock = threading.RLock()
         self._ended = threading.Event()
 
     @cached_property
+    def ref_partitions(self) -> tuple[str, ...]:
+        """The names under which refs that concern the run stand; it writes under the first."""
+        return self.options.ref_partitions(self.partition)
+
+    @property
     def ref_partition(self) -> str:
         """The partition that refs are written to: one of its own when the run has overrides."""
-        if not self.options.overrides:
-            return self.partition
-        return f"{self.partition}@{json_digest(self.options.overrides)[:12]}"
+        return self.ref_partitions[0]
 
     @cached_property
     def config_blob(self) -> Blob:
@@ -96,14 +98,10 @@ class Session:
         """Note that a step is finished: `made` by this run, or found finished."""
         result = Result(manifest.key, manifest.generation, manifest.outputs, manifest)
         with self._lock:
-            self._keep(step, result)
+            self._results[step] = result
             if made:
                 self._made.add(manifest.key)
         return result
-
-    def _keep(self, step: Step, result: Result) -> None:
-        self._results[step] = result
-        self._used[step.label] = (result.key, result.generation)
 
     def repeats(self, step: Step, manifest: Manifest) -> bool:
         """Whether a step runs although cached: its stage is to be repeated, and this run has not done so."""
@@ -122,7 +120,14 @@ class Session:
 
     @cached_property
     def _spent(self) -> dict[Step, bool]:
-        plan = make_plan(self.graph.steps, self.keys, self.store, self.repeat, self.fixed)
+        plan = make_plan(
+            self.graph.steps,
+            self.keys,
+            self.store,
+            self.repeat,
+            self.fixed,
+            partitions=self.ref_partitions,
+        )
         return {planned.step: planned.status == "cached" for planned in plan.steps}
 
     def write_down(self) -> None:
@@ -132,7 +137,7 @@ class Session:
 
     def _record(self) -> dict[str, Any]:
         experiment = self.graph.config.experiment
-        given = {step.label: (found.key, found.generation) for step, found in self.fixed.items()}
+        used: dict[Step, Manifest | Result] = {**self.fixed, **self._results}
         return {
             "run": self.run,
             "partition": self.partition,
@@ -144,7 +149,7 @@ class Session:
             "started": self._started,
             "heartbeat": time.time(),
             **({"ended": time.time()} if self._ended.is_set() else {}),
-            "uses": {label: list(used) for label, used in {**given, **self._used}.items()},
+            "uses": {step.label: [result.key, result.generation] for step, result in used.items()},
         }
 
     def keep_alive(self) -> None:
@@ -200,8 +205,7 @@ class Session:
 
     def _refs(self, stage: str) -> list[Ref]:
         """What the stage last was, newest first; with overrides, before what it was without."""
-        partitions = dict.fromkeys((self.ref_partition, self.partition))
-        return [ref for name in partitions for ref in self.store.refs(self.space, name, stage)]
+        return [ref for name in self.ref_partitions for ref in self.store.refs(self.space, name, stage)]
 
     def _by_key(self, step: Step) -> bool:
         """Note a step's result when it is given, or the store has it whole; whether it has."""
@@ -233,8 +237,7 @@ class Session:
         return seen[step]
 
     def _use_ref(self, ref: Ref, steps: list[Step]) -> None:
-        for step, result in [(step, self._from_ref(ref, step)) for step in steps]:
-            self._keep(step, result)
+        self._results.update({step: self._from_ref(ref, step) for step in steps})
 
     def _from_ref(self, ref: Ref, step: Step) -> Result:
         outputs = ref.outputs.get(step.label, {})

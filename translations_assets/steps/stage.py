@@ -75,6 +75,7 @@ def step(
     resumable: bool = False,
     repeatable: bool = True,
     attempts: int = 3,
+    secrets: Sequence[str] = (),
 ) -> Step:
     """Add a step to the stage that is being built; an input that is None or empty is left out."""
     building = _building.get()
@@ -89,6 +90,7 @@ def step(
         resumable=resumable,
         repeatable=repeatable,
         attempts=attempts,
+        secrets=tuple(secrets),
     )
     building.steps.append(new)
     return new

@@ -17,7 +17,7 @@ from translations_assets.store.names import original, safe
 from translations_assets.store.sealed import seal, unseal
 from translations_assets.store.warn import warn
 
-_KEPT = 2
+KEPT = 2
 SET_MANIFEST = "set.json"
 
 
@@ -47,7 +47,7 @@ class Checkpoints:
         for parent in {(target / "files" / relative).parent for relative in files}:
             self._files.sync(parent)
         value = {"name": name, "files": blobs}
-        self._files.create(target / SET_MANIFEST, lambda file: file.write(seal(value)))
+        self._files.create(target / SET_MANIFEST, seal(value))
         self._drop_old_sets(sets)
 
     def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
@@ -55,7 +55,7 @@ class Checkpoints:
         sets = self._sets(key, generation)
         placed: list[str] = []
         for name in sorted(map(original, self._files.names(sets)), reverse=True):
-            if len(placed) < _KEPT and self._place_set(sets / safe(name), target / name):
+            if len(placed) < KEPT and self._place_set(sets / safe(name), target / name):
                 placed.append(name)
         return placed[::-1]
 
@@ -105,7 +105,7 @@ class Checkpoints:
         names = sorted(map(original, self._files.names(sets)))
         whole = [name for name in names if self._files.size(sets / safe(name) / SET_MANIFEST) is not None]
         for name in names:
-            if name not in whole[-_KEPT:]:
+            if name not in whole[-KEPT:]:
                 self._files.remove(sets / safe(name))
 
     def _place_set(self, stored: Path, target: Path) -> bool:

@@ -1,4 +1,4 @@
-"""The garbage collector of a local store: removes what the rules of `steps.retention` do not keep.
+"""The garbage collector of a store: removes what the rules of `steps.retention` do not keep.
 
 Nobody who writes or reads meanwhile is harmed, on whatever machine:
 
@@ -11,7 +11,6 @@ Nobody who writes or reads meanwhile is harmed, on whatever machine:
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import time
@@ -19,13 +18,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from translations_assets.steps.errors import StoreError
 from translations_assets.steps.manifest import Manifest
 from translations_assets.steps.retention import Retention, Rules
-from translations_assets.store.local import LocalStore
+from translations_assets.store.durable import DurableStore
+from translations_assets.store.medium import Entry, P
+from translations_assets.store.names import original
 from translations_assets.store.records import GC_LOCK
 
 NO_STEP = "(of no step)"  # contents that no manifest names: their writer was killed, or the step failed
@@ -33,9 +33,10 @@ _CLOCKS_SECONDS = 600.0  # by which two machines' clocks may differ
 _ASIDE = re.compile(r"\.(\d{15,})(?:\.reason\.json)?$")
 
 _THREADS = 8
-_BATCH = 1000
+_AT_A_TIME = 10  # items that a thread is given at once: handing one over costs as much as removing it
 
 T = TypeVar("T")
+R = TypeVar("R")
 Id = tuple[str, int]  # key and generation
 
 
@@ -78,22 +79,23 @@ class Collected:
         return Share(sum(share.count for share in shares), freed)
 
 
-def collect(store: LocalStore, rules: Rules, *, delete: bool) -> Collected:
+def collect(store: DurableStore[P], rules: Rules, *, delete: bool) -> Collected:
     """Free what the rules do not keep; without `delete` only find out what that would be.
 
     Raises StoreError, and removes nothing, when another collection is at work, or when a record or manifest
     is damaged: what it kept is not known.
     """
-    if not delete:
-        return _Collection(store, rules, None).run()
-    with store.files.locked(GC_LOCK, alone=True, wait=False) as alone:
-        if not alone:
-            raise StoreError(
-                f"Another `translations cache gc`, `verify` or `pin` is at work on the store {store.root}. "
-                "Wait for its end."
-            )
-        with ThreadPoolExecutor(_THREADS) as pool:
-            return _Collection(store, rules, pool).run()
+    with ThreadPoolExecutor(_THREADS) as pool:
+        collection = _Collection(store, rules, pool, delete)
+        if not delete:
+            return collection.run()
+        with store.files.reserved(GC_LOCK, alone=True) as alone:
+            if not alone:
+                raise StoreError(
+                    "Another `translations cache gc`, `verify` or `pin` is at work on the store "
+                    f"{store}. Wait for its end."
+                )
+            return collection.run()
 
 
 class _Facts(NamedTuple):
@@ -105,21 +107,22 @@ class _Facts(NamedTuple):
     inputs: tuple[bytes, ...]
 
 
-class _Roots(NamedTuple):
+@dataclass(frozen=True)
+class _Roots(Generic[P]):
     """What records keep: manifests, contents that refs name, and what the rules say of the rest."""
 
     manifests: set[Id]
     contents: set[bytes]
-    old_refs: list[Path]
+    old_refs: list[P]
     retention: Retention
 
 
-class _Collection:
+class _Collection(Generic[P]):
     """One run of the collector. `reached` are the digests of the contents that stay."""
 
-    def __init__(self, store: LocalStore, rules: Rules, pool: ThreadPoolExecutor | None) -> None:
-        self.store, self.files, self.rules, self.pool = store, store.files, rules, pool
-        self.result = Collected(deleted=pool is not None)
+    def __init__(self, store: DurableStore[P], rules: Rules, pool: ThreadPoolExecutor, delete: bool) -> None:
+        self.store, self.files, self.rules, self.pool, self.delete = store, store.files, rules, pool, delete
+        self.result = Collected(deleted=delete)
         self.kept: set[Id] = set()
         self.reached: set[bytes] = set()
         self.held: set[bytes] = set()  # those that stay for as long as some run goes on
@@ -131,21 +134,21 @@ class _Collection:
 
     def run(self) -> Collected:
         self._refuse_damage()
-        mark = self.store.mark_time() if self.pool else time.time_ns()
+        mark = self.store.mark_time() if self.delete else time.time_ns()
         roots = self._read_roots()
         self._read_manifests(roots)
         self.result.rest["refs"] = Share(len(roots.old_refs))
-        if self.pool:
+        if self.delete:
             roots = self._retire(roots)
         self._restore(roots)
         held = self._held(roots)
         needed = self._settle(held)
-        if self.pool:
+        since = min(mark / 1e9, roots.retention.since)
+        self._sweep_logs(held, since)  # before the manifests: one that is gone, with a log, counts as lost
+        if self.delete:
             self._forget_retired(needed | held)
             self._sync()
         self._sweep_contents(min(mark, int(roots.retention.untouched_since * 1e9)))
-        since = min(mark / 1e9, roots.retention.since)
-        self._sweep_logs(held, since)
         self._sweep_checkpoints(since)
         self._sweep_quarantine(since)
         self._sweep_runs(roots.retention)
@@ -157,13 +160,13 @@ class _Collection:
         damaged = damaged_records(self.store)
         if damaged:
             raise StoreError(
-                f"{damaged[0].path} in the store {self.store.root} is damaged"
+                f"{damaged[0].path} in the store {self.store} is damaged"
                 + (f", as are {len(damaged) - 1} more records" if damaged[1:] else "")
                 + ": what it keeps is not known, so nothing was removed. To put aside what is damaged: "
                 "translations cache verify"
             )
 
-    def _read_roots(self) -> _Roots:
+    def _read_roots(self) -> _Roots[P]:
         store = self.store
         runs = {run: record for run in store.runs() if (record := store.read_run(run)) is not None}
         retention = Retention(self.rules, time.time(), store.pins(), runs)
@@ -180,26 +183,24 @@ class _Collection:
                 )
         return _Roots(manifests, contents, old, retention)
 
-    def _read_manifests(self, roots: _Roots) -> None:
+    def _read_manifests(self, roots: _Roots[P]) -> None:
         self.reached |= roots.contents
         damaged = 0
-        for key, number, path in self.store.manifest_files():
-            manifest = self.store.read_manifest(path, key, number)
+        for key, number, _, manifest in self.store.read_manifests(self.store.manifest_files()):
             if manifest is None:
                 damaged += 1
             elif (key, number) in roots.manifests or roots.retention.keeps_manifest(manifest):
                 self._keep((key, number), _facts(manifest))
             else:
                 self.gone[key, number] = _facts(manifest)
-        for key, number, path in self.store.retired_files():
-            manifest = self.store.read_manifest(path, key, number)
+        for key, number, path, manifest in self.store.read_manifests(self.store.retired_files()):
             damaged += manifest is None
             if manifest and (key, number) not in self.kept and (key, number) not in self.gone:
                 self.gone[key, number] = _facts(manifest)
                 self.retired[key, number] = self.files.modified(path) / 1e9
         if damaged:
             raise StoreError(
-                f"{damaged} manifests in the store {self.store.root} are damaged and were put aside in "
+                f"{damaged} manifests in the store {self.store} are damaged and were put aside in "
                 "quarantine/; nothing was removed. To see what is damaged: translations cache verify"
             )
 
@@ -211,22 +212,22 @@ class _Collection:
         self.reached.update(manifest.outputs, manifest.origins)
         self.wanted.update(manifest.inputs)
 
-    def _retire(self, roots: _Roots) -> _Roots:
+    def _retire(self, roots: _Roots[P]) -> _Roots[P]:
         """Take out of use what is not kept; what the records ask for after that."""
         self._each(self.files.unlink, roots.old_refs)  # first: a ref never names what is not there
         self._each(lambda name: self.store.retire(*name), list(self.gone.keys() - self.retired.keys()))
         return self._read_roots()
 
-    def _restore(self, roots: _Roots) -> None:
+    def _restore(self, roots: _Roots[P]) -> None:
         """Keep what the records ask for although it was retired, now or earlier."""
         self.reached |= roots.contents
         for name in roots.manifests & self.gone.keys():
             self._keep(name, self.gone.pop(name))
             self.retired.pop(name, None)
-            if self.pool:
+            if self.delete:
                 self.store.restore(*name)
 
-    def _held(self, roots: _Roots) -> set[Id]:
+    def _held(self, roots: _Roots[P]) -> set[Id]:
         """What is gone for new runs, but may have been found by one that goes on."""
         running = roots.retention.running.values()
         first = min(running, default=float("inf")) - _CLOCKS_SECONDS
@@ -262,11 +263,12 @@ class _Collection:
 
     def _sync(self) -> None:
         """Make it durable: a power cut must not bring back a manifest whose contents are gone."""
-        for shard in {self.store.manifest_file(*name).parent.parent for name in self.gone}:
-            self.files.sync(shard)
-        for name in self.gone:
-            if (folder := self.store.manifest_file(*name).parent).exists():  # with another generation
-                self.files.sync(folder)
+        gone = {key for key, _ in self.gone}
+        steps = self.files.at("steps")
+        shards = [steps / name for name in self.files.names(steps)]
+        names = ((shard, name) for shard in shards for name in self.files.names(shard))
+        others = [shard / name for shard, name in names if original(name) in gone]  # have other generations
+        self._each(self.files.sync, [*shards, *others])
 
     def _forget_retired(self, stay: set[Id]) -> None:
         retired = self.store.retired_files()
@@ -275,25 +277,22 @@ class _Collection:
     def _sweep_contents(self, before: int) -> None:
         """Remove contents that are not reached and were not touched after a time (ns)."""
         for shard in self.store.blob_shards():
-            with self.store.removing_blobs() if self.pool else nullcontext():
-                with self.files.telling("list", shard), os.scandir(shard) as entries:
-                    useless = [Path(entry.path) for entry in entries if self._is_useless(entry, before)]
-                self._each(self.files.unlink, useless)
+            with self.store.removing_blobs() if self.delete else nullcontext():
+                entries = self.files.entries(shard)
+                useless = [entry for entry in entries if self._is_useless(entry, before)]
+                if self.delete:
+                    self._each(self.files.discard, useless)
 
-    def _is_useless(self, entry: os.DirEntry[str], before: int) -> bool:
+    def _is_useless(self, entry: Entry, before: int) -> bool:
         digest = _digest(entry.name)
         if digest is None:
             return False
-        try:
-            stat = entry.stat()
-        except FileNotFoundError:
-            return False
         if digest in self.reached:
-            self.result.kept.bytes += stat.st_size
-        elif digest in self.held or stat.st_mtime_ns >= before or stat.st_nlink > 1:  # linked: in use
-            self.result.later.add(1, stat.st_size)
+            self.result.kept.bytes += entry.size
+        elif digest in self.held or entry.modified >= before or entry.linked:  # linked: in use
+            self.result.later.add(1, entry.size)
         else:
-            self._count_freed(digest, stat.st_size)
+            self._count_freed(digest, entry.size)
             return True
         return False
 
@@ -306,14 +305,13 @@ class _Collection:
             self._share(name).add(0, size)
 
     def _sweep_logs(self, held: set[Id], since: float) -> None:
-        useless: list[Path] = []
+        useless: list[P] = []
         stay = {key for key, _ in self.kept | held} - {key for key, _ in self.gone.keys() - held}
         for key, number, attempt in self.store.logs(stay):
             folder = self.store.log_folder(key, number, attempt)
             if (key, number) in self.gone or self.files.modified(folder) / 1e9 < since:
-                self._count_rest("logs", folder)
                 useless.append(folder)
-        self._each(self.store.remove_log, useless)
+        self._sweep("logs", useless, self.store.remove_log)
 
     def _sweep_checkpoints(self, since: float) -> None:
         """Remove the sets of steps that have finished, or that nobody went on with for long."""
@@ -324,27 +322,26 @@ class _Collection:
         for (key, number), saved in last.items():
             finished = (key, number) in self.kept or (key, number) in self.gone
             if finished or saved < since:
-                with self.store.lock(key, number) if self.pool else nullcontext(True) as mine:
+                with self.store.lock(key, number) if self.delete else nullcontext(True) as mine:
                     if mine:
                         folder = self.files.at("checkpoints", key, str(number))
-                        self._count_rest("checkpoint sets", folder)
-                        self._each(self.files.remove, [folder])
+                        self._sweep("checkpoint sets", [folder], self.files.remove)
 
     def _sweep_quarantine(self, since: float) -> None:
-        folder, useless = self.files.at("quarantine"), list[Path]()
+        folder, useless = self.files.at("quarantine"), list[P]()
         for name in self.files.names(folder):
             match = _ASIDE.search(name)
             if match and int(match[1]) / 1e9 < since:
-                self._count_rest("quarantine", folder / name)
                 useless.append(folder / name)
-        self._each(self.files.remove, useless)
+        self._sweep("quarantine", useless, self.files.remove)
 
     def _sweep_runs(self, retention: Retention) -> None:
-        for run in list(retention.useless_runs(self.kept)):
-            self.result.rest.setdefault("runs", Share()).add(1, 0)
-            self._each(self.store.remove_run, [run])
+        useless = list(retention.useless_runs(self.kept))
+        self.result.rest["runs"] = Share(len(useless))
+        if self.delete:
+            self._each(self.store.remove_run, useless)
 
-    def _told(self, roots: _Roots) -> Collected:
+    def _told(self, roots: _Roots[P]) -> Collected:
         result = self.result
         result.kept.count = len(self.kept)
         result.running = sorted(roots.retention.running)
@@ -358,16 +355,22 @@ class _Collection:
     def _share(self, name: Id) -> Share:
         return self.result.stages.setdefault(self.gone[name].stage or "(of no stage)", Share())
 
-    def _count_rest(self, kind: str, path: Path) -> None:
-        self.result.rest.setdefault(kind, Share()).add(1, _size(path))
+    def _sweep(self, kind: str, paths: Sequence[P], remove: Callable[[P], object]) -> None:
+        """Count files and folders of a kind, and remove them."""
 
-    def _each(self, remove: Callable[[T], object], items: Sequence[T]) -> None:
-        """Remove items, unless this only counts; several at once, as journals make each wait."""
-        if self.pool is None:
-            return
-        for start in range(0, len(items), _BATCH):
-            for _ in self.pool.map(remove, items[start : start + _BATCH]):
-                pass
+        def sweep(path: P) -> int:
+            size = self.files.bytes_below(path)
+            if self.delete:
+                remove(path)
+            return size
+
+        sizes = self._each(sweep, paths)
+        self.result.rest.setdefault(kind, Share()).add(len(sizes), sum(sizes))
+
+    def _each(self, act: Callable[[T], R], items: Sequence[T]) -> list[R]:
+        """Do something with each of some items; with several at once, as journals make each wait."""
+        parts = [items[start : start + _AT_A_TIME] for start in range(0, len(items), _AT_A_TIME)]
+        return [done for part in self.pool.map(lambda part: list(map(act, part)), parts) for done in part]
 
 
 def _facts(manifest: Manifest) -> _Facts:
@@ -387,11 +390,3 @@ def _digest(name: str) -> bytes | None:
     except ValueError:
         return None
     return digest if len(digest) == 32 else None
-
-
-def _size(path: Path) -> int:
-    if not path.is_dir():
-        return path.stat().st_size
-    return sum(
-        os.lstat(os.path.join(parent, name)).st_size for parent, _, names in os.walk(path) for name in names
-    )

@@ -12,14 +12,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from translations_assets.store.checkpoints import Checkpoints
+from translations_assets.store.durable import DurableStore
 from translations_assets.store.files import Files
-from translations_assets.store.logs import Logs
-from translations_assets.store.manifests import Manifests
-from translations_assets.store.records import Records
+from translations_assets.store.local_blobs import LocalBlobs
+from translations_assets.store.ownership import Ownership
 
 
-class LocalStore(Manifests, Logs, Checkpoints, Records):
+class LocalStore(LocalBlobs, Ownership, Checkpoints, DurableStore[Path]):
     """A `Store` in a folder, which is made when something is first written; see `steps.protocols.Store`."""
+
+    _files: Files
 
     def __init__(self, root: Path) -> None:
         self._files = Files(root.resolve())
@@ -30,9 +32,9 @@ class LocalStore(Manifests, Logs, Checkpoints, Records):
         return self._files
 
     @property
-    def root(self) -> Path:
-        """The store's folder."""
-        return self._files.root
+    def look_ups(self) -> int:
+        """How many look-ups at once pay off: threads take longer than a look into a folder."""
+        return 1
 
     @property
     def url(self) -> str:

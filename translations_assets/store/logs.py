@@ -1,4 +1,4 @@
-"""Logs of a local store: `logs/<key>/<n>.<attempt>/<part>`, parts that are written once, in order.
+"""Logs: `logs/<key>/<n>.<attempt>/<part>`, parts that are written once, in order.
 
 Each part begins with a line that holds its SHA-256.
 """
@@ -6,39 +6,41 @@ Each part begins with a line that holds its SHA-256.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from pathlib import Path
+from typing import Generic
 
 from translations_assets.steps.errors import StoreError
-from translations_assets.store.files import Files
+from translations_assets.store.medium import Medium, P
 from translations_assets.store.names import original
 from translations_assets.store.sealed import seal_bytes, unseal_bytes
 
 
-class Logs:
-    """The part of `LocalStore` that keeps what scripts print."""
+class Logs(Generic[P]):
+    """The part of a store that keeps what scripts print."""
 
-    _files: Files
+    _files: Medium[P]
 
     def append_log(self, key: str, generation: int, attempt: int, part: int, data: bytes) -> None:
         """Store one part (at most 5 s or 1 MB of log). Raises StoreError when the part is there already."""
         path = self.log_folder(key, generation, attempt) / str(part)
         # Not durable: a power cut may take the last seconds of a log, and a step pays no fsync for it.
-        if not self._files.create(path, lambda file: file.write(seal_bytes(data)), durable=False):
+        if not self._files.create(path, seal_bytes(data), durable=False):
             raise StoreError(f"{path} is there already: another worker writes the log of this attempt.")
 
     def read_log(self, key: str, generation: int, attempt: int, part: int = 0) -> Iterator[bytes]:
         """The parts from number `part` on that are there now; a damaged one as a line that says so."""
         folder = self.log_folder(key, generation, attempt)
-        for number in sorted(int(name) for name in self._files.names(folder) if name.isdecimal()):
-            if number >= part and (data := self._files.read(folder / str(number))) is not None:
-                yield _whole(data, number)
+        numbers = sorted(int(name) for name in self._files.names(folder) if name.isdecimal())
+        paths = [folder / str(number) for number in numbers if number >= part]
+        for path, data in self._files.read_all(paths):
+            if data is not None:
+                yield _whole(data, path.name)
 
     def attempts(self, key: str, generation: int) -> list[int]:
         """Numbers of the attempts that have a log, ascending."""
         names = (name.partition(".") for name in self._files.names(self._files.at("logs", key)))
         return sorted(int(attempt) for number, _, attempt in names if number == str(generation))
 
-    def remove_log(self, folder: Path) -> None:
+    def remove_log(self, folder: P) -> None:
         """Remove the parts of a log, for the garbage collector."""
         for name in self._files.names(folder):
             self._files.unlink(folder / name)
@@ -56,12 +58,12 @@ class Logs:
                 if generation.isdecimal() and attempt.isdecimal():
                     yield original(name), int(generation), int(attempt)
 
-    def log_folder(self, key: str, generation: int, attempt: int) -> Path:
+    def log_folder(self, key: str, generation: int, attempt: int) -> P:
         """Where a log stands, when there is one."""
         return self._files.at("logs", key, f"{generation}.{attempt}")
 
 
-def _whole(data: bytes, number: int) -> bytes:
+def _whole(data: bytes, number: str) -> bytes:
     try:
         return unseal_bytes(data)
     except ValueError:

@@ -1,25 +1,24 @@
-"""Manifests and owners of a local store: `steps/ab/<key>/<n>.json`, created and never replaced."""
+"""Manifests: `steps/ab/<key>/<n>.json`, created and never replaced."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from itertools import tee
 from typing import Any
 
 from translations_assets.steps.errors import DamagedError, StoreError
 from translations_assets.steps.manifest import Manifest
 from translations_assets.store.blobs import Blobs
-from translations_assets.store.locks import release, take, take_new
-from translations_assets.store.names import original, safe
+from translations_assets.store.medium import P
+from translations_assets.store.names import original
 from translations_assets.store.sealed import seal, unseal
 from translations_assets.store.warn import warn
 
 FORMAT = 1  # of manifests; a newer one is refused, not taken for damage
 
 
-class Manifests(Blobs):
-    """The part of `LocalStore` that knows which steps are finished, and who works on the others."""
+class Manifests(Blobs[P]):
+    """The part of a store that knows which steps are finished."""
 
     def latest(self, key: str) -> Manifest | None:
         """The highest whole generation of a step's manifest, None when the step never finished."""
@@ -53,11 +52,13 @@ class Manifests(Blobs):
         path = self.manifest_file(manifest.key, manifest.generation)
         data = seal({"format": FORMAT, **manifest.to_dict()})
         for _ in range(3):
-            if self._files.create(path, lambda file: file.write(data)):
+            if self._files.create(path, data):
                 return manifest
             if earlier := self.generation(manifest.key, manifest.generation):
                 return earlier
-        raise StoreError(f"The store does not keep what is written to {path}. Check the disk it is on.")
+        raise StoreError(
+            f"The store {self._files} does not keep what is written to {path}. Check its disk or bucket."
+        )
 
     def keys(self) -> Iterator[str]:
         """Every key that has a manifest."""
@@ -69,18 +70,28 @@ class Manifests(Blobs):
 
     def manifests(self) -> Iterator[Manifest]:
         """Every whole manifest, each generation of each step, by key."""
-        for key, number, path in self.manifest_files():
-            if manifest := self.read_manifest(path, key, number):
+        for *_, manifest in self.read_manifests(self.manifest_files()):
+            if manifest:
                 yield manifest
 
-    def manifest_files(self) -> Iterator[tuple[str, int, Path]]:
+    def read_manifests(
+        self, files: Iterable[tuple[str, int, P]]
+    ) -> Iterator[tuple[str, int, P, Manifest | None]]:
+        """Each of some files of manifests, and the manifest as `read_manifest` gives it."""
+        names, paths = tee(files)
+        read = self._files.read_all(path for _, _, path in paths)
+        for (key, number, path), (_, data) in zip(names, read, strict=True):
+            yield key, number, path, self._parsed(path, key, number, data)
+
+    def manifest_files(self) -> Iterator[tuple[str, int, P]]:
         """(key, generation, path) of every manifest, whole or not."""
-        root = str(self._files.at("steps"))
+        steps = self._files.at("steps")
+        root, path = str(steps), type(steps)
         for shard in sorted(self._files.names(root)):
             for name in sorted(self._files.names(f"{root}/{shard}")):
                 folder = f"{root}/{shard}/{name}"  # not by pathlib, which takes thrice as long
                 for number in sorted(numbers(self._files.names(folder))):
-                    yield original(name), number, Path(f"{folder}/{number}.json")
+                    yield original(name), number, path(f"{folder}/{number}.json")
 
     def retire(self, key: str, number: int) -> None:
         """Take a manifest out of use, for the garbage collector; `restore` undoes it."""
@@ -95,7 +106,7 @@ class Manifests(Blobs):
         self._files.adopt(retired, self.manifest_file(key, number))
         self._files.unlink(retired)
 
-    def retired_files(self) -> Iterator[tuple[str, int, Path]]:
+    def retired_files(self) -> Iterator[tuple[str, int, P]]:
         """(key, generation, path) of every retired manifest."""
         folder = self._files.at("retired")
         for name in sorted(self._files.names(folder)):
@@ -105,17 +116,19 @@ class Manifests(Blobs):
 
     def retired(self) -> Iterator[Manifest]:
         """Every whole retired manifest."""
-        for key, number, path in self.retired_files():
-            if manifest := self.read_manifest(path, key, number):
+        for *_, manifest in self.read_manifests(self.retired_files()):
+            if manifest:
                 yield manifest
 
     def read_retired(self, key: str, number: int) -> Manifest | None:
         """A retired manifest: how something was made whose files were collected."""
         return self.read_manifest(self._retired_path(key, number), key, number)
 
-    def read_manifest(self, path: Path, key: str, number: int) -> Manifest | None:
+    def read_manifest(self, path: P, key: str, number: int) -> Manifest | None:
         """A generation's manifest from a file; None when that is gone or damaged, then it is put aside."""
-        data = self._files.read(path)
+        return self._parsed(path, key, number, self._files.read(path))
+
+    def _parsed(self, path: P, key: str, number: int, data: bytes | None) -> Manifest | None:
         if data is None:
             return None
         try:
@@ -124,69 +137,22 @@ class Manifests(Blobs):
             self._put_manifest_aside(path, f"unreadable manifest: {error}")
             return None
 
-    @contextmanager
-    def lock(self, key: str, generation: int, lost: Callable[[str], None] | None = None) -> Iterator[bool]:
-        """Try to become the owner of a step's generation; gives False at once when somebody else is.
-
-        The kernel keeps the ownership up, so that it is never lost.
-        """
-        path = self._files.at("locks", f"{key}.{generation}")
-        with self._files.telling("lock", path):
-            self._files.make_folder(path.parent)
-            descriptor = take(path)
-        try:
-            yield descriptor is not None
-        finally:
-            if descriptor is not None:
-                release(path, descriptor)
-
-    @contextmanager
-    def waiting(self, key: str, generation: int) -> Iterator[None]:
-        """Be counted among those who want a step's result, by a locked file: the dead do not count."""
-        folder = self._files.at("tmp")
-        with self._files.telling("write to", folder):
-            self._files.make_folder(folder)
-            path, descriptor = take_new(folder, _waiter(key, generation))
-        try:
-            yield
-        finally:
-            release(path, descriptor)
-
-    def waiters(self, key: str, generation: int) -> int:
-        """How many want a step's result now."""
-        folder = self._files.at("tmp")
-        names = [name for name in self._files.names(folder) if name.endswith(_waiter(key, generation))]
-        return sum(map(self._is_held, (folder / name for name in names)))
-
-    def _is_held(self, path: Path) -> bool:
-        """Whether a lock file is held; one that is not is removed."""
-        with self._files.telling("lock", path):
-            descriptor = take(path)
-        if descriptor is not None:
-            release(path, descriptor)
-        return descriptor is None
-
-    def manifest_file(self, key: str, number: int) -> Path:
+    def manifest_file(self, key: str, number: int) -> P:
         """Where a manifest stands, when it is there."""
-        return self._step_folder(key) / f"{number}.json"
+        return self._files.at("steps", key[:2], key, f"{number}.json")
 
-    def _step_folder(self, key: str) -> Path:
+    def _step_folder(self, key: str) -> P:
         return self._files.at("steps", key[:2], key)
 
-    def _retired_path(self, key: str, number: int) -> Path:
+    def _retired_path(self, key: str, number: int) -> P:
         return self._files.at("retired", f"{key}.{number}.json")
 
-    def _put_manifest_aside(self, path: Path, reason: str) -> None:
+    def _put_manifest_aside(self, path: P, reason: str) -> None:
         warn(f"{path} is damaged ({reason}); it is put aside in quarantine/ and not used")
         try:
             self._files.set_aside(path, reason)
         except StoreError as error:  # a store that is only read from
             warn(str(error))
-
-
-def _waiter(key: str, generation: int) -> str:
-    """How the names of the files end that those hold who want a step's result."""
-    return safe(f"-waits-for-{key}.{generation}")
 
 
 def numbers(names: list[str]) -> list[int]:

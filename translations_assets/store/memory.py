@@ -36,6 +36,11 @@ class MemoryStore:
         self.quarantined: dict[str, str] = {}
 
     @property
+    def look_ups(self) -> int:
+        """How many look-ups at once pay off."""
+        return 1
+
+    @property
     def url(self) -> str:
         """A name for people: no other process can open it."""
         return f"memory://{id(self):x}"
@@ -112,6 +117,10 @@ class MemoryStore:
         """Nothing: nothing is collected here."""
         return iter(())
 
+    def read_retired(self, key: str, number: int) -> Manifest | None:
+        """None: nothing is collected here."""
+        return None
+
     @contextmanager
     def lock(self, key: str, generation: int, lost: Callable[[str], None] | None = None) -> Iterator[bool]:
         """Try to become the owner of a step's generation; gives False at once when somebody else is."""
@@ -174,6 +183,10 @@ class MemoryStore:
     def drop_checkpoints(self, key: str, generation: int) -> None:
         """Remove the sets of a step that has finished."""
         self._checkpoints.pop((key, generation), None)
+
+    def spaces(self) -> list[str]:
+        """The spaces that have refs."""
+        return sorted({space for space, _, _ in list(self._refs)})
 
     def add_ref(self, ref: Ref) -> None:
         """Append a ref."""

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Generic, Literal
 
 from translations_assets.steps.manifest import Manifest
-from translations_assets.store.local import LocalStore
+from translations_assets.store.durable import DurableStore
+from translations_assets.store.medium import P
 from translations_assets.store.names import original
 
 Kind = Literal["damaged", "missing", "strange"]
@@ -68,14 +69,14 @@ class Problem:
     owners: list[Owner] = field(default_factory=list)
 
 
-def name_owners(store: LocalStore, problems: Sequence[Problem]) -> None:
+def name_owners(store: DurableStore[P], problems: Sequence[Problem]) -> None:
     """Add to each problem the steps that it concerns; reads all manifests when there is one."""
     if problems:
         _Search(store, problems).run()
 
 
-class _Search:
-    def __init__(self, store: LocalStore, problems: Sequence[Problem]) -> None:
+class _Search(Generic[P]):
+    def __init__(self, store: DurableStore[P], problems: Sequence[Problem]) -> None:
         self.store = store
         self.by_contents = {problem.contents: problem for problem in problems if problem.contents}
         self.by_step: dict[tuple[str, int], list[Problem]] = {}

@@ -1,16 +1,16 @@
-"""Records of a local store: refs of the partitions' stages, runs, pins, pasted training configs."""
+"""Records: refs of the partitions' stages, runs, pins, pasted training configs."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, TypeVar
+from pathlib import PurePath
+from typing import Any, Generic, TypeVar
 
 from translations_assets.steps.errors import StoreError
 from translations_assets.steps.manifest import Pin, Ref
-from translations_assets.store.files import Files
+from translations_assets.store.medium import Medium, P
 from translations_assets.store.names import original, safe
 from translations_assets.store.sealed import DIFFERENT, seal, seal_bytes, unseal, unseal_bytes
 from translations_assets.store.warn import warn
@@ -20,17 +20,21 @@ GC_LOCK = "gc"  # held alone by the garbage collector, shared by whoever must no
 T = TypeVar("T")
 
 
-class Records:
-    """The part of `LocalStore` that remembers what was asked for and what came of it."""
+class Records(Generic[P]):
+    """The part of a store that remembers what was asked for and what came of it."""
 
-    _files: Files
+    _files: Medium[P]
+
+    def spaces(self) -> list[str]:
+        """The spaces that have refs."""
+        return sorted(map(original, self._files.names(self._files.at("refs"))))
 
     def add_ref(self, ref: Ref) -> None:
         """Append a ref; a run that publishes a stage again gets a second file, `<run>~2.json`."""
         folder = self._files.at("refs", ref.space, ref.partition, ref.stage)
         data = seal(ref.to_dict())
         number = 1
-        while not self._files.create(folder / _ref_name(ref.run, number), lambda file: file.write(data)):
+        while not self._files.create(folder / _ref_name(ref.run, number), data):
             number += 1
 
     def refs(self, space: str, partition: str, stage: str) -> list[Ref]:
@@ -41,7 +45,7 @@ class Records:
         """The stages of a partition that have a ref."""
         return sorted(map(original, self._files.names(self._files.at("refs", space, partition))))
 
-    def ref_files(self) -> Iterator[list[tuple[Path, Ref]]]:
+    def ref_files(self) -> Iterator[list[tuple[P, Ref]]]:
         """For each space, partition and stage its whole refs, newest first, each with its file."""
         spaces = self._files.at("refs")
         for space in sorted(self._files.names(spaces)):
@@ -49,9 +53,10 @@ class Records:
                 for stage in sorted(self._files.names(spaces / space / partition)):
                     yield self._refs_in(spaces / space / partition / stage)
 
-    def _refs_in(self, folder: Path) -> list[tuple[Path, Ref]]:
+    def _refs_in(self, folder: P) -> list[tuple[P, Ref]]:
         paths = [folder / name for name in sorted(self._files.names(folder))]
-        found = [(path, ref) for path in paths if (ref := self._read_record(path, Ref.from_dict))]
+        read = self._files.read_all(paths)
+        found = [(path, ref) for path, data in read if (ref := _parse(path, data, Ref.from_dict))]
         return sorted(found, key=lambda pair: pair[1].time, reverse=True)
 
     def write_run(self, run: str, value: Mapping[str, Any]) -> None:
@@ -68,19 +73,18 @@ class Records:
 
     def runs(self) -> list[str]:
         """Ids of the runs, those that began last first."""
-        folder = self._files.at("runs")
-        began = {name: self._files.modified(folder / name) for name in self._files.names(folder)}
+        began = {entry.name: entry.modified for entry in self._files.entries(self._files.at("runs"))}
         newest = sorted(began, key=lambda name: (began[name], name), reverse=True)
         return [original(name.removesuffix(".json")) for name in newest]
 
     def pin(self, run: str, reason: str) -> None:
         """Keep what a run uses from being collected. Raises StoreError for an unknown or pinned run."""
         if self.read_run(run) is None:
-            raise StoreError(f"The store {self._files.root} has no run {run}.")
+            raise StoreError(f"The store {self._files} has no run {run}.")
         value = {"run": run, "reason": reason, "time": time.time()}
         path = self._pin_path(run)
         with self._unless_collected():
-            while not self._files.create(path, lambda file: file.write(seal(value))):
+            while not self._files.create(path, seal(value)):
                 if self._read_record(path, Pin.from_dict):
                     raise StoreError(
                         f"The run {run} is pinned already. To give another reason, unpin it first: "
@@ -97,16 +101,17 @@ class Records:
     def pins(self) -> Mapping[str, Pin]:
         """The pinned runs by id; damaged pins are left out, with a warning."""
         folder = self._files.at("pins")
-        found = [self._read_record(folder / name, Pin.from_dict) for name in self._files.names(folder)]
+        paths = [folder / name for name in self._files.names(folder)]
+        found = [_parse(path, data, Pin.from_dict) for path, data in self._files.read_all(paths)]
         return {pin.run: pin for pin in sorted(filter(None, found), key=lambda pin: pin.time)}
 
     @contextmanager
     def _unless_collected(self) -> Iterator[None]:
         """Keep the garbage collector from starting; StoreError while it is at work."""
-        with self._files.locked(GC_LOCK, wait=False) as mine:
+        with self._files.reserved(GC_LOCK) as mine:
             if not mine:
                 raise StoreError(
-                    f"The store {self._files.root} is being cleared by `translations cache gc`, which would "
+                    f"The store {self._files} is being cleared by `translations cache gc`, which would "
                     "not see the pin. Pin the run when that has ended."
                 )
             yield
@@ -114,13 +119,13 @@ class Records:
     def add_config(self, name: str, text: str) -> None:
         """Store a training config under a name, for good; StoreError when the name has another text."""
         path = self._config_path(name)
-        while not self._files.create(path, lambda file: file.write(seal_bytes(text.encode()))):
-            earlier = self._read_config(path)
+        while not self._files.create(path, seal_bytes(text.encode())):
+            earlier = _text(path, self._files.read(path))
             if earlier == text:
                 return
             if earlier is not None:
                 raise StoreError(
-                    f"There is another training config named {name} in the store {self._files.root}, and "
+                    f"There is another training config named {name} in the store {self._files}, and "
                     "configs are never replaced. Choose another name."
                 )
             self._files.set_aside(path, DIFFERENT)
@@ -129,35 +134,41 @@ class Records:
         """Name → text of the stored training configs; damaged ones are left out, with a warning."""
         folder = self._files.at("configs")
         names = sorted(name for name in self._files.names(folder) if name.endswith(".yml"))
-        texts = {name: self._read_config(folder / name) for name in names}
-        return {original(name.removesuffix(".yml")): text for name, text in texts.items() if text is not None}
+        read = self._files.read_all(folder / name for name in names)
+        texts = {original(path.stem): _text(path, data) for path, data in read}
+        return {name: text for name, text in texts.items() if text is not None}
 
-    def _read_config(self, path: Path) -> str | None:
-        data = self._files.read(path)
-        try:
-            return unseal_bytes(data).decode() if data is not None else None
-        except ValueError as error:
-            warn(f"{path} is damaged ({error}) and not used")
-            return None
-
-    def _pin_path(self, run: str) -> Path:
+    def _pin_path(self, run: str) -> P:
         return self._files.at("pins", f"{run}.json")
 
-    def _run_path(self, run: str) -> Path:
+    def _run_path(self, run: str) -> P:
         return self._files.at("runs", f"{run}.json")
 
-    def _config_path(self, name: str) -> Path:
+    def _config_path(self, name: str) -> P:
         return self._files.at("configs", f"{name}.yml")
 
-    def _read_record(self, path: Path, parse: Callable[[dict[str, Any]], T]) -> T | None:
-        data = self._files.read(path)
-        if data is None:
-            return None
-        try:
-            return parse(unseal(data))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            warn(f"{path} is damaged ({error}) and not used")
-            return None
+    def _read_record(self, path: P, parse: Callable[[dict[str, Any]], T]) -> T | None:
+        return _parse(path, self._files.read(path), parse)
+
+
+def _parse(path: PurePath, data: bytes | None, parse: Callable[[dict[str, Any]], T]) -> T | None:
+    """What a record says; None, with a warning when it is damaged."""
+    if data is None:
+        return None
+    try:
+        return parse(unseal(data))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        warn(f"{path} is damaged ({error}) and not used")
+        return None
+
+
+def _text(path: PurePath, data: bytes | None) -> str | None:
+    """What a stored training config says; None, with a warning when it is damaged."""
+    try:
+        return unseal_bytes(data).decode() if data is not None else None
+    except ValueError as error:
+        warn(f"{path} is damaged ({error}) and not used")
+        return None
 
 
 def _ref_name(run: str, number: int) -> str:

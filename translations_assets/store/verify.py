@@ -1,4 +1,4 @@
-"""Finds what is damaged, missing or strange in a local store, and puts damaged files aside.
+"""Finds what is damaged, missing or strange in a store, and puts damaged files aside.
 
 Every file is read but contents outside of a sample, of which presence and size are looked at. Memory grows
 with the number of contents (some hundred bytes each), not with their size.
@@ -7,28 +7,21 @@ with the number of contents (some hundred bytes each), not with their size.
 from __future__ import annotations
 
 import math
-import os
 import random
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 from translations_assets.steps.errors import StoreError
 from translations_assets.steps.manifest import Blob, Manifest, Pin, Ref
 from translations_assets.steps.retention import uses_of
-from translations_assets.store.digest import digest_file
-from translations_assets.store.files import MARK
-from translations_assets.store.local import LocalStore
+from translations_assets.store.durable import DurableStore
+from translations_assets.store.medium import P
 from translations_assets.store.owners import Kind, Problem, name_owners
 from translations_assets.store.records import GC_LOCK
 from translations_assets.store.sealed import DIFFERENT, seal_bytes, unseal, unseal_bytes
 
-FOLDERS = frozenset(
-    ("blobs", "steps", "retired", "logs", "checkpoints", "runs", "refs", "pins", "configs")
-    + ("quarantine", "locks", "tmp", "work")
-)
 LOST_PART = b"[store] this part of the log is lost\n"
 _THREADS = 4
 
@@ -46,29 +39,31 @@ class Verified:
 
 
 def verify(
-    store: LocalStore, *, sample: Sample = None, seed: int = 0, progress: Progress = lambda done, total: None
+    store: DurableStore[P],
+    *,
+    sample: Sample = None,
+    seed: int = 0,
+    progress: Progress = lambda done, total: None,
 ) -> Verified:
     """Check every file; of the contents re-hash all, or a sample: a number of them, or a share below 1.
 
     `progress` is told bytes that are hashed and bytes to hash. Raises StoreError while the garbage collector
     is at work.
     """
-    if not store.root.exists():
+    if not store.files.names(store.root):
         return Verified()
-    with store.files.locked(GC_LOCK, wait=False) as mine:
+    with store.files.reserved(GC_LOCK) as mine:
         if not mine:
-            raise StoreError(
-                f"`translations cache gc` is at work on the store {store.root}. Wait for its end."
-            )
+            raise StoreError(f"`translations cache gc` is at work on the store {store}. Wait for its end.")
         return _Verification(store, sample, seed, progress).run()
 
 
-def damaged_records(store: LocalStore) -> list[Problem]:
+def damaged_records(store: DurableStore[P]) -> list[Problem]:
     """The refs, runs and pins that are damaged; nothing is put aside."""
     return [problem for _, _, problem in _records(store) if problem]
 
 
-def _records(store: LocalStore) -> Iterator[tuple[Path, Any, Problem | None]]:
+def _records(store: DurableStore[P]) -> Iterator[tuple[P, Any, Problem | None]]:
     """Each ref, run and pin: its path, and what it says or what is wrong with it."""
     parsers: dict[str, Callable[[dict[str, Any]], Any]] = {
         "refs": Ref.from_dict,
@@ -76,8 +71,7 @@ def _records(store: LocalStore) -> Iterator[tuple[Path, Any, Problem | None]]:
         "pins": Pin.from_dict,
     }
     for kind, parse in parsers.items():
-        for path in _files_below(store.root / kind):
-            data = store.files.read(path)
+        for path, data in store.files.read_all(store.files.walk(store.root / kind)):
             if data is None:
                 continue
             try:
@@ -87,10 +81,10 @@ def _records(store: LocalStore) -> Iterator[tuple[Path, Any, Problem | None]]:
                 yield path, None, Problem("damaged", name, str(error))
 
 
-class _Verification:
+class _Verification(Generic[P]):
     """One look at everything. `named` are the contents that must be there."""
 
-    def __init__(self, store: LocalStore, sample: Sample, seed: int, progress: Progress) -> None:
+    def __init__(self, store: DurableStore[P], sample: Sample, seed: int, progress: Progress) -> None:
         self.store, self.files, self.progress = store, store.files, progress
         self.sample, self.random = sample, random.Random(seed)
         self.result = Verified()
@@ -113,15 +107,15 @@ class _Verification:
     # Manifests and what they name
 
     def _manifests(self) -> None:
-        for key, number, path in self.store.manifest_files():
-            if manifest := self._manifest(path, self.store.read_manifest(path, key, number)):
+        for key, number, path, made in self.store.read_manifests(self.store.manifest_files()):
+            if manifest := self._manifest(path, made):
                 self._name(manifest.outputs.values())
             self.known.add((key, number))
-        for key, number, path in self.store.retired_files():
-            self._manifest(path, self.store.read_manifest(path, key, number))
+        for _, _, path, made in self.store.read_manifests(self.store.retired_files()):
+            self._manifest(path, made)
         self._name(Blob(name.hex(), size) for name, size in self.placed.items() if name not in self.made)
 
-    def _manifest(self, path: Path, manifest: Manifest | None) -> Manifest | None:
+    def _manifest(self, path: P, manifest: Manifest | None) -> Manifest | None:
         self._count("manifests")
         if manifest is None:
             if self.files.size(path) is None:  # the store has put it aside
@@ -154,7 +148,7 @@ class _Verification:
         for run in sorted(pinned):
             self._pinned(run, runs.get(run))
 
-    def _ref(self, path: Path, ref: Ref) -> None:
+    def _ref(self, path: P, ref: Ref) -> None:
         for label, (key, number) in ref.steps.items():
             if (key, number) not in self.known:
                 self._missing_manifest(
@@ -177,7 +171,7 @@ class _Verification:
             self._problem("missing", path, reason)
 
     def _configs(self) -> None:
-        for path in _files_below(self.store.root / "configs"):
+        for path in self.files.walk(self.store.root / "configs"):
             self._count("configs")
             if not _is_whole(self.files.read(path)):
                 self._aside(Problem("damaged", self._name_of(path), DIFFERENT), path)
@@ -191,7 +185,7 @@ class _Verification:
             for number in range(parts[-1] + 1 if parts else 0):
                 self._log_part(folder / str(number))
 
-    def _log_part(self, path: Path) -> None:
+    def _log_part(self, path: P) -> None:
         """A part that is lost gets a line in its place that says so: nothing can make it again."""
         self._count("log parts")
         data = self.files.read(path)
@@ -201,7 +195,7 @@ class _Verification:
             self._aside(Problem("damaged", self._name_of(path), DIFFERENT), path)
         else:
             return
-        self.files.create(path, lambda file: file.write(seal_bytes(LOST_PART)))
+        self.files.create(path, seal_bytes(LOST_PART))
 
     def _checkpoints(self) -> None:
         for _, _, folder in self.store.checkpoint_sets():
@@ -236,12 +230,11 @@ class _Verification:
 
     def _sizes(self) -> Iterator[tuple[bytes, int]]:
         for shard in self.store.blob_shards():
-            for name in sorted(self.files.names(shard)):
-                path = shard / name
-                if not _is_digest(name) or name[:2] != shard.name:
-                    self._problem("strange", path, "no contents have this name")
-                elif (size := self.files.size(path)) is not None:
-                    yield bytes.fromhex(name), size
+            for entry in sorted(self.files.entries(shard)):
+                if _is_digest(entry.name) and entry.name[:2] == shard.name:
+                    yield bytes.fromhex(entry.name), entry.size
+                else:
+                    self._problem("strange", shard / entry.name, "no contents have this name")
 
     def _choose(self, sizes: dict[bytes, int]) -> list[bytes]:
         if self.sample is None:
@@ -250,12 +243,8 @@ class _Verification:
         return sorted(self.random.sample(list(sizes), min(number, len(sizes))))
 
     def _is_blob_whole(self, name: bytes) -> bool:
-        path = self._blob(name)
-        with self.files.telling("read", path):
-            try:
-                return digest_file(path).digest == name.hex()
-            except FileNotFoundError:  # somebody else has put it aside
-                return False
+        found = self.store.digest_now(name.hex())  # None: somebody else has put it aside
+        return found is not None and found.digest == name.hex()
 
     def _damaged_blob(self, name: bytes, reason: str) -> None:
         path = self._blob(name)
@@ -267,33 +256,33 @@ class _Verification:
             reason = f"contents of {size} bytes that are named"
             self.result.problems.append(Problem("missing", self._name_of(path), reason, contents=name.hex()))
 
-    def _blob(self, name: bytes) -> Path:
+    def _blob(self, name: bytes) -> P:
         return self.store.blob_file(name.hex())
 
     # Everything else
 
     def _strange(self) -> None:
         """Files that the store has not made, at the top and among the manifests."""
-        if self.files.is_mark_damaged():
-            path = self.store.root / MARK
-            self._aside(Problem("damaged", MARK, "it has other contents; the next run makes it again"), path)
+        if mark := self.files.damaged_mark():
+            reason = "it has other contents; the next run makes it again"
+            self._aside(Problem("damaged", mark.name, reason), mark)
         for name in sorted(self.files.names(self.store.root)):
-            if name not in FOLDERS and name != MARK:
+            if name not in self.files.folders:
                 self._problem("strange", self.store.root / name, "the store makes no file of this name")
         known = {path for _, _, path in self.store.manifest_files()}
-        for path in _files_below(self.store.root / "steps"):
+        for path in self.files.walk(self.store.root / "steps"):
             if path not in known:
                 self._problem("strange", path, "no manifest has this name")
 
-    def _problem(self, kind: Kind, path: Path, reason: str, aside: bool = False) -> None:
+    def _problem(self, kind: Kind, path: P, reason: str, aside: bool = False) -> None:
         self.result.problems.append(Problem(kind, self._name_of(path), reason, aside=aside))
 
-    def _aside(self, problem: Problem, path: Path) -> None:
+    def _aside(self, problem: Problem, path: P) -> None:
         self.files.set_aside(path, problem.reason)
         problem.aside = True
         self.result.problems.append(problem)
 
-    def _name_of(self, path: Path) -> str:
+    def _name_of(self, path: P) -> str:
         return path.relative_to(self.store.root).as_posix()
 
     def _count(self, kind: str, number: int = 1) -> None:
@@ -310,10 +299,3 @@ def _is_whole(data: bytes | None) -> bool:
 
 def _is_digest(name: str) -> bool:
     return len(name) == 64 and set(name) <= set("0123456789abcdef")
-
-
-def _files_below(folder: Path) -> Iterator[Path]:
-    for parent, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
-            yield Path(parent) / name

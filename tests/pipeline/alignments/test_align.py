@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.alignments import blocks
+from pipeline.alignments import blocks, priors
 from pipeline.alignments.align import main
 from pipeline.alignments.blocks import Corpus, align_corpus, sample_pairs
 from pipeline.alignments.symmetrize import parse_links
@@ -27,9 +27,9 @@ ODD = [
 NAMES = {"corpus.aln.zst", "corpus.tok-icu.en.zst", "corpus.tok-icu.eo.zst", "stats.json"}
 
 
-def arguments(corpus: tuple[Path, Path], output: Path, *more: str) -> list[str]:
-    files = ["--corpus-src", str(corpus[0]), "--corpus-trg", str(corpus[1]), "--output", str(output)]
-    return ["--src", "en", "--trg", "eo", *files, *more]
+def arguments(corpus: tuple[Path, Path], output: Path, *more: str | Path) -> list[str]:
+    files = ("--corpus-src", corpus[0], "--corpus-trg", corpus[1], "--output", output)
+    return ["--src", "en", "--trg", "eo", *map(str, (*files, *more))]
 
 
 def results(output: Path) -> tuple[list[str], list[str], list[str], dict[str, Any]]:
@@ -45,10 +45,19 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module")
-def aligned(corpus: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def learned(corpus: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The priors that the corpus gives."""
+    output = tmp_path_factory.mktemp("priors") / "output"
+    priors.main(arguments(corpus, output, "--sample-size", "1000"))
+    return output / "corpus.priors"
+
+
+@pytest.fixture(scope="module")
+def aligned(corpus: tuple[Path, Path], learned: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The corpus aligned, by the command that a person would type."""
     output = tmp_path_factory.mktemp("aligned") / "output"
-    command = [sys.executable, "-m", "pipeline.alignments.align", *arguments(corpus, output)]
+    words = arguments(corpus, output, "--priors", learned)
+    command = [sys.executable, "-m", "pipeline.alignments.align", *words]
     subprocess.run(command, check=True, capture_output=True)
     return output
 
@@ -93,34 +102,29 @@ def test_empty_and_endless_lines_get_no_links_and_are_counted(aligned: Path) -> 
     assert 0.8 < stats["links_per_source_word"] < 1.5
 
 
-def test_priors_hold_words_as_they_are(aligned: Path) -> None:
-    lines = (aligned / "corpus.priors").read_text(encoding="utf-8").splitlines()
-    words = {tuple(line.split("\t")[1:3]) for line in lines if line.startswith("LEX")}
-    assert ("cat", "kato") in words
-    assert {line.split("\t")[0] for line in lines} == {"LEX", "FERF", "FERR", "HMMF", "HMMR"}
-
-
 def test_the_same_bytes_in_another_folder_with_another_number_of_threads(
-    corpus: tuple[Path, Path], aligned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    corpus: tuple[Path, Path],
+    learned: Path,
+    aligned: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TRANSLATIONS_THREADS", "1")
-    main(arguments(corpus, tmp_path / "again"))
-    assert {file.name for file in aligned.iterdir()} == NAMES | {"corpus.priors"}
+    main(arguments(corpus, tmp_path / "again", "--priors", learned))
+    assert {file.name for file in aligned.iterdir()} == NAMES
     for file in aligned.iterdir():
         assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes(), file.name
 
 
-def test_given_priors_are_used_and_not_written_again(aligned: Path, tmp_path: Path) -> None:
-    """One pair alone tells nothing about its words; with the priors of a corpus it is aligned as there."""
+def test_a_pair_alone_is_aligned_by_what_is_known_of_its_words(learned: Path, tmp_path: Path) -> None:
     pair = write_corpus(tmp_path, [("the dog sees a red cat", "ruĝan katon vidas la hundo")])
-    priors = tmp_path / "given.priors"
+    given = tmp_path / "given.priors"
     known = [("dog", "hundo"), ("sees", "vidas"), ("red", "ruĝan"), ("cat", "katon"), ("the", "la")]
-    learned = (aligned / "corpus.priors").read_text(encoding="utf-8")
-    priors.write_text(learned + "".join(f"LEX\t{a}\t{b}\t500\n" for a, b in known), encoding="utf-8")
-    main(arguments(pair, tmp_path / "output", "--priors", str(priors)))
+    more = "".join(f"LEX\t{a}\t{b}\t500\n" for a, b in known)
+    given.write_text(learned.read_text(encoding="utf-8") + more, encoding="utf-8")
+    main(arguments(pair, tmp_path / "output", "--priors", given))
     _, _, links, _ = results(tmp_path / "output")
     assert {(0, 6), (2, 8), (4, 4), (8, 0), (10, 2)} <= set(parse_links(links[0]))
-    assert {file.name for file in (tmp_path / "output").iterdir()} == NAMES
 
 
 def test_a_corpus_longer_than_a_block_is_aligned_in_blocks(
@@ -132,7 +136,7 @@ def test_a_corpus_longer_than_a_block_is_aligned_in_blocks(
         monkeypatch.setenv("TRANSLATIONS_THREADS", threads)
         work = tmp_path / threads
         work.mkdir()
-        align_corpus(Corpus(source, target, 130), work / "links", work, None, block_lines=40)
+        align_corpus(Corpus(source, target, 130), work / "links", work, block_lines=40)
         assert {path.name for path in work.iterdir()} == {"eflomal", "corpus.priors", "links"}
         written.append([*read_lines(work / "links")])
     assert written[0] == written[1]
@@ -150,11 +154,13 @@ def test_the_sample_is_uniform_ordered_and_whole_when_it_fits(tmp_path: Path) ->
     assert [pair[0] for pair in sample_pairs(Corpus(source, target, 1000), 1000)] == numbers
 
 
-def test_sides_of_unequal_length_leave_nothing_behind(tmp_path: Path) -> None:
+def test_sides_of_unequal_length_leave_nothing_behind(learned: Path, tmp_path: Path) -> None:
     write_lines(tmp_path / "two.zst", ["a", "b"])
     write_lines(tmp_path / "one.zst", ["a"])
     with pytest.raises(InputError, match=r"one\.zst ends after 1 lines"):
-        main(arguments((tmp_path / "two.zst", tmp_path / "one.zst"), tmp_path / "output"))
+        main(
+            arguments((tmp_path / "two.zst", tmp_path / "one.zst"), tmp_path / "output", "--priors", learned)
+        )
     assert not any((tmp_path / "output").iterdir())
 
 
@@ -164,8 +170,8 @@ def test_a_wrong_priors_file_leaves_nothing_behind(corpus: tuple[Path, Path], tm
     assert not any((tmp_path / "output").iterdir())
 
 
-def test_an_empty_corpus_gives_empty_files(tmp_path: Path) -> None:
-    main(arguments(write_corpus(tmp_path, []), tmp_path / "output"))
+def test_an_empty_part_gives_empty_files(learned: Path, tmp_path: Path) -> None:
+    main(arguments(write_corpus(tmp_path, []), tmp_path / "output", "--priors", learned))
     source, target, links, stats = results(tmp_path / "output")
     assert source == target == links == []
     assert stats["lines"]["in"] == 0

@@ -5,10 +5,10 @@ from pathlib import Path
 import eflomal
 import pytest
 
+from pipeline.alignments import eflomal_runs
 from pipeline.alignments.eflomal_runs import (
     Block,
     align_directions,
-    check_priors,
     compute_priors,
     iterations,
     seeded_program,
@@ -113,8 +113,28 @@ def test_priors_decide_where_the_text_does_not(tmp_path: Path) -> None:
 def test_a_file_that_holds_no_priors_is_refused(tmp_path: Path, line: str) -> None:
     priors = tmp_path / "corpus.priors"
     priors.write_text(f"LEX\tx\ty\t1\n{line}\n")
+    made = block(tmp_path / "block", ["x"], ["y"], priors)
     with pytest.raises(InputError, match="not a priors file"):
-        check_priors(priors)
+        align_directions(made)
+
+
+@pytest.mark.parametrize(("pairs", "counted"), [(7, 60), (60, 60), (90, 90)])
+def test_what_priors_were_learned_from_counts_as_text_of_the_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pairs: int, counted: int
+) -> None:
+    sample = block(tmp_path / "sample", *ambiguous())
+    align_directions(sample)
+    compute_priors(sample, tmp_path / "priors")
+    asked: list[int] = []
+
+    def once(number: int) -> tuple[int, int, int]:
+        asked.append(number)
+        return 1, 1, 1
+
+    monkeypatch.setattr(eflomal_runs, "iterations", once)
+    made = block(tmp_path / "block", ["a b c"] * pairs, ["c b a"] * pairs, tmp_path / "priors")
+    align_directions(made)
+    assert set(asked) == {counted}
 
 
 def test_another_build_of_eflomal_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

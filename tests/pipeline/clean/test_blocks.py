@@ -2,57 +2,112 @@
 
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from pipeline.clean.blocks import BLOCK_CHARACTERS, BLOCK_ROWS, Row, blocks_of, map_blocks
-from pipeline.common.errors import TemporaryError
+from pipeline.clean.blocks import (
+    BLOCK_BYTES,
+    BLOCK_ROWS,
+    Texts,
+    lines_of,
+    map_blocks,
+    read_parallel,
+    text_of,
+)
+from pipeline.common.errors import InputError, TemporaryError
+from pipeline.common.lines import write_lines
 
 
-def first_and_size(block: Sequence[Row]) -> tuple[str, int, int]:
+def first_and_size(block: Texts) -> tuple[str, int, int]:
     """What the tests' workers do."""
-    return block[0][0], len(block), os.getpid()
+    lines = lines_of(block[0])
+    return lines[0], len(lines), os.getpid()
 
 
-def die(block: Sequence[Row]) -> None:
+def die(block: Texts) -> None:
     """What the kernel does to a process when memory is short."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def numbers(count: int) -> Iterator[Texts]:
+    """Blocks whose first lines count them."""
+    for number in range(count):
+        yield (text_of([str(number), "x"]),)
+
+
 def test_a_killed_process_is_worth_another_attempt() -> None:
     with pytest.raises(TemporaryError, match="killed"):
-        list(map_blocks(die, [("a",)] * (2 * BLOCK_ROWS), threads=2))
+        list(map_blocks(die, numbers(2), threads=2))
 
 
-def test_a_block_ends_at_its_rows_or_its_characters() -> None:
-    assert [len(block) for block in blocks_of([("a",)] * (2 * BLOCK_ROWS + 1))] == [BLOCK_ROWS, BLOCK_ROWS, 1]
-    assert [len(block) for block in blocks_of([("a" * BLOCK_CHARACTERS,)] * 3)] == [1, 1, 1]
-    assert list(blocks_of([])) == []
+def test_sides_are_cut_at_the_same_lines(tmp_path: Path) -> None:
+    source = [f"line {number}" for number in range(2 * BLOCK_ROWS + 1)]
+    target = [line + "x" * (number % 300) for number, line in enumerate(source)]
+    write_lines(tmp_path / "src.zst", source)
+    write_lines(tmp_path / "trg.gz", target)
+    blocks = list(read_parallel(tmp_path / "src.zst", tmp_path / "trg.gz"))
+    sizes = [[len(lines_of(side)) for side in block] for block in blocks]
+    assert all(ours == theirs <= BLOCK_ROWS for ours, theirs in sizes)
+    assert [line for block in blocks for line in lines_of(block[0])] == source
+    assert [line for block in blocks for line in lines_of(block[1])] == target
+
+
+def test_a_block_of_long_lines_ends_sooner(tmp_path: Path) -> None:
+    write_lines(tmp_path / "long", ["x" * BLOCK_BYTES] * 3)
+    write_lines(tmp_path / "short", ["y"] * 3)
+    blocks = list(read_parallel(tmp_path / "long", tmp_path / "short"))
+    assert [len(lines_of(short)) for _, short in blocks] == [1, 1, 1]
+
+
+def test_an_empty_file_has_no_blocks(tmp_path: Path) -> None:
+    write_lines(tmp_path / "empty.zst", [])
+    assert list(read_parallel(tmp_path / "empty.zst")) == []
+
+
+@pytest.mark.parametrize("order", [("long", "short"), ("short", "long")])
+def test_a_file_that_ends_first_is_told_of(order: tuple[str, str], tmp_path: Path) -> None:
+    write_lines(tmp_path / "long", ["x"] * (BLOCK_ROWS + 2))
+    write_lines(tmp_path / "short", ["y"] * (BLOCK_ROWS + 1))
+    with pytest.raises(InputError, match=r"short ends after 5,001 lines, .*long goes on"):
+        list(read_parallel(*(tmp_path / name for name in order)))
+
+
+def test_texts_and_lines() -> None:
+    assert text_of(["a", "", "я\u2028"]) == "a\n\nя\u2028\n".encode()
+    assert lines_of(text_of(["a", "", "я\u2028"])) == ["a", "", "я\u2028"]
+    assert text_of([]) == b""
+    assert lines_of(b"") == []
+    with pytest.raises(ValueError, match="line feed"):
+        text_of(["a\nb"])
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_results_come_in_order(threads: int) -> None:
-    rows = [(str(number),) for number in range(3 * BLOCK_ROWS + 7)]
-    results = [result[:2] for result in map_blocks(first_and_size, rows, threads)]
-    assert results == [("0", BLOCK_ROWS), ("5000", BLOCK_ROWS), ("10000", BLOCK_ROWS), ("15000", 7)]
+    results = [result[:2] for result in map_blocks(first_and_size, numbers(7), threads)]
+    assert results == [(str(number), 2) for number in range(7)]
 
 
 def test_one_block_needs_no_process() -> None:
-    results = list(map_blocks(first_and_size, [("a",)], threads=2))
-    assert results == [("a", 1, os.getpid())]
+    assert list(map_blocks(first_and_size, numbers(1), threads=2)) == [("0", 2, os.getpid())]
+
+
+def test_work_may_hold_what_cannot_be_pickled() -> None:
+    results = list(map_blocks(lambda block: first_and_size(block)[0], numbers(3), threads=2))
+    assert results == ["0", "1", "2"]
 
 
 def test_the_stream_is_not_read_far_ahead() -> None:
     read = 0
 
-    def rows() -> Iterator[Row]:
+    def blocks() -> Iterator[Texts]:
         nonlocal read
-        for number in range(20 * BLOCK_ROWS):
-            read = number
-            yield (str(number),)
+        for block in numbers(20):
+            read += 1
+            yield block
 
-    results = map_blocks(first_and_size, rows(), threads=2)
+    results = map_blocks(first_and_size, blocks(), threads=2)
     next(results)
-    assert read <= 5 * BLOCK_ROWS
+    assert read <= 5
     results.close()

@@ -1,22 +1,25 @@
 """Tests of cleaning a parallel corpus, by the script's own command line."""
 
+import json
 import logging
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.clean.blocks import map_blocks
 from pipeline.clean.clean_parallel import main
-from pipeline.clean.cleaning import Cleaned, Cleaner
-from pipeline.clean.rules import Language
+from pipeline.clean.filtering.cleaner import FilterCleaner
+from pipeline.clean.filtering.filter_file import read_filter_file
+from pipeline.clean.filtering.registry import make_filters
 from pipeline.common.errors import InputError
+from tests.pipeline.clean.filtering.opuscleaner import FILTERS, resources
 from tests.pipeline.clean.helpers import corpus, files_of, read, run_script, stats_of
 
 PAIRS = [
     ("The girl reads the book in the garden.", "Девочка читает книгу в саду."),
-    ("<p>Tom &amp; Jerry  ran</p> ", "Том &amp; Джерри\u00a0бежали"),
+    ("Tom &amp; Jerry  ran ", "Том &amp; Джерри\u00a0бежали"),
     ("Hello.", "Да."),
     ("", "Да."),
     ("a" * 1_000_000, "Большая собака ест свежий хлеб."),
@@ -25,13 +28,17 @@ PAIRS = [
     ("12 million in 2007", "40 миллионов в 2025 году"),
 ]
 EN_RU = ("--src", "en", "--trg", "ru", "--src-script", "Latin", "--trg-script", "Cyrillic")
+TABLES = ("--alphabets", f"{FILTERS}/alphabets.json", "--currencies", f"{FILTERS}/currencies.json")
+DEFAULT = FILTERS / "default.filters.json"
+PATTERNS = ("--patterns", f"{FILTERS}/remove_frequent_patterns.txt")
 
 
 def arguments(folder: Path, pairs: list[tuple[str, str]], output: str = "out") -> list[str]:
     """The command line that cleans these English-Russian pairs."""
     src = corpus(folder / "in" / "c.en.zst", [src for src, _ in pairs])
     trg = corpus(folder / "in" / "c.ru.gz", [trg for _, trg in pairs])
-    return [*EN_RU, "--corpus-src", str(src), "--corpus-trg", str(trg), "--output", str(folder / output)]
+    files = ("--corpus-src", str(src), "--corpus-trg", str(trg), "--output", str(folder / output))
+    return [*EN_RU, "--filters", str(DEFAULT), *PATTERNS, *TABLES, *files]
 
 
 def test_good_pairs_stay_and_the_others_are_counted(tmp_path: Path) -> None:
@@ -48,19 +55,24 @@ def test_good_pairs_stay_and_the_others_are_counted(tmp_path: Path) -> None:
     assert stats["lines"] == {
         "in": 8,
         "kept": 3,
-        "dropped": {"empty": 1, "too_long": 1, "other_script": 1, "other_language": 1, "number_mismatch": 1},
+        "dropped": {
+            "too_long": 1,
+            "remove_empty_lines": 1,
+            "alpha_ratio": 1,
+            "num_mismatch": 1,
+            "fasttext_filter": 1,
+        },
     }
-    assert stats["kept_short_for_language"] == 2
-    assert "number_mismatch: 12 million in 2007 | 40 миллионов в 2025 году" in stats["samples"]
+    assert "num_mismatch: 12 million in 2007 | 40 миллионов в 2025 году" in stats["samples"]
     assert sorted(files_of(out)) == ["corpus.en.zst", "corpus.ru.zst", "stats.json"]
     assert "kept 3; dropped: " in done.stderr
 
 
 def test_the_number_of_threads_changes_no_byte(tmp_path: Path) -> None:
     pairs = [
-        (f"Sentence {number} of the corpus.", f"Предложение {number} корпуса.") for number in range(6_000)
+        (f"Sentence {number} of the corpus.", f"Предложение {number} корпуса.") for number in range(11_000)
     ]
-    for number in range(0, 6_000, 7):
+    for number in range(0, 11_000, 7):
         pairs[number] = PAIRS[number % 4]
     for threads in (1, 2):
         done = run_script("clean_parallel", *arguments(tmp_path, pairs, f"out{threads}"), threads=threads)
@@ -68,35 +80,44 @@ def test_the_number_of_threads_changes_no_byte(tmp_path: Path) -> None:
     assert files_of(tmp_path / "out1") == files_of(tmp_path / "out2")
 
 
-@given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)) | st.sampled_from(PAIRS), max_size=12))
+LINES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=20)
+
+
+@given(st.lists(st.tuples(LINES, LINES) | st.sampled_from(PAIRS), min_size=1, max_size=12))
 @settings(max_examples=40, deadline=None)
-def test_any_text_is_kept_or_dropped_whole(pairs: list[tuple[str, str]]) -> None:
-    cleaner = Cleaner((Language("en", "Latin", False), Language("ru", "Cyrillic", False)))
-    whole = cleaner(pairs)
+def test_what_becomes_of_a_pair_depends_on_it_alone(pairs: list[tuple[str, str]]) -> None:
+    cleaner = FilterCleaner(make_filters(read_filter_file(DEFAULT, ("en", "ru")), resources()))
+    whole = cleaner([list(side) for side in zip(*pairs, strict=True)])
     assert whole.tally.total == len(pairs)
-    assert len(whole.rows) == whole.tally.kept
-    parts = Cleaned()
-    for cleaned in map(cleaner, ([pair] for pair in pairs)):
-        parts.rows += cleaned.rows
-        parts.tally.add(cleaned.tally)
-    assert parts.rows == whole.rows
-    assert parts.tally.lines() == whole.tally.lines()
+    assert [len(side) for side in whole.sides] == [whole.tally.kept] * 2
+    alone = [cleaner([[source], [target]]) for source, target in pairs]
+    assert whole.sides == [[line for part in alone for line in part.sides[side]] for side in (0, 1)]
+    assert whole.tally.dropped == sum((part.tally.dropped for part in alone), start=Counter())
 
 
-def test_chinese_counts_characters(tmp_path: Path) -> None:
-    pairs = [
-        ("The police said that the driver was not to blame.", "警方表示，駕駛人沒有責任，不會面臨刑事指控。")
-    ]
-    src = corpus(tmp_path / "c.en", [pairs[0][0]])
-    trg = corpus(tmp_path / "c.zh", [pairs[0][1]])
-    languages = ["--src", "en", "--trg", "zh_hant", "--src-script", "Latin", "--trg-script", "Hant"]
-    files = ["--corpus-src", str(src), "--corpus-trg", str(trg), "--output", str(tmp_path / "out")]
-    main([*languages, "--unspaced-trg", *files])
-    assert read(tmp_path / "out" / "corpus.zh_hant.zst") == [pairs[0][1]]
+def test_codes_of_the_filter_file_may_be_others(tmp_path: Path) -> None:
+    english, chinese = "The police said that the driver was not to blame.", "警方表示,駕駛人沒有責任."
+    files = ["--corpus-src", str(corpus(tmp_path / "c.en", [english]))]
+    files += ["--corpus-trg", str(corpus(tmp_path / "c.zh", [chinese])), "--output", str(tmp_path / "out")]
+    languages = ("--src", "en", "--trg", "zh_hant", "--src-script", "Latin", "--trg-script", "Hant")
+    filters = ("--filters", f"{FILTERS}/en-zh_hant/default.filters.json", "--trg-code", "zh_Hant")
+    main([*languages, *filters, *TABLES, *files])
+    assert read(tmp_path / "out" / "corpus.zh_hant.zst") == ["警方表示,駕駛人沒有責任｡"]
+
+
+def test_currencies_are_fixed_on_demand(tmp_path: Path) -> None:
+    command = arguments(tmp_path, [("It was €5 then.", "Было $5 тогда.")])
+    main([*command, "--fix-currencies"])
+    assert read(tmp_path / "out" / "corpus.ru.zst") == ["Было €5 тогда."]
+
+
+def test_separators_of_lines_and_columns_are_spaces(tmp_path: Path) -> None:
+    main(arguments(tmp_path, [("One\ttwo\rthree four", "Один\tдва\rтри четыре")]))
+    assert read(tmp_path / "out" / "corpus.en.zst") == ["One two three four"]
 
 
 def test_a_corpus_of_the_wrong_language_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none of 2 lines.*other_script 2.*Check that the languages"):
+    with pytest.raises(InputError, match=r"none of 2 lines.*alpha_ratio 2.*Check that the languages"):
         main(arguments(tmp_path, [("Guten Morgen", "Guten Morgen"), ("Der Hund", "Der Hund schläft")]))
     assert files_of(tmp_path / "out") == {}
 
@@ -130,12 +151,12 @@ def test_an_unknown_script_is_an_error_before_any_work(tmp_path: Path) -> None:
         main(command)
 
 
-def test_workers_share_no_state_with_the_caller() -> None:
-    cleaner = Cleaner((Language("en", "Latin", False), Language("ru", "Cyrillic", False)))
-    rows = PAIRS[:4] * 3_000
-    alone = [cleaned.tally.lines() for cleaned in map_blocks(cleaner, rows, 1)]
-    together = [cleaned.tally.lines() for cleaned in map_blocks(cleaner, rows, 2)]
-    assert alone == together
+def test_a_filter_that_is_not_built_is_an_error_before_any_work(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.filters.json"
+    mine.write_text(json.dumps({"filters": [{"filter": "bifixer", "parameters": {}, "language": "en"}]}))
+    with pytest.raises(InputError, match=r"mine.filters.json, filter 1 \(bifixer\)"):
+        main([*arguments(tmp_path, PAIRS), "--filters", str(mine)])
+    assert not (tmp_path / "out").exists()
 
 
 def test_languages_without_identification_are_logged(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.clean import tasks
 from pipeline.clean.merge_parallel import main
 from pipeline.common.errors import InputError
 from pipeline.common.text import normal_form
@@ -141,12 +142,59 @@ def test_the_sample_is_uniform_over_the_data_sets(tmp_path: Path) -> None:
     assert sum((counts[pair] - expected) ** 2 / expected for pair in pairs) < 31.3
 
 
-def test_the_readable_sample_has_at_most_1000_pairs(tmp_path: Path) -> None:
-    pairs = [(f"Number {n}", f"Номер {n}") for n in range(1_500)]
+def test_the_readable_sample_has_at_most_10000_pairs(tmp_path: Path) -> None:
+    pairs = [(f"Number {n}", f"Номер {n}") for n in range(10_500)]
     merge(tmp_path / "out", arguments(tmp_path, pairs))
     sample = read(tmp_path / "out" / "sample.txt")
-    assert len(sample) == len(set(sample)) == 1_000
+    assert len(sample) == len(set(sample)) == 10_000
     assert set(sample) <= {"\t".join(pair) for pair in pairs}
+
+
+def test_weights_say_what_data_sets_give(tmp_path: Path) -> None:
+    pairs = [(f"Number {n}", f"Номер {n}") for n in range(300)]
+    command = arguments(tmp_path, pairs[:100], pairs[100:])
+    sample = merge(tmp_path / "out", command, "--max-sentences", 30, "--weights", 4, "0.5")
+    assert len(set(sample)) == 30
+    assert [lines["kept"] for lines in stats_of(tmp_path / "out")["datasets"]] == [24, 6]
+    everything = merge(tmp_path / "all", command, "--max-sentences", 150, "--weights", 100, 1)
+    assert everything[:100] == pairs[:100]
+
+
+def test_weights_need_a_limit_and_one_for_each_data_set(tmp_path: Path) -> None:
+    command = arguments(tmp_path, A, B)
+    with pytest.raises(InputError, match="there is no --max-sentences"):
+        merge(tmp_path / "one", command, "--weights", 1, 1)
+    with pytest.raises(InputError, match="--weights 1 numbers"):
+        merge(tmp_path / "two", command, "--max-sentences", 2, "--weights", 1)
+    done = run_script("merge_parallel", *command, "--weights", 1, 0, "--output", tmp_path / "out")
+    assert done.returncode == 2
+    assert "0 is not above 0" in done.stderr
+
+
+def test_near_duplicates_are_dropped_when_asked(tmp_path: Path) -> None:
+    pairs = [("Yes.", "Да."), ("Yes!", "ДА!"), ("Test one", "Проверка 1"), ("Number 2", "Проверка 2")]
+    command = arguments(tmp_path, pairs)
+    assert merge(tmp_path / "exact", command) == pairs
+    options = held_out(tmp_path, ["test: one"], [])
+    assert merge(tmp_path / "near", command, "--near-duplicates", *options) == [pairs[0], pairs[3]]
+
+
+@pytest.mark.parametrize("scored", [False, True])
+def test_threads_and_memory_do_not_change_the_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scored: bool
+) -> None:
+    pairs = [(f"Number {n}", f"Номер {n * n % 5_000}") for n in range(8_000)]
+    scores = [[n * 0.7 % 1 for n in range(2_000)], [n * 0.3 % 1 for n in range(6_000)]]
+    command = arguments(tmp_path, pairs[:2_000], pairs[2_000:], scores=scores if scored else None)
+    monkeypatch.setattr(tasks, "SMALL", 0)
+    found = []
+    for threads, memory in ((1, 2_000), (2, 2_000), (2, 101), (1, 200)):
+        monkeypatch.setenv("TRANSLATIONS_THREADS", str(threads))
+        monkeypatch.setenv("TRANSLATIONS_MEMORY", str(memory))
+        output = tmp_path / f"{threads} {memory}"
+        merge(output, command, "--max-sentences", 1_000)
+        found.append(files_of(output))
+    assert found[0] == found[1] == found[2] == found[3]
 
 
 def test_an_empty_data_set_among_others_is_fine(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.clean.merge_translated import main, shuffled_rows
+from pipeline.clean import merged, tasks
+from pipeline.clean.merge_translated import main
 from pipeline.common.errors import InputError
 from tests.pipeline.clean.helpers import corpus, files_of, read, run_script, stats_of
 
@@ -54,9 +55,16 @@ def test_the_order_is_random_and_the_seed_fixes_it(tmp_path: Path) -> None:
     assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
 
 
-def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
-    rows = [("a b", ""), ("", "c"), ("d", "e f")]
-    assert sorted(shuffled_rows(iter(rows), 10, 1, tmp_path)) == sorted(rows)
+def test_memory_and_threads_do_not_change_the_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = [(f"Number {n}", f"Номер {n}") for n in range(3_000)]
+    command = part(tmp_path, "corpus", pairs)
+    main([*arguments(tmp_path, "memory"), *command])
+    monkeypatch.setattr(tasks, "SMALL", 0)
+    monkeypatch.setattr(merged, "_shuffle_limit", lambda: 5_000)
+    monkeypatch.setenv("TRANSLATIONS_THREADS", "2")
+    main([*arguments(tmp_path, "disk"), *command])
+    assert files_of(tmp_path / "memory") == files_of(tmp_path / "disk")
+    assert sorted(pairs_of(tmp_path / "disk")) == sorted(pairs)
 
 
 def test_unequal_lengths_are_an_error(tmp_path: Path) -> None:

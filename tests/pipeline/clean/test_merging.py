@@ -1,43 +1,52 @@
-"""Tests of what the merges share: verdicts on lines, in memory and through the disk."""
+"""Tests of what the merges share: verdicts on rows, in memory and through the disk."""
 
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.clean.merging import Dataset, Judgement, Policy, Verdict, judge
+from pipeline.clean import merging
+from pipeline.clean.columns import Dataset
+from pipeline.clean.merging import Judgement, Policy, Verdict, judge, last_side
 from pipeline.common.errors import InputError
 from pipeline.common.text import normal_form
 from tests.pipeline.clean.helpers import corpus
 
-WORDS = st.sampled_from(["one", "two", " two", "three", "cafe\u0301", "café", "", "four"])
+WORDS = st.sampled_from(["one", "two", " two", "Two!", "three", "cafe\u0301", "café", "", "four"])
 LISTS = st.lists(st.lists(WORDS, max_size=8), min_size=1, max_size=3)
-SMALL_BUDGET = 64  # two records
 
 
 def judged(
-    folder: Path, texts: Sequence[Sequence[str]], held_out: set[str], known: Sequence[str], budget: int
+    folder: Path, texts: Sequence[Sequence[str]], held_out: set[str], known: Sequence[str], near: bool
 ) -> tuple[Judgement, list[Verdict]]:
     """The verdicts on lines of several data sets."""
     datasets = [Dataset(f"set-{n}", (corpus(folder / f"{n}.txt", lines),)) for n, lines in enumerate(texts)]
-    policy = Policy(lambda row: row[0], ((Verdict.HELD_OUT, frozenset(held_out)),))
-    judgement = judge(datasets, policy, folder, known, budget)
-    return judgement, [Verdict(verdict) for verdict in judgement.verdicts()]
+    files = corpus(folder / "held-out", sorted(held_out)), corpus(folder / "known", known)
+    policy = Policy(last_side, ((Verdict.HELD_OUT, files[:1]),), known=files[1], near=near)
+    judgement = judge(datasets, policy, folder)
+    return judgement, list(map(Verdict, judgement.verdicts.tolist()))
 
 
-def expected_verdicts(lines: Sequence[str], held_out: set[str], known: Sequence[str]) -> list[Verdict]:
+def letters(line: str) -> str:
+    """What near-duplicates among the words have in common."""
+    return normal_form(line).lower().removesuffix("!")
+
+
+def expected_verdicts(
+    lines: Sequence[str], held_out: set[str], known: Sequence[str], form: Callable[[str], str]
+) -> list[Verdict]:
     """The same with plain sets."""
     verdicts, seen = [], set()
-    for line in map(normal_form, lines):
+    for line in map(form, lines):
         if not line:
             verdicts.append(Verdict.EMPTY)
-        elif line in held_out:
+        elif line in set(map(form, held_out)):
             verdicts.append(Verdict.HELD_OUT)
-        elif line in set(map(normal_form, known)):
+        elif line in set(map(form, known)):
             verdicts.append(Verdict.IN_PARALLEL)
         else:
             verdicts.append(Verdict.DUPLICATE if line in seen else Verdict.KEPT)
@@ -45,35 +54,24 @@ def expected_verdicts(lines: Sequence[str], held_out: set[str], known: Sequence[
     return verdicts
 
 
-@pytest.mark.parametrize("budget", [SMALL_BUDGET, 1 << 20])
-@given(LISTS, st.sets(st.sampled_from(["one", "café"])), st.lists(WORDS, max_size=3))
+@pytest.mark.parametrize("near", [False, True])
+@pytest.mark.parametrize("limit", [4, 1_000])
+@given(LISTS, st.sets(st.sampled_from(["one", "café"])), st.lists(WORDS, max_size=6))
 @settings(max_examples=40, deadline=None)
 def test_verdicts_are_those_of_plain_sets(
-    budget: int, texts: list[list[str]], held_out: set[str], known: list[str]
+    limit: int, near: bool, texts: list[list[str]], held_out: set[str], known: list[str]
 ) -> None:
-    expected = expected_verdicts([line for lines in texts for line in lines], held_out, known)
-    with tempfile.TemporaryDirectory() as folder:
+    lines = [line for text in texts for line in text]
+    expected = expected_verdicts(lines, held_out, known, letters if near else normal_form)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(merging, "_record_limit", lambda: limit)
+        patch.setattr(merging, "STRETCH", limit - 1)
         if Verdict.KEPT not in expected:
             with pytest.raises(InputError, match="Merging left none"):
-                judged(Path(folder), texts, held_out, known, budget)
+                judged(Path(folder), texts, held_out, known, near)
             return
-        judgement, verdicts = judged(Path(folder), texts, held_out, known, budget)
+        judgement, verdicts = judged(Path(folder), texts, held_out, known, near)
+        counts = judgement.counts()
     assert verdicts == expected
-    assert +judgement.counts == Counter(expected)
-
-
-def test_scores_are_read_with_their_lines(tmp_path: Path) -> None:
-    text, scores = corpus(tmp_path / "t", ["a", "b"]), corpus(tmp_path / "s", ["-1.5e-3", " 2 "])
-    assert list(Dataset("x", (text,), scores).scored_rows()) == [(-0.0015, ("a",)), (2.0, ("b",))]
-
-
-@pytest.mark.parametrize("score", ["high", "", "nan", "inf", "1,5"])
-def test_a_score_that_is_no_number_names_file_and_line(tmp_path: Path, score: str) -> None:
-    text, scores = corpus(tmp_path / "t", ["a", "b"]), corpus(tmp_path / "scores.txt", ["1", score])
-    with pytest.raises(InputError, match=r"scores\.txt, line 2"):
-        list(Dataset("x", (text,), scores).scored_rows())
-
-
-def test_tabs_and_carriage_returns_become_spaces(tmp_path: Path) -> None:
-    text = corpus(tmp_path / "t", ["a\tb\rc d"])
-    assert list(Dataset("x", (text,)).rows()) == [("a b c d",)]
+    assert sum(counts, Counter[Verdict]()) == Counter(expected)
+    assert [counted.total() for counted in counts] == list(map(len, texts))

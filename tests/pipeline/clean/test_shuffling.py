@@ -5,26 +5,38 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.clean.shuffling import shuffled
+from pipeline.clean.shuffling import Shuffle
 
 LINES = [f"line {number} of\ttwo fields" for number in range(200)]
-CHARACTERS = sum(map(len, LINES))
+
+
+def shuffled(lines: list[str], seed: int, folder: Path, limit: int = 1 << 20, block: int = 30) -> list[str]:
+    """The lines in a random order, handed over `block` at a time."""
+    blocks = [
+        "".join(line + "\n" for line in lines[n : n + block]).encode() for n in range(0, len(lines), block)
+    ]
+    order = Shuffle(str(seed), folder / "shuffle", limit)
+    result = b"".join(order.blocks(blocks, sum(map(len, blocks))))
+    return result.decode().split("\n")[:-1]
 
 
 def test_all_lines_stay_and_move(tmp_path: Path) -> None:
-    result = list(shuffled(LINES, CHARACTERS, 1, tmp_path))
+    result = shuffled(LINES, 1, tmp_path)
     assert sorted(result) == sorted(LINES)
     assert result != LINES
-    assert result != list(shuffled(LINES, CHARACTERS, 2, tmp_path))
+    assert result != shuffled(LINES, 2, tmp_path)
 
 
-@pytest.mark.parametrize("budget", [10, 500, 3_000])
-def test_the_disk_gives_what_memory_gives(tmp_path: Path, budget: int) -> None:
-    lines = [*LINES, "", " ", "Да\u2028и\rнет", LINES[0]]
-    assert list(shuffled(lines, CHARACTERS, 7, tmp_path, budget)) == list(
-        shuffled(lines, CHARACTERS, 7, tmp_path)
-    )
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize("limit", [10, 500, 3_000])
+def test_the_disk_gives_what_memory_gives(tmp_path: Path, limit: int) -> None:
+    lines = [*LINES, "", " ", "Да\u2028нет", LINES[0]]
+    assert shuffled(lines, 7, tmp_path, limit, block=11) == shuffled(lines, 7, tmp_path)
+    assert not list((tmp_path / "shuffle").iterdir())
+
+
+def test_nothing_is_shuffled_to_nothing(tmp_path: Path) -> None:
+    assert shuffled([], 1, tmp_path) == []
+    assert list(Shuffle("1", tmp_path / "made-up-size", 10).blocks([], 100)) == []
 
 
 def test_every_place_is_as_likely(tmp_path: Path) -> None:
@@ -32,7 +44,7 @@ def test_every_place_is_as_likely(tmp_path: Path) -> None:
     places = Counter(
         place
         for seed in range(seeds)
-        for place, item in enumerate(shuffled(items, 8, seed, tmp_path))
+        for place, item in enumerate(shuffled(list(items), seed, tmp_path))
         if item == "a"
     )
     expected = seeds / len(items)

@@ -8,9 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import requests
 
 from pipeline.common import downloads
-from pipeline.common.downloads import NotFound, Unreachable, fetch
+from pipeline.common.downloads import NotFound, Stream, Unreachable, fetch
 from pipeline.common.errors import InputError, TemporaryError
 
 CONTENT = b"".join(b"Line %d of a text.\n" % number for number in range(20_000))  # 0.4 MB
@@ -133,6 +134,75 @@ def test_a_download_that_is_cut_off_every_time_fails_and_leaves_nothing(
         fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
     assert len(server.requests) == downloads.TRIES
     assert _left_over(tmp_path) == []
+
+
+def test_tries_begin_again_after_progress(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloads, "PROGRESS", downloads.CHUNK)
+    cuts = range(2 * downloads.CHUNK, len(CONTENT), 3 * downloads.CHUNK)
+    server.answers = [*(Answer(cut_at=3 * downloads.CHUNK) for _ in cuts), Answer()]
+    assert len(server.answers) > downloads.TRIES
+    source = fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    assert source.sha256 == hashlib.sha256(CONTENT).hexdigest()
+    assert len(server.requests) > downloads.TRIES
+
+
+def test_redirects_without_end_are_told(server: Server, tmp_path: Path) -> None:
+    server.answers = [Answer(status=302, content=b"", location="/again.txt")]
+    with pytest.raises(InputError, match="Exceeded 30 redirects"):
+        fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    assert _left_over(tmp_path) == []
+
+
+def test_a_redirect_to_a_file_of_this_machine_is_not_followed(server: Server, tmp_path: Path) -> None:
+    server.answers = [Answer(status=302, content=b"", location="file:///etc/passwd")]
+    with pytest.raises(InputError, match="cannot be fetched"):
+        fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+
+
+def test_a_stream_is_read_as_it_comes_and_taken_up_where_it_broke(server: Server) -> None:
+    server.answers = [Answer(cut_at=300_000), Answer()]
+    with Stream(f"{server.url}/a.txt") as stream:
+        assert stream.read(100) == CONTENT[:100]
+        assert len(server.requests) == 1
+        assert stream.read() == CONTENT[100:]
+        source = stream.source()
+    assert (source.bytes, source.sha256) == (len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "second", [Answer(content=CHANGED, etag='"two"'), Answer(ranges=False)], ids=["changed", "no ranges"]
+)
+def test_a_stream_that_cannot_be_taken_up_is_not_glued(server: Server, second: Answer) -> None:
+    server.answers = [Answer(cut_at=300_000), second]
+    with Stream(f"{server.url}/a.txt") as stream, pytest.raises(TemporaryError, match="after a part of it"):
+        stream.read()
+
+
+def test_a_stream_of_nothing_and_one_of_a_web_page(server: Server) -> None:
+    server.answers = [Answer(content=b""), Answer(content=b"<html><title>Oh</title>")]
+    with Stream(f"{server.url}/a.txt") as stream:
+        assert stream.read() == b""
+    with Stream(f"{server.url}/a.txt") as stream, pytest.raises(NotFound, match="web page .'Oh'"):
+        stream.read()
+
+
+def test_a_slow_host_is_given_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[tuple[float, float]] = []
+
+    def get(url: str, timeout: tuple[float, float], **options: object) -> None:
+        given.append(timeout)
+        raise requests.ConnectionError("no network here")
+
+    monkeypatch.setattr(downloads, "PAUSE", 0.001)
+    monkeypatch.setattr(requests, "get", get)
+    monkeypatch.delenv("TRANSLATIONS_MIRROR", raising=False)
+    for host in ("example.org", "pontoon.mozilla.org"):
+        with pytest.raises(Unreachable):
+            fetch(f"https://{host}/a", tmp_path / "a")
+    assert sorted({silence for _, silence in given}) == [60.0, 300.0]
 
 
 def test_a_server_error_is_tried_again(server: Server, tmp_path: Path) -> None:
@@ -258,3 +328,52 @@ def test_urls_that_cannot_be_fetched(url: str, tmp_path: Path, monkeypatch: pyte
     with pytest.raises(InputError):
         fetch(url, tmp_path / "a.txt")
     assert _left_over(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "sent"),
+    [
+        ("https://huggingface.co/datasets/a/resolve/main/en.txt", "Bearer hf_planted"),
+        ("http://huggingface.co/datasets/a/resolve/main/en.txt", None),
+        ("https://example.org/huggingface.co/en.txt", None),
+        ("https://huggingface.co.example.org/en.txt", None),
+        ("https://huggingface.co@example.org/en.txt", None),
+    ],
+)
+def test_a_token_is_sent_to_its_host_only(
+    url: str, sent: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str | None] = []
+
+    def get(url: str, headers: dict[str, str], **options: object) -> None:
+        seen.append(headers.get("Authorization"))
+        raise requests.ConnectionError("no network here")
+
+    monkeypatch.setattr(downloads, "PAUSE", 0.001)
+    monkeypatch.setattr(requests, "get", get)
+    monkeypatch.setenv("HF_TOKEN", "hf_planted\n")
+    monkeypatch.delenv("TRANSLATIONS_MIRROR", raising=False)
+    with pytest.raises(Unreachable) as caught:
+        fetch(url, tmp_path / "a.txt")
+    assert set(seen) == {sent}
+    assert "hf_planted" not in str(caught.value)
+
+
+def test_a_token_is_not_sent_on_to_where_a_redirect_leads(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files of the hub lie on a content network, whose addresses are signed."""
+    monkeypatch.setattr(downloads, "_authorization", lambda url: {"Authorization": "Bearer hf_planted"})
+    elsewhere = server.url.replace("127.0.0.1", "localhost")
+    server.answers = [Answer(status=302, content=b"", location=f"{elsewhere}/there.txt"), Answer()]
+    fetch(f"{server.url}/here.txt", tmp_path / "a.txt")
+    assert [request.get("Authorization") for request in server.requests] == ["Bearer hf_planted", None]
+
+
+def test_a_login_that_is_asked_for_is_named(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloads, "TOKENS", {"127.0.0.1": "HF_TOKEN"})
+    server.answers = [Answer(status=401, content=b"who are you?")]
+    with pytest.raises(InputError, match=r"answered 401 .* asks for a login \(set HF_TOKEN\)\."):
+        fetch(f"{server.url}/a.txt", tmp_path / "a.txt")

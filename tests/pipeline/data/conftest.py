@@ -42,10 +42,10 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mirror:
     folder.mkdir()
     monkeypatch.setenv("TRANSLATIONS_MIRROR", str(folder))
 
-    def nothing_there(url: str, part: object) -> None:
+    def nothing_there(url: str, progress: object) -> None:
         raise downloads.NotFound(f"No file can be read at {url}.")
 
-    monkeypatch.setattr(downloads, "_fetch_with_tries", nothing_there)
+    monkeypatch.setattr(downloads, "_from_server", nothing_there)
     return Mirror(folder)
 
 

@@ -125,6 +125,15 @@ def test_a_model_that_marian_cannot_read_leaves_nothing_behind(tiny: Tiny, tmp_p
         (broken / file.name).write_bytes(
             file.read_bytes()[:1000] if file.suffix == ".npz" else file.read_bytes()
         )
-    with pytest.raises(InputError, match="convert failed"):
+    with pytest.raises(InputError, match=r"model\.npz is not a model of Marian"):
         main(arguments(broken, tiny.shortlist, tmp_path / "output"))
+    assert not (tmp_path / "output").exists()
+
+
+def test_a_conversion_that_fails_leaves_nothing_behind(
+    tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRANSLATIONS_MARIAN", "false")
+    with pytest.raises(InputError, match="convert failed"):
+        main(arguments(tiny.model, tiny.shortlist, tmp_path / "output"))
     assert not any((tmp_path / "output").iterdir())

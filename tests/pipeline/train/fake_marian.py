@@ -1,6 +1,7 @@
 """Stands in for Marian in tests of stopping: saves after ten updates, then does what FAKE_MARIAN says.
 
 deaf         ignores SIGTERM
+slow         saves at SIGTERM, which takes it five seconds
 polite       saves at SIGTERM, and ends with status 0
 validating   at SIGTERM reports a validation that was cut short, saves, and ends with status 143
 failing      ends with an error
@@ -29,6 +30,8 @@ def main() -> None:
     def terminate(number: int, frame: FrameType | None) -> None:
         if mode == "validating":
             print("[valid] Ep. 1 : Up. 20 : chrf : 99.9 : new best", file=sys.stderr, flush=True)
+        if mode == "slow":
+            time.sleep(5)
         if mode != "deaf":
             save_like_marian(folder, 20)
             sys.exit(143 if mode == "validating" else 0)

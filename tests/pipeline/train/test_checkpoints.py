@@ -174,11 +174,17 @@ def test_when_no_set_is_whole_training_begins_anew_and_the_log_says_so(
     assert list(new.iterdir()) == []
 
 
-def test_an_optimizer_that_skips_updates_is_not_counted(folders: tuple[Checkpoints, Path, Path]) -> None:
+@pytest.mark.parametrize(
+    "text", ["optimizer-params: [0.9, 0.98, 1e-09]\ncost-scaling: [256.0]\n", "optimizer-params:\n  []\n"]
+)
+def test_an_optimizer_whose_steps_cannot_be_counted_is_taken(
+    folders: tuple[Checkpoints, Path, Path], text: str
+) -> None:
+    """It skips updates, or Marian's own parameters are in use, which the options do not name."""
     newest = max(folders[1].iterdir())
     of_the_save_before(newest / OPTIMIZER)
     options = newest / OPTIONS
-    options.write_text("optimizer-params: [0.9, 0.98, 1e-09]\ncost-scaling: [256.0]\n")
+    options.write_text(text)
     facts = json.loads((newest / SET).read_text())
     facts["files"][OPTIONS] = options.stat().st_size
     (newest / SET).write_text(json.dumps(facts))

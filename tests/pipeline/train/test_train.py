@@ -352,6 +352,44 @@ def test_a_stop_is_exit_75_in_time_whatever_marian_does(tmp_path: Path, mode: st
     assert names(tmp_path / "out") == []
 
 
+@pytest.mark.parametrize(("grace", "update"), [(6, 10), (25, 20)])
+def test_a_worker_that_gives_more_time_lets_a_large_model_be_saved(
+    tmp_path: Path, grace: int, update: int
+) -> None:
+    fake = f"{sys.executable} -m tests.pipeline.train.fake_marian"
+    given = {"TRANSLATIONS_MARIAN": fake, "FAKE_MARIAN": "slow", "TRANSLATIONS_GRACE": str(grace)}
+    with running(tmp_path, {}, given) as process:
+        wait_for_sets(tmp_path, 1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=grace) == 75, (tmp_path / "log").read_text()
+    assert newest_update(tmp_path) == update
+
+
+def machine(folder: Path, threads: int, workspace: int) -> Any:
+    """The metrics of a training of four updates on a machine with so much of each."""
+    folder.mkdir()
+    asked = {**QUICK, "mini-batch-words": 12_000, "maxi-batch": 100, "after": "4u", "disp-freq": 1}
+    given = {"TRANSLATIONS_THREADS": threads, "TRANSLATIONS_WORKSPACE": workspace}
+    done = train(folder, asked, env=given)
+    assert done.returncode == 0, done.stderr
+    return metrics(folder)
+
+
+def test_an_update_has_the_same_batch_on_any_machine(tmp_path: Path) -> None:
+    """One device with two micro-batches, or two devices; a batch in words is full to a sentence or two."""
+    small, large = machine(tmp_path / "small", 1, 128), machine(tmp_path / "large", 2, 256)
+    derived = [
+        (facts["derived"]["cpu-threads"], facts["derived"]["optimizer-delay"]) for facts in (small, large)
+    ]
+    assert derived == [(1, 2), (2, 1)]
+    counted = [
+        [point["sentences"] for point in facts["curve"] if point["kind"] == "train"]
+        for facts in (small, large)
+    ]
+    assert len(counted[0]) == 4
+    assert counted[0] == pytest.approx(counted[1], rel=0.02)
+
+
 def test_marian_that_is_told_to_stop_by_others_has_not_finished(tmp_path: Path) -> None:
     """It saves and ends well, as it would at the end of its training."""
     with running(tmp_path, {}) as process:

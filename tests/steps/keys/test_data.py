@@ -7,6 +7,7 @@ distributions say that they require, by comparing the steps of two graphs.
 from __future__ import annotations
 
 import copy
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -57,26 +58,45 @@ def with_another(value: Any, path: tuple[Any, ...]) -> Any:
     return changed
 
 
-def test_values_of_files(repository: Repository) -> None:
-    """The first, a middle and the last value of every file that a step names."""
+def named_files(repository: Repository, *suffixes: str) -> dict[str, str]:
+    """The files with certain endings that steps name, and their texts."""
     names = sorted({name for step in repository.steps for name in files(step)})
-    assert len(names) > 5
-    for name in names:
-        value = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+    return {name: (ROOT / name).read_text(encoding="utf-8") for name in names if name.endswith(suffixes)}
+
+
+def test_values_of_files(repository: Repository) -> None:
+    """The first, a middle and the last value of every structured file that a step names."""
+    texts = named_files(repository, ".yml", ".json")
+    assert {name.rpartition(".")[2] for name in texts} == {"yml", "json"}
+    for name, text in texts.items():
+        value = yaml.safe_load(text)
         paths = list(leaves(value))
         expected = repository.expected(lambda step, name=name: name in files(step))  # type: ignore[misc]
         for path in {paths[0], paths[len(paths) // 2], paths[-1]}:
-            text = yaml.safe_dump(with_another(value, path), sort_keys=False)
-            assert repository.plan({name: text}) == expected, (name, path)
+            changed = with_another(value, path)
+            is_json = name.endswith(".json")
+            new = json.dumps(changed) if is_json else yaml.safe_dump(changed, sort_keys=False)
+            assert repository.plan({name: new}) == expected, (name, path)
+
+
+def test_lines_of_files(repository: Repository) -> None:
+    """One line more in every other file that a step names."""
+    structured = named_files(repository, ".yml", ".json")
+    texts = {name: text for name, text in named_files(repository, "").items() if name not in structured}
+    assert texts
+    for name, text in texts.items():
+        expected = repository.expected(lambda step, name=name: name in files(step))  # type: ignore[misc]
+        assert repository.plan({name: f"{text}one more\n"}) == expected, name
 
 
 def test_formatting_of_files(repository: Repository) -> None:
-    """Other comments, quotes and order of keys in all of them."""
-    names = sorted({name for step in repository.steps for name in files(step)})
-    texts = {name: yaml.safe_load((ROOT / name).read_text(encoding="utf-8")) for name in names}
+    """Other comments, quotes and order of keys in all structured ones."""
     changed = {
-        name: "# new\n" + yaml.safe_dump(value, default_style='"', indent=6) for name, value in texts.items()
+        name: "# new\n" + yaml.safe_dump(yaml.safe_load(text), default_style='"', indent=6)
+        for name, text in named_files(repository, ".yml").items()
     }
+    for name, text in named_files(repository, ".json").items():
+        changed[name] = json.dumps(json.loads(text), indent=6, sort_keys=True)
     assert set(repository.plan(changed).values()) == {"cached"}
 
 

@@ -3,12 +3,14 @@
 To the worker: a `PodRequest`, stored as a blob, whose digest stands on the pod's command line; so the pod's
 description is small, and the same for whoever asks for the same attempt. From the worker, on its standard
 output: the scripts' logs as they are, and between their lines, each on a line that begins with the character
-RS (as in RFC 7464), replies in JSON: events and, for each job once, how it ended.
+RS (as in RFC 7464), replies in JSON: events and, for each job once, how it ended. A job's log stands before
+its end, and after that of the job before.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,6 +19,13 @@ from translations_assets.runners.wire import Busy, unpack_reply
 from translations_assets.steps.job import Job, JobEvent, Outcome
 
 RECORD = b"\x1e"
+
+# What the description of a pod gives to its worker
+NODE = "TRANSLATIONS_NODE"  # variable: name of the node, for the manifests (downward API)
+POD = "TRANSLATIONS_POD"  # variable: name of the pod
+SCRATCH = "/scratch"  # where the pod's own disk is mounted; the variable TMPDIR has to name it
+
+EX_TEMPFAIL = os.EX_TEMPFAIL  # a pod's exit code when the worst of its jobs is worth another attempt
 
 
 @dataclass(frozen=True)

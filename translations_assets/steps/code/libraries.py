@@ -21,6 +21,7 @@ from translations_assets.steps.code.errors import CodeError
 DISTRIBUTIONS = {
     "PIL": "pillow",
     "dateutil": "python-dateutil",
+    "fasttext": "fasttext-wheel",
     "google": "protobuf",
     "MeCab": "mecab-python3",
     "mecab_ko": "mecab-ko",

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from translations_assets.steps.code.errors import CodeError
 from translations_assets.steps.code.module import Imported, Module, Unit, is_internal
 from translations_assets.steps.code.scopes import Target
-from translations_assets.steps.code.syntax import dotted
+from translations_assets.steps.code.syntax import dotted, parse
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def _has_hook(node: ast.stmt) -> bool:
 def _parse(name: str, path: Path, is_package: bool) -> Module:
     try:
         source = path.read_text(encoding="utf-8-sig")
-        return Module(name, path, source, is_package, ast.parse(source, str(path)))
+        return Module(name, path, source, is_package, parse(source, str(path)))
     except SyntaxError as error:
         raise CodeError(
             f"{path}, line {error.lineno}: {error.msg}. Correct it; nothing can run from it."

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import ast
+import threading
 from collections.abc import Iterator
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CLOSED = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
+
+_parsing = threading.Lock()
+
+
+def parse(source: str | bytes, file: str = "<unknown>") -> ast.Module:
+    """`ast.parse`, in one thread at a time: Python 3.11 counts the depth of all threads together, and raises
+    SystemError when another thread comes in between, as it may while the garbage collector runs."""
+    with _parsing:
+        return ast.parse(source, file)
 
 
 def dotted(node: ast.AST) -> tuple[str, ...]:

@@ -1,0 +1,114 @@
+"""Names, builds and pushes the images: `make images REGISTRY=europe-docker.pkg.dev/my-project/translations`.
+
+An image's tag is a digest of what it is built from, so that a name always means the same contents, and the
+runner knows which one it needs. A build with BuildKit gives the same bytes again: times are fixed, bases are
+named by digest, packages come with hashes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from translations_assets.runners.kubernetes.image import BUILD_FILE, LOCK, environment_tag
+
+ROOT = Path(__file__).resolve().parent.parent
+ORCHESTRATOR = Path("deploy/orchestrator.Dockerfile")
+# What that file copies, but for what is no part of the project (.dockerignore)
+_COPIED = (
+    *("pyproject.toml", "workspace.yaml", "requirements", "deploy/worker.Dockerfile"),
+    *("configs", "pipeline", "translations_assets"),
+)
+_EPOCH = "315532800"  # 1980, the first year that a zip file knows
+_DIGITS = 16
+_PLACES = ("dagsterWebserver", "dagsterDaemon", "dagster-user-deployments.deployments[0]")
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image to build: its name with the tag, its build file, and what that is given."""
+
+    name: str
+    build_file: Path
+    arguments: tuple[str, ...] = ()
+
+    def command(self, *, push: bool) -> list[str]:
+        """The command that builds the image, and pushes it or loads it into the local engine."""
+        output = "type=image,push=true" if push else "type=docker"
+        arguments = [f"SOURCE_DATE_EPOCH={_EPOCH}", *self.arguments]
+        return [
+            *("docker", "buildx", "build", "--platform", "linux/amd64", "--provenance=false"),
+            *("--file", str(self.build_file)),
+            *(part for argument in arguments for part in ("--build-arg", argument)),
+            *("--output", f"{output},name={self.name},rewrite-timestamp=true", "."),
+        ]
+
+
+def images(registry: str, root: Path = ROOT) -> list[Image]:
+    """The images of this checkout, in the order in which they are built: the second stands on the first."""
+    worker = f"{registry}/worker:{environment_tag(root / LOCK, root / BUILD_FILE)}"
+    orchestrator = f"{registry}/orchestrator:{_project_tag(root, worker.rpartition(':')[2])}"
+    return [Image(worker, BUILD_FILE), Image(orchestrator, ORCHESTRATOR, (f"WORKER={worker}",))]
+
+
+def helm_flags(orchestrator: str) -> str:
+    """The flags for `helm upgrade` that name the orchestrator's image."""
+    repository, _, tag = orchestrator.rpartition(":")
+    values = {"repository": repository, "tag": tag}
+    return " ".join(
+        f"--set-string {place}.image.{key}={value}" for place in _PLACES for key, value in values.items()
+    )
+
+
+def _project_tag(root: Path, worker_tag: str) -> str:
+    """A digest of what the orchestrator's image holds."""
+    digest = hashlib.sha256(worker_tag.encode())
+    for path in sorted(_files(root)):
+        contents = hashlib.sha256((root / path).read_bytes()).hexdigest()
+        digest.update(f"{path.as_posix()}\0{contents}\n".encode())
+    return digest.hexdigest()[:_DIGITS]
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for name in (*_COPIED, str(ORCHESTRATOR)):
+        found = (root / name).rglob("*") if (root / name).is_dir() else [root / name]
+        for path in found:
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path.relative_to(root)
+
+
+def main() -> None:
+    """Print the images' names, or build them."""
+    parser = argparse.ArgumentParser(prog="python -m deploy.images", description=__doc__.splitlines()[0])
+    parser.add_argument("registry", help="where images live, such as europe-docker.pkg.dev/project/folder")
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--build", action="store_true", help="build them for the local engine")
+    action.add_argument("--push", action="store_true", help="build them and push them to the registry")
+    action.add_argument("--helm", action="store_true", help="print the flags of helm that name them")
+    options = parser.parse_args()
+    worker, orchestrator = images(options.registry.rstrip("/"))
+    if options.helm:
+        print(helm_flags(orchestrator.name))
+        return
+    for image in (worker, orchestrator):
+        if options.build or options.push:
+            _build(image, push=options.push)
+        print(image.name)
+
+
+def _build(image: Image, *, push: bool) -> None:
+    try:
+        subprocess.run(image.command(push=push), cwd=ROOT, stdout=sys.stderr, check=True)
+    except FileNotFoundError:
+        sys.exit("error: docker is missing. Install Docker with BuildKit (buildx), or build elsewhere.")
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"error: {image.build_file} could not be built (docker ended with {error.returncode}).")
+
+
+if __name__ == "__main__":
+    main()

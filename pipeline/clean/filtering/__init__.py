@@ -1,0 +1,1 @@
+"""OpusCleaner's filters, made anew for speed: the same pairs come out."""

@@ -1,0 +1,99 @@
+"""The filters that there are, by the names that OpusCleaner gives them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from pipeline.clean.filtering import currencies, languages, lengths, mismatches, programs, texts
+from pipeline.clean.filtering.block import Filter
+from pipeline.clean.filtering.filter_file import FilterStep
+from pipeline.clean.filtering.opuscleaner import OpusCleaner
+from pipeline.clean.identification import Identifier
+from pipeline.common.errors import InputError
+
+AnyFilter: TypeAlias = "Filter | OpusCleaner"
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What filters need beside their parameters.
+
+    alphabets   letters of each language, as the inside of a regular expression's class
+    currencies  for each symbol or code the codes it may stand for
+    patterns    for each file of frequent patterns, by its name, its lines
+    identifier  makes what tells languages apart, which takes a second, or a large model
+    codes       of the languages, as filter files have them
+    opuscleaner makes the environment of OpusCleaner; its interpreter
+    """
+
+    alphabets: Mapping[str, str]
+    currencies: Mapping[str, list[str]]
+    patterns: Mapping[str, Sequence[str]]
+    identifier: Callable[[], Identifier]
+    codes: Sequence[str]
+    opuscleaner: Callable[[], Path] | None = None
+
+
+def make_filters(steps: Sequence[FilterStep], resources: Resources) -> list[tuple[str, AnyFilter]]:
+    """The filters of a filter file, with their names. Raises InputError for one that cannot be had."""
+    made: list[tuple[str, AnyFilter]] = []
+    for step in steps:
+        made.append((step.name, _make(step, resources)))
+        if step.name in LEAVE_EMPTY:
+            made.append((step.name, texts.remove_empty_lines(step)))
+        if step.name in FILTERS:
+            step.warn_of_unknown()
+    return made
+
+
+def _make(step: FilterStep, resources: Resources) -> AnyFilter:
+    if step.name in _PLAIN:
+        return _PLAIN[step.name](step)
+    if step.name in _WITH_RESOURCES:
+        return _WITH_RESOURCES[step.name](step, resources)
+    if resources.opuscleaner is None:
+        known = ", ".join(sorted(FILTERS))
+        raise InputError(
+            f"{step} is for OpusCleaner itself, which needs --opuscleaner-lock. "
+            f"These filters do not: {known}."
+        )
+    return OpusCleaner(step, resources.opuscleaner(), resources.codes)
+
+
+def _patterns(step: FilterStep, resources: Resources) -> Sequence[str]:
+    name = step.text("PATTERN_FILE", "remove_frequent_patterns.txt").rpartition("/")[2]
+    step.flag("DEBUG", False)
+    if name not in resources.patterns:
+        raise InputError(f"{step}: the file {name} is not given. Put it beside the default filter file.")
+    return resources.patterns[name]
+
+
+# By their names in filter files.
+_PLAIN: Mapping[str, Callable[[FilterStep], Filter]] = {
+    "remove_empty_lines": texts.remove_empty_lines,
+    "normalize_whitespace": texts.normalize_whitespace,
+    "deescape-special-chars": texts.deescape,
+    "opus.RegExpSub": texts.substitute,
+    "opus.RegExpFilter": mismatches.regexp_filter,
+    "max_length": lengths.max_length,
+    "max_word_length": lengths.max_word_length,
+    "src_trg_ratio": lengths.src_trg_ratio,
+    "num_mismatch": mismatches.num_mismatch,
+    "url_mismatch": mismatches.url_mismatch,
+    "fix_wiki": mismatches.fix_wiki,
+    "regexp": programs.regexp,
+    "sed": programs.sed,
+    "detokenizer": programs.detokenizer,
+    "identical": mismatches.identical,
+}
+_WITH_RESOURCES: Mapping[str, Callable[[FilterStep, Resources], Filter]] = {
+    "alpha_ratio": lambda step, known: lengths.alpha_ratio(step, known.alphabets),
+    "currency_mismatch": lambda step, known: currencies.currency_mismatch(step, known.currencies),
+    "fasttext_filter": lambda step, known: languages.fasttext_filter(step, known.identifier()),
+    "remove_frequent_patterns": lambda step, known: texts.remove_frequent_patterns(
+        step, _patterns(step, known)
+    ),
+}
+FILTERS = frozenset((*_PLAIN, *_WITH_RESOURCES))
+LEAVE_EMPTY = ("fix_wiki",)  # these drop pairs with an empty side in a second pass

@@ -1,0 +1,63 @@
+"""Checks of Marian's options."""
+
+import pytest
+
+from tests.config.texts import SMALL, problem_of, with_line
+from translations_assets.config.load import parse_config
+
+
+def with_option(line: str, section: str = "training-student") -> str:
+    return f"{SMALL}marian-args:\n  {section}:\n    {line}\n"
+
+
+@pytest.mark.parametrize(
+    ("section", "line", "problem"),
+    [
+        ("training-student", "learning-rate: 0.1", "no such option for `train`. Did you mean 'learn-rate'?"),
+        ("decoding-teacher", "beamsize: 4", "no such option for `decode`. Did you mean 'beam-size'?"),
+        (
+            "decoding-teacher",
+            "learn-rate: 0.1",
+            "this option for `train` only, and this section is for `decode`",
+        ),
+        ("training-teacher", "early-stopping: many", "must be a whole number, 0 or more, not 'many'"),
+        ("training-teacher", "early-stopping: -1", "must be a whole number, 0 or more, not -1"),
+        ("training-teacher", "dim-emb: 1.5", "must be a whole number, not 1.5"),
+        ("training-teacher", "learn-rate: 3e", "must be a number, not '3e'"),
+        ("training-teacher", "tied-embeddings: 2", "must be true or false, not 2"),
+        ("training-teacher", "workspace: 9000", "is set by the script; remove it"),
+        ("decoding-backward", "devices: 0", "is set by the script; remove it"),
+        ("training-student", "after: 5e", "5e counts epochs, which Marian cannot see"),
+        ("training-student", "dim-vocabs: 1000 1000", "does not fit experiment.spm-vocab-size: 32000"),
+    ],
+)
+def test_a_wrong_option(section: str, line: str, problem: str) -> None:
+    found = problem_of(with_option(line, section))
+    assert found.startswith(f"14 marian-args.{section}.{line.partition(':')[0]}: ")
+    assert problem in found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "early-stopping: '20'",
+        "learn-rate: 3e-4",
+        "fp16: 'true'",
+        "exponential-smoothing: true",
+        "sentencepiece-alphas: [0, 0]",
+        "after: 10ku",
+        "dim-vocabs: [32000, 32000]",
+        "optimizer-params: [0.9, 0.98, 1.0e-09]",
+    ],
+)
+def test_options_as_people_write_them(line: str) -> None:
+    parse_config(with_option(line), "my.yml")
+
+
+def test_sizes_that_fit_the_vocabulary() -> None:
+    text = with_option("dim-vocabs: 1000 1000").replace("  trg: ru", "  trg: ru\n  spm-vocab-size: 1000")
+    parse_config(text, "my.yml")
+    other = (
+        with_line("  spm-vocab-size: 2000", "  trg: ru") + with_option("dim-vocabs: 1000 1000")[len(SMALL) :]
+    )
+    assert "write 2000 twice" in problem_of(other)

@@ -1,0 +1,155 @@
+"""Checks across keys: languages and datasets, ensembles, what is continued."""
+
+import pytest
+
+from tests.config.texts import SMALL, problem_of, problems_of, with_line
+from translations_assets.config.load import config_notes, parse_config
+
+VOCAB = "  vocab:\n    src: https://example.org/v.spm\n    trg: https://example.org/v.spm\n"
+CORPUS = "src: https://example.org/c.en.zst\n      trg: https://example.org/c.ru.zst\n"
+
+
+def mistakes_of(text: str) -> list[str]:
+    """What is wrong with a config, apart from what is not built yet."""
+    return [problem for problem in problems_of(text) if "not built yet" not in problem]
+
+
+def with_dataset(key: str) -> str:
+    return with_line(f"    - {key}", "    - opus_ParaCrawl/v9")
+
+
+@pytest.mark.parametrize(
+    ("key", "problem"),
+    [
+        ("mtdata_Tilde-airbaltic-1-eng-deu", "is of eng and deu, and the config of eng and rus"),
+        ("mtdata_Tilde-airbaltic-1-deu-eng", "is of deu and eng"),
+        ("mtdata_Tilde-airbaltic", "does not have the form of a key of mtdata, as mtdata_Tilde"),
+        ("sacrebleu_wmt91", "sacreBLEU has no set 'wmt91'. Did you mean 'wmt"),
+        ("sacrebleu_multi30k/2018", "sacreBLEU's multi30k/2018 is not of English and Russian; with it: "),
+        ("opus_ParaCrawl", "does not have the form of a key of opus, as opus_ParaCrawl/v9"),
+    ],
+)
+def test_a_dataset_of_another_pair_or_form(key: str, problem: str) -> None:
+    found = problem_of(with_dataset(key))
+    assert found.startswith("8 datasets.train[1]: ")
+    assert problem in found
+
+
+@pytest.mark.parametrize(
+    ("src", "trg", "key"),
+    [
+        ("en", "ru", "mtdata_Tilde-airbaltic-1-rus-eng"),
+        ("en", "zh", "mtdata_Neulab-tedtalks_train-1-eng-zho_CN"),
+        ("en", "sr", "mtdata_X-y-1-eng-hbs"),
+        ("no", "en", "mtdata_X-y-1-nob-eng"),
+        ("lv", "en", "mtdata_X-y-1-eng-lvs"),
+        ("en", "ru", "sacrebleu_wmt19"),
+        ("ru", "en", "sacrebleu_wmt22"),
+    ],
+)
+def test_a_dataset_of_the_pair(src: str, trg: str, key: str) -> None:
+    text = with_dataset(key).replace("src: en", f"src: {src}").replace("trg: ru", f"trg: {trg}")
+    parse_config(text, "my.yml")
+
+
+def test_pontoon_translates_from_english() -> None:
+    text = with_dataset("tmx_aug-upper_pontoon").replace("src: en", "src: de")
+    assert problem_of(text).startswith("8 datasets.train[1]: Pontoon translates from English")
+    parse_config(with_dataset("tmx_pontoon"), "my.yml")
+
+
+@pytest.mark.parametrize("key", ["news-crawl_2021", "opus_NLLB"])
+def test_monolingual_keys_have_forms(key: str) -> None:
+    found = problem_of(SMALL + f"  mono-src:\n    - {key}\n")
+    assert found.startswith("13 datasets.mono-src[0]: ")
+
+
+def test_the_one_set_of_ntrex_may_be_validated_and_tested_on_but_not_trained_on() -> None:
+    both = SMALL.replace("    - flores_dev\n", "    - ntrex_aug-upper_test\n") + "    - ntrex_test\n"
+    assert [(note.line, note.key) for note in config_notes(both, "my.yml")] == [
+        (9, "datasets.devtest[0]"),
+        (12, "datasets.test[1]"),
+    ]
+    parse_config(both, "my.yml")
+    found = problems_of(with_dataset("ntrex_test") + "    - ntrex_test\n")
+    assert [problem.partition(": ")[0] for problem in found] == ["8 datasets.train[1]", "13 datasets.test[1]"]
+
+
+def test_an_ensemble_cannot_be_decoded_with_ctranslate2() -> None:
+    text = with_line("  teacher-decoder: ctranslate2\n  teacher-ensemble: 2", "  trg: ru")
+    assert mistakes_of(text) == [
+        "6 experiment.teacher-ensemble: CTranslate2 decodes with one teacher, not with 2; write 1, or "
+        "teacher-decoder: marian"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        (
+            "  models:\n    teacher:\n      urls: [https://a.org/1, https://a.org/2]\n      mode: use\n",
+            "15 continuation.models.teacher.urls: 2 URLs for 1 teachers (experiment.teacher-ensemble)",
+        ),
+        (
+            f"  corpora:\n    backtranslations:\n      tok-src: https://a.org/t\n      {CORPUS}",
+            "15 continuation.corpora.backtranslations.tok-src: needs tok-trg beside it, or must go",
+        ),
+        (
+            f"  corpora:\n    parallel:\n      {CORPUS}",
+            "6 datasets.train: would not be used, as continuation.corpora.parallel takes its place",
+        ),
+        (
+            "  vocab:\n    src: vocab.spm\n    trg: https://a.org/v.spm\n",
+            "14 continuation.vocab.src: 'vocab.spm' is not a URL that can be fetched",
+        ),
+        (
+            "  models:\n    backwards:\n      url: https://\n      mode: use\n",
+            "15 continuation.models.backwards.url: 'https://' is not a URL",
+        ),
+    ],
+)
+def test_a_wrong_continuation(lines: str, problem: str) -> None:
+    assert mistakes_of(f"{SMALL}continuation:\n{lines}")[0].startswith(problem)
+
+
+def test_distillation_needs_a_vocabulary_and_no_datasets() -> None:
+    text = f"{SMALL}continuation:\n  corpora:\n    distillation:\n      {CORPUS}"
+    assert [found.partition(": ")[0] for found in mistakes_of(text)] == [
+        "6 datasets.train",
+        "14 continuation.corpora.distillation",
+    ]
+    without = text.replace("  train:\n    - opus_ParaCrawl/v9\n", "")
+    assert mistakes_of(f"{without}{VOCAB}") == []
+
+
+def test_training_data_are_needed_unless_they_are_continued() -> None:
+    text = SMALL.replace("  train:\n    - opus_ParaCrawl/v9\n", "")
+    assert problem_of(text) == "5 datasets.train: is missing"
+    assert mistakes_of(f"{text}continuation:\n  corpora:\n    parallel:\n      {CORPUS}") == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (VOCAB, "both sides have the same file, so the vocabulary is joint"),
+        (VOCAB.replace("/v.spm", "/w.spm", 1), ""),
+    ],
+)
+def test_a_split_vocabulary_and_a_continued_one(lines: str, said: str) -> None:
+    text = with_line("  spm-vocab-split: true", "  trg: ru") + f"continuation:\n{lines}"
+    assert [note.message.startswith(said) for note in config_notes(text, "my.yml")] == (
+        [True] if said else []
+    )
+
+
+def test_two_vocabularies_where_one_is_asked_for() -> None:
+    text = f"{SMALL}continuation:\n{VOCAB.replace('/v.spm', '/w.spm', 1)}"
+    (note,) = config_notes(text, "my.yml")
+    assert (note.line, note.key) == (13, "continuation.vocab")
+
+
+def test_a_model_that_is_trained_on_without_its_vocabulary() -> None:
+    model = "  models:\n    teacher:\n      urls: [https://a.org/1]\n      mode: init\n"
+    (note,) = config_notes(f"{SMALL}continuation:\n{model}", "my.yml")
+    assert (note.line, note.key) == (14, "continuation.models.teacher")
+    assert config_notes(f"{SMALL}continuation:\n{model}{VOCAB}", "my.yml") == []

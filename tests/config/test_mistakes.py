@@ -1,0 +1,73 @@
+"""200 mistakes in configs of all years: every one refused, each naming the right line."""
+
+import copy
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.config.mistakes import KINDS, Page, plant
+from tests.config.test_real_configs import ALL, ROOT
+from translations_assets.config.addresses import addresses
+from translations_assets.config.errors import ConfigError, Problem
+from translations_assets.config.load import config_notes, parse_config, read_values
+from translations_assets.config.migrate import migrated
+
+OWN = [
+    *sorted((Path(__file__).parent / "generations").glob("*.yml")),
+    *sorted((ROOT / "configs").glob("*.yml")),
+]
+PAGES = [Page.read(path) for path in [*OWN, *ALL]]
+MISTAKES = 200
+
+
+def problems_of(text: str) -> list[Problem]:
+    try:
+        parse_config(text, "my.yml")
+    except ConfigError as error:
+        return error.problems
+    return []
+
+
+@pytest.mark.parametrize("seed", range(MISTAKES))
+def test_a_mistake_is_refused_at_its_line(seed: int) -> None:
+    kind, page, text, line = plant(PAGES, seed)
+    before = {(problem.key, problem.message) for problem in problems_of(page.text)}
+    found = [problem for problem in problems_of(text) if (problem.key, problem.message) not in before]
+    told = [f"{problem.line}: {problem}" for problem in found]
+    assert line in [problem.line for problem in found], (kind, text.split("\n")[line - 1], told)
+
+
+def test_every_kind_of_mistake_is_made() -> None:
+    assert {plant(PAGES, seed)[0] for seed in range(MISTAKES)} == {kind.__name__ for kind in KINDS}
+
+
+JUNK: list[Any] = [None, 5, -1, 1.5, True, "x", "", [], {}, [1, None], {"a": {"b": [1]}}, [[]], "opus_a/b"]
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_junk_in_place_of_values_is_never_a_crash(seed: int) -> None:
+    rng = random.Random(seed)
+    values = copy.deepcopy(yaml.safe_load(rng.choice(PAGES).text))
+    for _ in range(rng.randint(1, 3)):
+        section, key = rng.choice(list(_places(values)))
+        section[key] = copy.deepcopy(rng.choice(JUNK))
+    text = yaml.safe_dump(values, sort_keys=False, width=1000)
+    problems_of(text)
+    config_notes(text, "my.yml")
+    list(addresses(read_values(text, "my.yml").value, {}))
+    new, _ = migrated(text, "my.yml")
+    assert migrated(new, "my.yml") == (new, [])
+
+
+def _places(values: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place in some values: what holds it, and its key or number there."""
+    pairs = (
+        values.items() if isinstance(values, dict) else enumerate(values) if isinstance(values, list) else ()
+    )
+    for key, inner in pairs:
+        yield values, key
+        yield from _places(inner)

@@ -1,0 +1,206 @@
+"""Looking datasets and models up: in a mirror, at a server that answers in every way, in mtdata."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.config.texts import SMALL, with_line
+from translations_assets.config import online
+from translations_assets.config.addresses import MONO, PARALLEL, addresses, mtdata_names
+from translations_assets.config.datasets import MONO_PROVIDERS, PARALLEL_PROVIDERS
+from translations_assets.config.load import read_values
+from translations_assets.config.online import Answer, look_up
+
+NOWHERE = "http://127.0.0.1:9"  # nothing listens there
+
+
+class Server(BaseHTTPRequestHandler):
+    """Answers by what the path begins with."""
+
+    tries: dict[str, int] = {}
+
+    def do_HEAD(self) -> None:
+        kind = self.path.split("/")[1].split(".")[0]
+        self.tries[self.path] = self.tries.get(self.path, 0) + 1
+        headers = {"Content-Length": "1200"}
+        status = {"missing": 404, "forbidden": 403, "headless": 405, "busy": 503, "moved": 302}.get(kind, 200)
+        if kind == "headless" and self.command == "GET":
+            status = 200
+        if kind == "shaky" and self.tries[self.path] > 1:
+            status = 200
+        elif kind == "shaky":
+            status = 500
+        if kind == "moved":
+            headers = {"Location": "/good.zst", "Content-Length": "0"}
+        if kind == "empty":
+            headers = {"Content-Length": "0"}
+        if kind == "page":
+            headers |= {"Content-Type": "text/html; charset=utf-8"}
+        if kind == "sizeless":
+            headers = {}
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def do_GET(self) -> None:
+        self.do_HEAD()
+        self.wfile.write(b"x" * 1200)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Be quiet."""
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a server; trying again does not wait."""
+    monkeypatch.setattr(online, "PAUSE", 0.0)
+    Server.tries = {}
+    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as http:
+        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{http.server_port}"
+        http.shutdown()
+        thread.join()
+
+
+def look(text: str, mirror: str = "") -> dict[str, Answer]:
+    found = look_up(read_values(text, "my.yml").value, mirror)
+    return {looked.name: looked.answer for looked in found}
+
+
+def answer_of(url: str) -> Answer:
+    config = {
+        "experiment": {"src": "en", "trg": "ru"},
+        "datasets": {"mono-src": [f"url_{url}"]},
+    }
+    (looked,) = look_up(config)
+    assert looked.path == ("datasets", "mono-src", 0)
+    return looked.answer
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("good.zst", Answer(1200)),
+        ("moved.zst", Answer(1200)),
+        ("headless.zst", Answer(1200)),
+        ("shaky.zst", Answer(1200)),
+        ("sizeless.zst", Answer(None)),
+    ],
+)
+def test_what_exists(server: str, name: str, answer: Answer) -> None:
+    assert answer_of(f"{server}/{name}") == answer
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("missing.zst", "does not exist: {url} answers 404"),
+        ("forbidden.zst", "does not exist: {url} answers 403"),
+        ("empty.zst", "{url} is empty"),
+        ("page.zst", "{url} is a web page, not a file of text"),
+        ("busy.zst", "no answer from {url}: status 503"),
+    ],
+)
+def test_what_does_not(server: str, name: str, problem: str) -> None:
+    url = f"{server}/{name}"
+    assert answer_of(url) == Answer(problem=problem.format(url=url))
+
+
+def test_a_server_that_is_away_is_asked_twice(server: str) -> None:
+    assert "no answer from" in answer_of(f"{NOWHERE}/x.zst").problem
+    answer_of(f"{server}/busy.zst")
+    assert Server.tries["/busy.zst"] == 2
+
+
+def test_both_sides_are_needed_and_their_sizes_are_added(server: str) -> None:
+    text = with_line(f"    - url_{server}/good.[LANG].zst", "    - opus_ParaCrawl/v9")
+    config = read_values(text, "my.yml").value
+    config["datasets"] = {"train": config["datasets"]["train"][1:]}
+    (looked,) = look_up(config)
+    assert looked.answer == Answer(2400)
+
+
+def test_the_mirror_is_looked_at_first_and_needs_no_network(tmp_path: Path) -> None:
+    for name, size in (
+        ("object.pouta.csc.fi/OPUS-ParaCrawl/v9/moses/ru-en.txt.zip", 70),
+        ("dl.fbaipublicfiles.com/nllb/flores200_dataset.tar.gz", 500),
+        ("data.statmt.org/news-crawl/en/news.2021.en.shuffled.deduped.gz", 30),
+        ("github.com/MicrosoftTranslator/NTREX/raw/468c6b6/NTREX-128/newstest2019-src.eng.txt", 1),
+        ("github.com/MicrosoftTranslator/NTREX/raw/468c6b6/NTREX-128/newstest2019-ref.rus.txt", 2),
+        ("data.hplt-project.org/three/sorted/rus_Cyrl.map", 9),
+        ("object.pouta.csc.fi/OPUS-NLLB/v1/mono/ru.txt.gz", 8),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"x" * size)
+    mono = "  mono-src:\n    - news-crawl_news.2021\n  mono-trg:\n    - hplt_mono/v3.0\n    - opus_NLLB/v1\n"
+    text = f"{SMALL}    - ntrex_test\n{mono}"
+    assert look(text, str(tmp_path)) == {
+        "opus_ParaCrawl/v9": Answer(70),
+        "flores_dev": Answer(500),
+        "flores_devtest": Answer(500),
+        "ntrex_test": Answer(3),
+        "news-crawl_news.2021": Answer(30),
+        "hplt_mono/v3.0": Answer(9),
+        "opus_NLLB/v1": Answer(8),
+    }
+
+
+def test_files_of_this_machine(tmp_path: Path) -> None:
+    (tmp_path / "a.zst").write_bytes(b"abc")
+    (tmp_path / "b.zst").touch()
+    assert answer_of(f"file://{tmp_path}/a.zst") == Answer(3)
+    assert "is empty" in answer_of(f"file://{tmp_path}/b.zst").problem
+    assert "there is no file" in answer_of(f"file://{tmp_path}/c.zst").problem
+
+
+def test_models_are_told_by_their_weights(server: str) -> None:
+    models = f"  models:\n    backwards:\n      url: {server}/good\n      mode: use\n"
+    config = read_values(f"{SMALL}continuation:\n{models}", "my.yml").value
+    config["datasets"] = {}
+    (looked,) = look_up(config)
+    assert looked.path == ("continuation", "models", "backwards", "url")
+    assert looked.answer == Answer(1200)
+    assert "/good/final.model.npz.best-chrf.npz" in Server.tries
+
+
+def test_names_that_mtdata_does_not_know(monkeypatch: pytest.MonkeyPatch, server: str) -> None:
+    catalogue = {
+        "Tilde-airbaltic-1-eng-rus": [f"{server}/good.tmx"],
+        "Other-airbaltik-1-eng-deu": [f"{server}/x"],
+    }
+    monkeypatch.setattr(online, "mtdata_catalogue", lambda: catalogue)
+    train = ["mtdata_Tilde-airbaltic-1-eng-rus", "mtdata_Tilde-airbaltik-1-eng-rus"]
+    config = {"experiment": {"src": "en", "trg": "ru"}, "datasets": {"train": train}}
+    assert [(looked.name, looked.answer) for looked in look_up(config)] == [
+        (train[0], Answer(1200)),
+        (
+            train[1],
+            Answer(problem="mtdata has no such dataset. Did you mean 'Tilde-airbaltic-1-eng-rus'?"),
+        ),
+    ]
+
+
+@pytest.mark.slow
+def test_mtdatas_own_catalogue() -> None:
+    catalogue = online.mtdata_catalogue()
+    assert catalogue["Tilde-airbaltic-1-eng-rus"][0].endswith(".zip")
+
+
+def test_every_provider_can_be_looked_up() -> None:
+    """But the demo, which is made here; mtdata has a catalogue of its own."""
+    assert set(PARALLEL_PROVIDERS) - {"demo", "mtdata"} <= set(PARALLEL)
+    assert set(MONO_PROVIDERS) - {"demo"} <= set(MONO)
+
+
+def test_addresses_of_sacrebleu_are_its_own() -> None:
+    config = {"experiment": {"src": "en", "trg": "ru"}, "datasets": {"test": ["sacrebleu_wmt19", "?"]}}
+    (wanted,) = addresses(config, {})
+    assert wanted.addresses == [["https://data.statmt.org/wmt19/translation-task/test.tgz"]]
+    assert mtdata_names({"datasets": {"train": ["mtdata_a-b-1-eng-rus", "opus_x/y"]}}) == {
+        "a-b-1-eng-rus": ("datasets", "train", 0)
+    }

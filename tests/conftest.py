@@ -1,0 +1,44 @@
+"""Fixtures of all tests: the cluster, started when the first test asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.kube.cluster import Cluster
+
+_API = {"fake": "a fake of its API", "real": "a real API server"}
+
+
+def pytest_report_header() -> str:
+    """Which cluster the tests marked `cluster` use."""
+    from tests.kube.cluster import BINARIES, default_kind
+
+    kind = default_kind()
+    hint = "" if kind == "real" else f"; {BINARIES} names no folder with a real one's programs"
+    return f"cluster: {_API[kind]}{hint}"
+
+
+@pytest.fixture(scope="session")
+def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """A Kubernetes cluster; a parameter says which, `fake` or `real`, else the real one if there is one."""
+    from tests.kube.cluster import BINARIES, Cluster, binaries, default_kind
+
+    kind = getattr(request, "param", default_kind())
+    if kind == "real" and not binaries():
+        pytest.skip(f"{BINARIES} names no folder with a real API server's programs")
+    made = Cluster(kind)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def namespace(cluster: Cluster) -> Iterator[str]:
+    """A namespace of the cluster, emptied afterwards; nodes and images are as before then."""
+    name = cluster.make_namespace()
+    yield name
+    cluster.restore()
+    cluster.empty(name)

@@ -1,0 +1,128 @@
+"""The images: nothing in them that a digest does not name, nothing secret, nobody who is root."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from deploy.images import ORCHESTRATOR, helm_flags, images
+from tests.deploy.files import DEPLOY, ROOT, values
+from translations_assets.runners.kubernetes.image import BUILD_FILE, worker_image
+
+WORKER = DEPLOY / "worker.Dockerfile"
+FILES = sorted(DEPLOY.glob("*.Dockerfile"))
+DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
+REGISTRY = "registry.example.org/translations"
+
+
+def instructions(path: Path) -> list[list[str]]:
+    """The instructions of a build file, each as its words, without comments."""
+    lines = [
+        line for line in path.read_text(encoding="utf-8").splitlines() if not line.lstrip().startswith("#")
+    ]
+    text = re.sub(r"\\\n", " ", "\n".join(lines))
+    return [line.split() for line in text.splitlines() if line.strip()]
+
+
+def named(path: Path, instruction: str) -> list[list[str]]:
+    return [words[1:] for words in instructions(path) if words[0] == instruction]
+
+
+def bases(path: Path) -> list[str]:
+    return [next(word for word in words if not word.startswith("--")) for words in named(path, "FROM")]
+
+
+def test_the_workers_bases_are_named_by_digest() -> None:
+    assert len(bases(WORKER)) == 2
+    assert all(DIGEST.search(base) for base in bases(WORKER))
+
+
+def test_the_orchestrator_stands_on_the_workers_image_and_on_no_default() -> None:
+    assert bases(ROOT / ORCHESTRATOR) == ["${WORKER}"]
+    assert ["WORKER"] in named(ROOT / ORCHESTRATOR, "ARG")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_nothing_comes_from_the_web_but_locked_packages(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert not named(path, "ADD")
+    assert not re.search(r"\b(apt|apt-get|curl|wget|git)\b", " ".join(map(" ".join, instructions(path))))
+    installs = re.findall(r"pip (?:install|wheel)[^&\n]*", re.sub(r"\\\n\s*", "", text))
+    assert installs
+    assert all("--require-hashes" in line or "--no-index" in line for line in installs)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_who_runs_in_it_is_not_root(path: Path) -> None:
+    users = named(path, "USER")
+    assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", users[-1][0])  # a number: `runAsNonRoot` cannot check a name
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_no_secret_is_built_in(path: Path) -> None:
+    given = [word for name in ("ARG", "ENV") for words in named(path, name) for word in words]
+    assert not [word for word in given if re.search(r"(?i)token|secret|password|credential|api_?key", word)]
+
+
+def test_the_workers_image_holds_nothing_of_the_project() -> None:
+    copied = [words for words in named(WORKER, "COPY") if not words[0].startswith("--from")]
+    assert copied == [["requirements/worker.lock", "."]]
+
+
+def test_the_context_of_a_build_is_what_is_copied() -> None:
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    rules = [line for line in lines if line and not line.startswith("#")]
+    assert rules[0] == "*"
+    wanted = {rule[1:] for rule in rules if rule.startswith("!")}
+    copied = {source for words in named(ROOT / ORCHESTRATOR, "COPY") for source in words[:-1]}
+    assert {source if source in wanted else str(Path(source).parent) for source in copied} == wanted
+    assert all((ROOT / source).exists() for source in copied)
+
+
+def test_a_build_gives_the_same_bytes_again() -> None:
+    for image in images(REGISTRY):
+        epoch = next(words for words in named(ROOT / image.build_file, "ARG") if "EPOCH" in words[0])
+        command = image.command(push=True)
+        assert epoch[0] in command
+        assert "rewrite-timestamp=true" in command[command.index("--output") + 1]
+
+
+def test_the_runner_asks_for_the_image_that_is_built() -> None:
+    assert images(REGISTRY)[0].name == worker_image(f"{REGISTRY}/worker", None, ROOT)
+
+
+def test_the_orchestrators_tag_changes_with_code_configs_and_libraries(tmp_path: Path) -> None:
+    for name in ("pyproject.toml", "workspace.yaml", "requirements", "deploy", "configs"):
+        source, target = ROOT / name, tmp_path / name
+        shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+    (tmp_path / "pipeline").mkdir()
+    script = tmp_path / "pipeline" / "script.py"
+    script.write_text("1\n")
+    tags = [images(REGISTRY, tmp_path)]
+    script.write_text("2\n")
+    tags.append(images(REGISTRY, tmp_path))
+    with (tmp_path / BUILD_FILE).open("a") as file:
+        file.write("# another\n")
+    tags.append(images(REGISTRY, tmp_path))
+    workers, orchestrators = zip(*[[image.name for image in pair] for pair in tags], strict=True)
+    assert workers[0] == workers[1] != workers[2]
+    assert len(set(orchestrators)) == 3
+    assert images(REGISTRY, tmp_path) == tags[-1]
+
+
+def is_unnamed(image: dict[str, str] | None) -> bool:
+    return image is not None and image["tag"] == "TAG"
+
+
+def test_helm_is_told_every_place_of_the_image() -> None:
+    flags = dict(word.split("=") for word in helm_flags("registry/orchestrator:abc").split() if "=" in word)
+    places = {name.removesuffix(".image.tag") for name, value in flags.items() if value == "abc"}
+    found = values()
+    with_image = {
+        name for name, value in found.items() if isinstance(value, dict) and is_unnamed(value.get("image"))
+    }
+    assert places == {*with_image, "dagster-user-deployments.deployments[0]"}
+    assert len(found["dagster-user-deployments"]["deployments"]) == 1

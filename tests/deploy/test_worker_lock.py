@@ -1,0 +1,111 @@
+"""The libraries of a pod's image: what scripts and worker import, in the versions of keys, and no more."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from tests.deploy.files import ROOT
+from translations_assets.runners.pod.bundle import worker_modules
+from translations_assets.steps.code.libraries import (
+    DISTRIBUTIONS,
+    Lock,
+    is_standard_library,
+    normal_name,
+    resolve,
+)
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+LOCKS = ROOT / "requirements"
+OURS = ("pipeline", "translations_assets")
+PIN = re.compile(r"^([a-z0-9._-]+)==([^\s;]+)", re.MULTILINE)
+GOOGLE = re.compile(
+    r"google\.(cloud\.storage|auth|api_core|resumable_media)"
+)  # each a distribution of its own
+
+
+def group() -> set[str]:
+    """What pyproject.toml asks for in the image."""
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
+    return {normal_name(Requirement(line).name) for line in groups["worker"]}
+
+
+def dependencies() -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return {normal_name(Requirement(line).name) for line in project["dependencies"]}
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules of others that a file imports, in full."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def needed() -> set[str]:
+    """The distributions of what scripts and worker import."""
+    files = {*(ROOT / "pipeline").rglob("*.py"), *worker_modules().values()}
+    modules = {module for path in files for module in imported(path)}
+    return {distribution(module) for module in modules if is_foreign(module)} | {"pymarian"}
+
+
+def is_foreign(module: str) -> bool:
+    top = module.partition(".")[0]
+    return top not in OURS and not is_standard_library(top) and top != "__future__"
+
+
+def distribution(module: str) -> str:
+    if found := GOOGLE.match(module):
+        return normal_name(found[0])
+    top = module.partition(".")[0]
+    return normal_name(DISTRIBUTIONS.get(top, top))
+
+
+def pins(lock: str) -> set[tuple[str, str]]:
+    return set(PIN.findall((LOCKS / lock).read_text(encoding="utf-8")))
+
+
+def test_the_image_asks_for_what_is_imported() -> None:
+    lock = Lock.read(LOCKS / "worker.lock")
+    missing = {name for name in needed() if name not in lock or lock.version(name) is None}
+    assert not missing, "add them to the group `worker` in pyproject.toml, and run `make lock`"
+
+
+def test_the_image_asks_for_nothing_else() -> None:
+    assert group() - needed() == set()
+
+
+def test_what_the_image_asks_for_is_a_dependency_of_the_project() -> None:
+    assert group() - dependencies() == set()
+
+
+def test_every_version_is_that_of_the_keys() -> None:
+    assert pins("worker.lock") - pins("main.lock") == set()
+
+
+def test_the_image_has_what_keys_say() -> None:
+    main, worker = (Lock.read(LOCKS / name) for name in ("main.lock", "worker.lock"))
+    for name in sorted(group()):
+        # a key may name more: what a library requires for another one alone counts for it, too
+        assert resolve(worker, [name]).items() <= resolve(main, [name]).items()
+
+
+def test_nothing_of_dagster_is_in_the_image() -> None:
+    names = {name for name, _ in pins("worker.lock")}
+    assert not {name for name in names if "dagster" in name or name == "kubernetes"}
+
+
+def test_every_line_of_the_lock_has_a_hash() -> None:
+    blocks = re.split(r"\n(?=[a-z0-9])", (LOCKS / "worker.lock").read_text(encoding="utf-8").rstrip())
+    assert [block.splitlines()[0] for block in blocks if "--hash=sha256:" not in block] == []

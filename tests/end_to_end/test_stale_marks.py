@@ -1,0 +1,91 @@
+"""The stale marks that a web server gives for each partition, after an edit of one training config."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.end_to_end.test_webserver import Server, serve
+from tests.end_to_end.tiny import PARTITION, Place, make_place
+from translations_assets.dagster_home import prepare
+from translations_assets.stages import ASSETS
+
+pytestmark = pytest.mark.slow
+
+OTHER = "en-eo.other"
+ROOT = Path(__file__).parents[2]
+TICK = """
+mutation($sensor: SensorSelector!) {
+  sensorDryRun(selectorData: $sensor, cursor: "") {
+    __typename
+    ... on DryRunInstigationTick { evaluationResult { skipReason error { message } } }
+  }
+}"""
+MARKS = """
+query($partitions: [String!]) {
+  assetNodes {
+    assetKey { path }
+    staleStatusByPartition(partitions: $partitions)
+    staleCausesByPartition(partitions: $partitions) { key { path } reason }
+  }
+}"""
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Place:
+    """The whole of two partitions that are alike, with a runner that makes results up."""
+    place = make_place(tmp_path / "place")
+    config = place.root / "configs" / f"{PARTITION}.yml"
+    config.with_name(f"{OTHER}.yml").write_text(config.read_text())
+    prepare(place.root / "dagster")
+    done = place.run("python", "-m", "tests.defs.made_up", "make", PARTITION, OTHER, PYTHONPATH=str(ROOT))
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def tick(server: Server) -> str:
+    """Let the sensor observe the recipes once; what it says."""
+    sensor = {
+        "repositoryName": "__repository__",
+        "repositoryLocationName": "translations-assets",
+        "sensorName": "recipes",
+    }
+    answer = server.ask(TICK, sensor=sensor)["sensorDryRun"]
+    assert answer["__typename"] == "DryRunInstigationTick", answer
+    assert answer["evaluationResult"]["error"] is None, answer
+    return str(answer["evaluationResult"]["skipReason"])
+
+
+def marks(server: Server) -> tuple[dict[tuple[str, str], str], dict[str, list[Any]]]:
+    """Of stage and partition what is not fresh; of the stages why, in the other partition."""
+    partitions = [PARTITION, OTHER]
+    nodes = server.ask(MARKS, partitions=partitions)["assetNodes"]
+    stages = {node["assetKey"]["path"][0]: node for node in nodes if node["assetKey"]["path"][0] in ASSETS}
+    assert set(stages) == set(ASSETS)
+    marked = {
+        (stage, partition): status
+        for stage, node in stages.items()
+        for partition, status in zip(partitions, node["staleStatusByPartition"], strict=True)
+        if status != "FRESH"
+    }
+    return marked, {stage: node["staleCausesByPartition"][1] for stage, node in stages.items()}
+
+
+def test_only_what_an_edit_of_one_config_concerns_is_stale_and_only_in_its_partition(made: Place) -> None:
+    config = made.root / "configs" / f"{OTHER}.yml"
+    with serve(made) as server:
+        assert tick(server) == "0 recipes changed"
+        assert marks(server)[0] == {}
+        text = config.read_text()
+        assert "training-student: *model" in text
+        config.write_text(text.replace("training-student: *model", "training-student: {after: 30u}"))
+        assert tick(server) == "1 recipes changed"
+        marked, causes = marks(server)
+        # what is made from the student is stale once it is trained anew
+        assert marked == {("train_student", OTHER): "STALE"}
+        assert [cause["key"]["path"] for cause in causes["train_student"]] == [["recipe", "train_student"]]
+        config.write_text(text)
+        assert tick(server) == "1 recipes changed"
+        assert marks(server)[0] == {}

@@ -1,0 +1,52 @@
+"""Datasets of the Hugging Face hub, for a person to look at."""
+
+import json
+
+import pytest
+
+from tests.generate.conftest import Network
+from tests.generate.network import HUB_API, repository
+from translations_assets.generate import huggingface
+from translations_assets.generate.found import Found, Problem
+
+MONO_API = (
+    "https://huggingface.co/api/datasets?filter=language:{}&filter=multilinguality:monolingual"
+    "&sort=downloads&direction=-1&limit=100"
+)
+ANY_API = "https://huggingface.co/api/datasets?filter=language:{}&sort=downloads&direction=-1&limit=100"
+
+
+def test_parallel_datasets_by_size(network: Network) -> None:
+    found = [each for each in huggingface.find_parallel(network.query) if isinstance(each, Found)]
+    assert [(each.key, each.extent, each.licence, each.use) for each in found] == [
+        ("web/pages", "1B<n<10B", "", ""),
+        ("big/pairs", "10M<n<100M", "cc0-1.0", "train"),
+        ("locked/pairs", "1M<n<10M, asks for a login", "", "train"),
+        ("tiny/pairs", "n<1K", "", "train"),
+    ]
+    assert {each.skipped for each in found} == {huggingface.TO_BE_NAMED["huggingface_parallel"]}
+    assert found[1].url == "https://huggingface.co/datasets/big/pairs"
+
+
+def test_the_order_does_not_depend_on_downloads(network: Network) -> None:
+    before = list(huggingface.find_parallel(network.query))
+    answer = json.loads((network.mirror / HUB_API.removeprefix("https://")).read_text())
+    network.put(HUB_API, json.dumps(answer[::-1]).encode())
+    assert list(huggingface.find_parallel(network.query)) == before
+
+
+def test_monolingual_and_any_datasets(network: Network) -> None:
+    for code in ("en", "lt"):
+        network.put(MONO_API.format(code), json.dumps([repository(f"{code}/text")]).encode())
+        network.put(ANY_API.format(code), json.dumps([repository(f"{code}/any")]).encode())
+    mono = [each.key for each in huggingface.find_mono(network.query) if isinstance(each, Found)]
+    every = [each.key for each in huggingface.find_any(network.query) if isinstance(each, Found)]
+    assert (mono, every) == (["en/text", "lt/text"], ["en/any", "lt/any"])
+
+
+@pytest.mark.parametrize("answer", [b'{"error": "busy"}', b'[{"tags": []}]', b"[1]", b"<html>"])
+def test_answers_that_cannot_be_understood(network: Network, answer: bytes) -> None:
+    network.put(HUB_API, answer)
+    [problem] = huggingface.find_parallel(network.query)
+    assert isinstance(problem, Problem)
+    assert HUB_API in problem.message

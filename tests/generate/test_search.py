@@ -1,0 +1,21 @@
+"""Several sources at once."""
+
+from tests.generate.conftest import Network
+from translations_assets.cli.find_corpus import Importer
+from translations_assets.generate.search import SOURCES, USUAL, search
+
+
+def test_the_order_is_that_of_the_sources(network: Network) -> None:
+    found = search(network.query, ["news-crawl", "opus", "sacrebleu"])
+    importers = list(dict.fromkeys(each.importer for each in found.found))
+    assert importers == ["opus", "sacrebleu", "news-crawl"]
+    assert not found.problems
+
+
+def test_one_source_alone(network: Network) -> None:
+    assert {each.importer for each in search(network.query, ["mtdata"]).found} == {"mtdata"}
+
+
+def test_the_command_line_knows_all_sources() -> None:
+    assert [each.value for each in Importer] == list(SOURCES)
+    assert set(SOURCES) - set(USUAL) == {"huggingface_any"}

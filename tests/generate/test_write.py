@@ -1,0 +1,100 @@
+"""The text of a config: comments, sizes, and names that YAML would read as something else."""
+
+from dataclasses import replace
+
+import pytest
+import yaml
+
+from translations_assets.config.load import config_notes, parse_config
+from translations_assets.generate.choose import choose
+from translations_assets.generate.config import pair_of
+from translations_assets.generate.found import Found, Problem, licence_text
+from translations_assets.generate.write import bytes_text, size_text, write
+
+CORPUS = Found("opus", "opus_Good/v1", "train", 1000, bytes=50_000, licence="CC0")
+DEV = Found("flores", "flores_dev", "devtest", 997)
+HPLT = Found("hplt-mono", "hplt_mono/v3.0", "mono-trg")
+
+
+def text_of(*found: Found, src: str = "en", trg: str = "lt", name: str = "spring", problem: str = "") -> str:
+    query = pair_of(src, trg, "")
+    problems = [Problem("opus", problem)] if problem else []
+    text = write(name, query, choose([DEV, CORPUS, *found], query), problems)
+    parse_config(text, "my.yml")
+    assert not config_notes(text, "my.yml")
+    return text
+
+
+def test_names_that_yaml_would_read_as_something_else() -> None:
+    experiment = yaml.safe_load(text_of(src="no", trg="en", name="2024"))["experiment"]
+    assert experiment == {"name": "2024", "src": "no", "trg": "en"}
+
+
+def test_what_servers_say_stays_within_comments() -> None:
+    evil = "\nexperiment: {name: evil}\n\x85target-stage: all\u2028a: b\x00"
+    left_out = replace(CORPUS, key=f"opus_{evil}", licence=licence_text(evil), skipped=evil)
+    config = yaml.safe_load(text_of(left_out, problem=evil))
+    assert config["experiment"]["name"] == "spring"
+    assert config["target-stage"] == "evaluate-teacher"
+    assert list(config) == ["experiment", "datasets", "target-stage"]
+
+
+def test_totals_tell_what_is_known_and_what_is_estimated() -> None:
+    guessed = [Found("mtdata", f"mtdata_A-{name}-1-eng-lit", "train", 500, estimated=True) for name in "bc"]
+    unknown = Found("mtdata", "mtdata_A-d-1-eng-lit", "train")
+    text = text_of(*guessed, unknown)
+    assert (
+        "# 1,000 sentences in 1 dataset; ~1,000 sentences in 2 datasets; 1 dataset of unknown size\n" in text
+    )
+    assert "  # nothing was found\n  # Of each at most 70,000,000 are used, and 100,000,000 in all.\n" in text
+    assert "  mono-src: []\n" in text
+
+
+def test_problems_are_named() -> None:
+    assert "#   opus: no answer from https://opus.nlpl.eu\n" in text_of(
+        problem="no answer from https://opus.nlpl.eu"
+    )
+    assert "could be learnt" not in text_of()
+
+
+@pytest.mark.parametrize(
+    ("pair", "keys"),
+    [
+        (("en", "lt"), {}),
+        (("ja", "en"), {"spm-vocab-split": True}),
+        (("ko", "zh"), {"spm-vocab-split": True}),
+        (("en", "zh_hant"), {"spm-vocab-size": 64_000}),
+    ],
+)
+def test_vocabularies_of_scripts_with_many_characters(pair: tuple[str, str], keys: dict[str, object]) -> None:
+    experiment = yaml.safe_load(text_of(src=pair[0], trg=pair[1]))["experiment"]
+    assert {key: value for key, value in experiment.items() if key.startswith("spm")} == keys
+
+
+def test_a_higher_score_where_there_is_plenty_of_text() -> None:
+    assert "mono-trg: 8.0" in text_of(HPLT, src="lt", trg="en")
+    assert "mono-trg: 8.0" not in text_of(HPLT)
+    assert "mono-trg: 8.0" not in text_of(src="lt", trg="en")
+
+
+def test_sizes() -> None:
+    assert size_text(CORPUS) == "1,000 sentences"
+    assert size_text(replace(CORPUS, sentences=1, estimated=True)) == "~1 sentence (50.0 kB)"
+    assert (
+        size_text(replace(CORPUS, sentences=None, extent="part of an archive"))
+        == "part of an archive (50.0 kB)"
+    )
+    assert size_text(replace(CORPUS, sentences=None, bytes=None)) == ""
+    assert [bytes_text(size) for size in (0, 999, 1500, 123_456, 5 * 10**9)] == [
+        "0 B",
+        "999 B",
+        "1.5 kB",
+        "123 kB",
+        "5.0 GB",
+    ]
+
+
+def test_licences_are_short() -> None:
+    assert licence_text("<a href='x'>CC  BY</a>\n4.0") == "CC BY 4.0"
+    assert [licence_text(stated) for stated in ("empty", "unknown", "", None, 3)] == [""] * 5
+    assert len(licence_text("x" * 1000)) == 60

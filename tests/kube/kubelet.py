@@ -1,0 +1,279 @@
+"""The kubelets of all nodes: they run bound pods as processes and tell what becomes of them."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import urllib3
+
+from tests.kube.container import ConfigError, Container
+from tests.kube.logs import LogQuery
+from tests.kube.objects import ApiError, Object, timestamp
+from tests.kube.rest import Rest
+
+Disruption: TypeAlias = Literal["EvictionByEvictionAPI", "PreemptionByScheduler", "TerminationByKubelet"]
+
+_END_SECONDS = 10.0  # to tell how a pod ended before it is gone
+_FALLBACK = (2048, 80)  # size and lines of a termination message that is the log's end
+
+
+@dataclass
+class Running:
+    """A pod of ours.
+
+    reason      why its container ended, instead of `Error`
+    pod_reason  why the pod failed, and the message with it
+    is_lost     its machine is gone: nothing is told of it any more
+    """
+
+    pod: Object
+    container: Container | None = None
+    reason: str = ""
+    pod_reason: tuple[str, str] = ("", "")
+    conditions: list[Object] = field(default_factory=list)
+    is_lost: bool = False
+    settled: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def path(self) -> str:
+        """The pod's path in the API."""
+        return path_of(self.pod)
+
+
+class Kubelet:
+    """Runs pods.
+
+    folder          for the pods' files
+    missing_images  parts of names of images that no registry has
+    """
+
+    def __init__(self, rest: Rest, folder: Path) -> None:
+        self._rest, self._folder = rest, folder
+        self._pods: dict[str, Running] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+        self.missing_images: set[str] = set()
+
+    # Called for what the API server tells
+
+    def start(self, pod: Object) -> None:
+        """Run a pod that was bound to one of our nodes; nothing when it runs."""
+        with self._lock:
+            uid = pod["metadata"]["uid"]
+            if uid in self._pods or self._closed:
+                return
+            running = self._pods[uid] = Running(pod)
+        threading.Thread(target=self._run, args=(running,), name=_name(pod), daemon=True).start()
+
+    def stop(self, pod: Object) -> None:
+        """End a pod that is being deleted, within its grace period, and remove it."""
+        running = self._pods.get(pod["metadata"]["uid"])
+        grace = pod["metadata"].get("deletionGracePeriodSeconds", 0)
+        if running and running.pod["metadata"].get("deletionTimestamp"):
+            return
+        if running:
+            running.pod = pod
+        threading.Thread(target=self._stop, args=(pod, running, grace), daemon=True).start()
+
+    def forget(self, uid: str) -> None:
+        """End a pod that is gone from the API server."""
+        with self._lock:
+            running = self._pods.pop(uid, None)
+        if running:
+            threading.Thread(target=self._clean, args=(running,), daemon=True).start()
+
+    def uids(self) -> set[str]:
+        """The pods that are known here."""
+        return set(self._pods)
+
+    def live(self) -> list[str]:
+        """Names of the pods whose container runs, as namespace/name."""
+        return sorted(_name(running.pod) for running in list(self._pods.values()) if _is_live(running))
+
+    def close(self) -> None:
+        """Kill all, and start nothing more."""
+        with self._lock:
+            self._closed, left = True, list(self._pods.values())
+        for running in left:
+            running.is_lost = True
+            self._clean(running)
+
+    # What happens to pods in a cluster
+
+    def kill(self, pod: str, reason: str = "") -> None:
+        """Kill a pod's container (exit code 137), for a reason like `OOMKilled`."""
+        running = self._find(pod)
+        running.reason = reason
+        if running.container:
+            running.container.kill()
+        running.settled.wait(_END_SECONDS)
+
+    def evict(self, pod: str, message: str) -> None:
+        """End a pod because its node is short of something; the pod stays, failed."""
+        running = self._find(pod)
+        running.pod_reason = ("Evicted", message)
+        self._disrupt(running, "TerminationByKubelet")
+        if running.container:
+            running.container.kill()
+        running.settled.wait(_END_SECONDS)
+
+    def disrupt(self, pod: str, reason: Disruption) -> None:
+        """Mark a pod as one that is about to be ended for no fault of its own."""
+        running = self._find(pod)
+        self._disrupt(running, reason)
+        self._report(running, {"conditions": running.conditions})
+
+    def shut_down(self, node: str, notice: float) -> None:
+        """A machine goes away: its pods get SIGTERM; without notice nothing more is heard of them."""
+        threads = []
+        for running in [item for item in self._pods.values() if item.pod["spec"]["nodeName"] == node]:
+            running.is_lost = not notice
+            running.pod_reason = ("Terminated", "Pod was terminated in response to imminent node shutdown.")
+            self._disrupt(running, "TerminationByKubelet")
+            if running.container:
+                threads.append(threading.Thread(target=running.container.stop, args=(notice,)))
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def read_log(self, namespace: str, pod: str, query: LogQuery) -> Iterator[bytes]:
+        """A pod's log."""
+        try:
+            running = self._find(f"{namespace}/{pod}")
+        except KeyError:
+            raise ApiError(404, "NotFound", f'pods "{pod}" not found') from None
+        if not running.container:
+            name = running.pod["spec"]["containers"][0]["name"]
+            message = f'container "{name}" in pod "{pod}" is waiting to start: ContainerCreating'
+            raise ApiError(400, "BadRequest", message)
+        return running.container.log.read(query)
+
+    def _find(self, name: str) -> Running:
+        for running in list(self._pods.values()):
+            if _name(running.pod) == name:
+                return running
+        raise KeyError(f"no pod {name}")
+
+    def _run(self, running: Running) -> None:
+        began = timestamp()
+        try:
+            if waiting := self._begin(running):
+                self._report(running, {"phase": "Pending", **_container(running, {"waiting": waiting})})
+                return
+            assert running.container is not None
+            state = {"running": {"startedAt": began}}
+            status = {"phase": "Running", "startTime": began, **_container(running, state)}
+            self._report(running, {**status, "podIP": "127.0.0.1", "hostIP": "127.0.0.1"})
+            code = running.container.follow()
+            self._report(running, self._end(running, code, began))
+        finally:
+            running.settled.set()
+
+    def _begin(self, running: Running) -> Object | None:
+        """Start a pod's container; why it waits when it cannot be started."""
+        pod = running.pod
+        image = pod["spec"]["containers"][0].get("image", "")
+        if any(missing in image for missing in self.missing_images):
+            missing = f'failed to pull and unpack image "{image}": not found'
+            self._report(
+                running, _container(running, {"waiting": {"reason": "ErrImagePull", "message": missing}})
+            )
+            return {"reason": "ImagePullBackOff", "message": f'Back-off pulling image "{image}": {missing}'}
+        node = self._folder / "nodes" / pod["spec"]["nodeName"]
+        try:
+            running.container = Container(pod, self._pod_folder(pod), node, self._secret_reader(pod))
+        except ConfigError as error:
+            return {"reason": "CreateContainerConfigError", "message": str(error)}
+        return None
+
+    def _end(self, running: Running, code: int, began: str) -> Object:
+        assert running.container is not None
+        reason = running.reason or ("Error" if code else "Completed")
+        ended: dict[str, Any] = {
+            "exitCode": code,
+            "reason": reason,
+            "startedAt": began,
+            "finishedAt": timestamp(),
+        }
+        policy = running.pod["spec"]["containers"][0].get("terminationMessagePolicy")
+        if code and policy == "FallbackToLogsOnError":
+            ended["message"] = running.container.log.last(*_FALLBACK)
+        pod_reason, message = running.pod_reason
+        return {
+            "phase": "Failed" if code or pod_reason == "Evicted" else "Succeeded",
+            **({"reason": pod_reason, "message": message} if pod_reason else {}),
+            **_container(running, {"terminated": ended}),
+        }
+
+    def _stop(self, pod: Object, running: Running | None, grace: float) -> None:
+        if running:
+            if running.container:
+                running.container.stop(grace)
+            running.settled.wait(_END_SECONDS)
+        options = {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}}
+        self._rest.insist("DELETE", path_of(pod), options)
+
+    def _clean(self, running: Running) -> None:
+        if running.container:
+            running.container.kill()
+        running.settled.wait(_END_SECONDS)
+        shutil.rmtree(self._pod_folder(running.pod), ignore_errors=True)
+
+    def _disrupt(self, running: Running, reason: Disruption) -> None:
+        now = timestamp()
+        condition = {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": "disrupted"}
+        running.conditions.append({**condition, "lastTransitionTime": now})
+
+    def _report(self, running: Running, status: Object) -> None:
+        if running.is_lost:
+            return
+        conditions = [{"type": "PodScheduled", "status": "True", "lastTransitionTime": timestamp()}]
+        body = {"status": {**status, "conditions": [*conditions, *running.conditions]}}
+        # 404 means that the pod is gone, or that the kubelet stops: nobody is left who could be told
+        with suppress(ApiError, urllib3.exceptions.HTTPError):
+            self._rest.insist("PATCH", f"{running.path}/status", body)
+
+    def _pod_folder(self, pod: Object) -> Path:
+        return self._folder / "pods" / str(pod["metadata"]["uid"])
+
+    def _secret_reader(self, pod: Object) -> Callable[[str], dict[str, str] | None]:
+        def read(name: str) -> dict[str, str] | None:
+            path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/secrets/{name}"
+            secret = self._rest.insist("GET", path)
+            return None if secret is None else dict(secret.get("data") or {})
+
+        return read
+
+
+def path_of(pod: Object) -> str:
+    """A pod's path in the API."""
+    return f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+
+
+def _name(pod: Object) -> str:
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def _is_live(running: Running) -> bool:
+    return running.container is not None and not running.settled.is_set()
+
+
+def _container(running: Running, state: Object) -> Object:
+    container = running.pod["spec"]["containers"][0]
+    status = {
+        "name": container["name"],
+        "image": container.get("image", ""),
+        "imageID": "",
+        "restartCount": 0,
+        "ready": "running" in state,
+        "started": "running" in state,
+        "state": state,
+    }
+    return {"containerStatuses": [status]}

@@ -1,0 +1,131 @@
+"""Tests of the filters, each on readable pairs; test_opuscleaner.py compares them with OpusCleaner."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.common.errors import InputError
+from tests.pipeline.clean.filtering.opuscleaner import filter_file, ours
+from tests.pipeline.clean.filtering.pairs import Pair
+
+GOOD = ("The girl reads the book.", "Девочка читает книгу.")
+
+
+def entry(name: str, language: str | None = None, **parameters: Any) -> dict[str, Any]:
+    return {"filter": name, "parameters": parameters, "language": language}
+
+
+def filtered(folder: Path, pair: Pair, *filters: dict[str, Any]) -> Pair | None:
+    """What filters make of a pair; None when they drop it."""
+    left = ours(filter_file(folder, *filters), [GOOD, pair, GOOD])
+    assert len(left) in (2, 3)
+    return (left[1][0], left[1][1]) if len(left) == 3 else None
+
+
+@pytest.mark.parametrize(
+    ("filters", "pair", "expected"),
+    [
+        ([entry("normalize_whitespace", "<src>")], (" a\u00a0 b\u3000", " в "), ("a b", " в ")),
+        ([entry("normalize_whitespace", "ru", COLLAPSE=False)], (" a", "\x0bв  г\u2028"), (" a", "в  г")),
+        ([entry("deescape-special-chars", "en")], ("&quot;a&amp;lt;", "&lt;"), ('"a&lt;', "&lt;")),
+        ([entry("remove_frequent_patterns")], ("• One", "Один"), ("One", "Один")),
+        ([entry("remove_frequent_patterns")], ("• One", "• Один"), ("• One", "• Один")),
+        ([entry("fix_wiki")], ("A dog.[1]", "Собака.[2]"), ("A dog.", "Собака.")),
+        ([entry("fix_wiki")], ("A dog.[1]", "Собака.[1]"), ("A dog.[1]", "Собака.[1]")),
+        ([entry("fix_wiki", ALWAYS=True)], ("A dog.[1]", "Собака.[1]"), ("A dog.", "Собака.")),
+        ([entry("fix_wiki")], ("[[Dog|A dog]] sat.", "Собака."), ("A dog sat.", "Собака.")),
+        ([entry("fix_wiki")], ("==Dogs==", "Собаки"), None),
+        ([entry("fix_wiki")], (".mw-parser-output .x", "Собаки"), None),
+        ([entry("sed", "ru", PATTERN="N\\.o ([0-9]+)", REPLACEMENT="№\\1")], ("a", "N.o 5"), ("a", "№5")),
+        ([entry("regexp", "en,ru", PATTERN="s/(\\w)!/$1./g")], ("a!b!", "я!"), ("a.b.", "я.")),
+        (
+            [entry("detokenizer", "en", LANG1="en")],
+            ("It 's a dog , yes .", "а , б"),
+            ("It's a dog, yes.", "а , б"),
+        ),
+        (
+            [entry("opus.RegExpSub", "ru", patterns=[["Д(а)", "н\\1", 0, "I"]])],
+            ("Да", "даДа"),
+            ("Да", "нана"),
+        ),
+        ([entry("currency_mismatch", FIX=True)], ("It is €5.", "Стоит $5."), ("It is €5.", "Стоит €5.")),
+    ],
+)
+def test_texts_are_repaired(
+    filters: list[dict[str, Any]], pair: Pair, expected: Pair | None, tmp_path: Path
+) -> None:
+    assert filtered(tmp_path, pair, *filters) == expected
+
+
+@pytest.mark.parametrize(
+    ("filter_", "kept", "dropped"),
+    [
+        (entry("remove_empty_lines"), ("a", "б"), ("a", "\u00a0")),
+        (entry("max_length"), (" ".join("a" * 150), "б"), ("a", " ".join("б" * 151))),
+        (entry("max_length", MAXLENGTH="10"), (" ".join("a" * 10), "б"), (" ".join("a" * 11), "б")),
+        (entry("max_word_length"), ("a" * 150, "б б"), ("a", "а " + "б" * 151)),
+        (entry("src_trg_ratio", RATIO=0.5), ("a b", "а"), ("a b c", "а")),
+        (entry("src_trg_ratio", RATIO=0.5, LOG=True), ("a b", "а"), ("a b c d", "а")),
+        (
+            entry("alpha_ratio", LANG1="en", LANG2="ru"),
+            ("5 dogs", "5 собак"),
+            ("5 dogs", "5 dogs"),
+        ),
+        (entry("alpha_ratio", LANG1="en", LANG2="ru"), ("cafe\u0301s", "и\u0306 й"), ("(a) (b)", "а б")),
+        (entry("alpha_ratio", LANG1="tlh", LANG2="ru"), ("12 345", "а"), ("a", "12 345")),
+        (entry("num_mismatch"), ("In 2020", "В 2020"), ("In 2020, 5", "В 2021")),
+        (entry("num_mismatch"), ("007 and 1.5", "7 и 1,5"), ("It is -5 in 12", "Тут 5")),
+        (entry("num_mismatch"), ("tid30", "30ая"), ("30", "тридцать")),
+        (entry("url_mismatch"), ("See a.org/b", "Вот a.org/b"), ("See a.org/b", "Вот a.org/c")),
+        (entry("url_mismatch"), ("The end.Beginning", "Конец"), ("me@example.com", "я")),
+        (entry("currency_mismatch"), ("€5, 7 EUR", "€5, 7 EUR"), ("€5", "5 EUR")),
+        (entry("opus.RegExpFilter", regexps=["x", "ы"]), ("a", "б"), ("a", "бы")),
+        (entry("opus.RegExpFilter", regexps=["a", ""], accept_match=True), ("a", "б"), ("b", "б")),
+        (entry("fasttext_filter"), ("No.", "Нет."), ("Das Mädchen liest das Buch im Garten.", "Нет.")),
+        (entry("identical"), ("Windows", "Windows 7"), ("Windows", "WINDOWS")),
+    ],
+)
+def test_pairs_are_kept_or_dropped(
+    filter_: dict[str, Any], kept: Pair, dropped: Pair, tmp_path: Path
+) -> None:
+    assert filtered(tmp_path, kept, filter_) == kept
+    assert filtered(tmp_path, dropped, filter_) is None
+
+
+def test_edits_are_seen_by_the_filters_that_follow(tmp_path: Path) -> None:
+    repairs = [entry("deescape-special-chars", "en"), entry("normalize_whitespace", "en")]
+    pair = ("&lt;a&gt;  word   &amp;lt;", "а б")
+    assert filtered(tmp_path, pair, *repairs, entry("max_length", MAXLENGTH=5)) == ("<a> word &lt;", "а б")
+    twice = [*repairs, entry("deescape-special-chars", "en"), entry("num_mismatch")]
+    assert filtered(tmp_path, pair, *twice) == ("<a> word <", "а б")
+    assert filtered(tmp_path, ("&#91;1&#93;", "а б"), *repairs, entry("num_mismatch", RATIO=0.6)) is None
+
+
+@pytest.mark.parametrize(
+    ("broken", "told"),
+    [
+        (entry("bifixer", "en"), r"made.filters.json, filter 1 \(bifixer\) is for OpusCleaner itself"),
+        (entry("max_length", MAXLENGTH="many"), "MAXLENGTH is 'many', not a number"),
+        (entry("normalize_whitespace", "de"), "is for the language 'de', but the corpus has en and ru"),
+        (entry("fix_wiki", REMOVEEMPTYLINES=False), "Set it to true"),
+        (entry("regexp", "en", PATTERN="s/(/x/"), "perl -C -pe .* failed: Unmatched"),
+        (entry("sed", "en", PATTERN="(", REPLACEMENT=""), "sed -E .* failed"),
+        (entry("opus.RegExpSub", "en", patterns=[["(", "", 0, ""]]), "is no regular expression"),
+        (entry("opus.RegExpFilter", regexps=["(", ""]), "not a regular expression"),
+        (entry("remove_frequent_patterns", PATTERN_FILE="mine.txt"), "the file mine.txt is not given"),
+    ],
+)
+def test_mistakes_are_told_before_any_work(broken: dict[str, Any], told: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=told):
+        ours(filter_file(tmp_path, broken), [GOOD])
+
+
+def test_a_program_that_parts_lines_is_told_of(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="made 6 lines of 3"):
+        filtered(tmp_path, GOOD, entry("regexp", "en", PATTERN="s/girl/\\n/"))
+
+
+def test_unknown_parameters_are_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    filtered(tmp_path, GOOD, entry("max_length", MAXIMUM=5))
+    assert "the parameter MAXIMUM is not known" in caplog.text

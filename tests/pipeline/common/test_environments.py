@@ -1,0 +1,42 @@
+"""Tests of environments of their own, made from a lock without any library, so that no network is needed."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pipeline.common.environments import COMPLETE, interpreter
+from pipeline.common.errors import TemporaryError
+
+
+@pytest.fixture(autouse=True)
+def _environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSLATIONS_ENVIRONMENTS", str(tmp_path / "environments"))
+
+
+def lock(folder: Path, text: str = "# nothing\n") -> Path:
+    (folder / "some.lock").write_text(text)
+    return folder / "some.lock"
+
+
+def test_an_environment_is_made_once(tmp_path: Path) -> None:
+    python = interpreter(lock(tmp_path))
+    prefix = subprocess.check_output([python, "-c", "import sys; print(sys.prefix)"], text=True)
+    assert Path(prefix.strip()) == python.parents[1]
+    (python.parents[1] / "mark").touch()
+    assert interpreter(lock(tmp_path)) == python
+    assert (python.parents[1] / "mark").exists()
+
+
+def test_another_lock_has_another_one_and_a_half_made_one_is_made_anew(tmp_path: Path) -> None:
+    python = interpreter(lock(tmp_path))
+    (python.parents[1] / COMPLETE).unlink()
+    (python.parents[1] / "mark").touch()
+    assert interpreter(lock(tmp_path)) == python
+    assert not (python.parents[1] / "mark").exists()
+
+
+def test_what_cannot_be_installed_is_worth_another_attempt(tmp_path: Path) -> None:
+    with pytest.raises(TemporaryError, match=r"of some.lock could not be made: .*pip install"):
+        interpreter(lock(tmp_path, "unpinned\n"))
+    assert not list((tmp_path / "environments").glob(f"*/{COMPLETE}"))

@@ -1,0 +1,384 @@
+"""Every importer against answers in the form of its provider's: on a good day, and on each bad one."""
+
+import gzip
+import io
+import json
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+import zstandard
+
+from pipeline.common.errors import InputError, TemporaryError
+from pipeline.data import (
+    mono_hf,
+    mono_hplt,
+    mono_news_crawl,
+    mono_opus,
+    mono_url,
+    parallel_flores,
+    parallel_hfp,
+    parallel_ntrex,
+    parallel_opus,
+    parallel_tmx,
+    parallel_url,
+)
+from tests.pipeline.data.conftest import Main, Written
+from tests.pipeline.data.provider_server import Providers, serving
+
+EN = ["The cat sleeps.", "A tab\there.", "Two mice — no more."]
+RU = ["Кошка спит.", "Тут табуляция.", "Две мыши — не больше."]
+SHA = "0123456789abcdef0123456789abcdef01234567"
+HUB = "https://huggingface.co"
+
+
+def text(lines: list[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in files.items():
+            file.writestr(name, content)
+    return packed.getvalue()
+
+
+def tarred(files: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as file:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            file.addfile(info, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def parquet(rows: list[dict[str, object]]) -> bytes:
+    packed = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), packed)
+    return packed.getvalue()
+
+
+def commit(*files: str, **card: object) -> str:
+    siblings = [{"rfilename": file} for file in ("README.md", *files)]
+    return json.dumps({"sha": SHA, "siblings": siblings, "cardData": card})
+
+
+def tmx(pairs: list[tuple[str, str]]) -> str:
+    units = "".join(
+        f'<tu><tuv xml:lang="en-US"><seg>{en}</seg></tuv><tuv xml:lang="ru"><seg>{ru}</seg></tuv></tu>'
+        for en, ru in pairs
+    )
+    return f'<?xml version="1.0" encoding="utf-8"?><tmx version="1.4"><body>{units}</body></tmx>'
+
+
+def hplt(lines: list[str]) -> bytes:
+    document = {
+        "lang": ["rus_Cyrl"],
+        "doc_scores": [9.0],
+        "seg_langs": ["rus_Cyrl"] * len(lines),
+        "text": "\n".join(lines),
+    }
+    return zstandard.compress(f"{json.dumps(document)}\n".encode())
+
+
+@dataclass(frozen=True)
+class Case:
+    """An importer, its options, the answers of its provider, and what is known of the dataset."""
+
+    main: Main
+    options: list[str]
+    files: dict[str, bytes | str]
+    revision: str = ""
+    licence: str = ""
+
+    @property
+    def mono(self) -> bool:
+        return self.main.__module__.startswith("pipeline.data.mono_")
+
+    @property
+    def data(self) -> str:
+        """The URL of the last file, which holds text; files before it say where the text is."""
+        return list(self.files)[-1]
+
+
+def parallel(
+    main: Main, dataset: str, src: str, trg: str, files: dict[str, bytes | str], **known: str
+) -> Case:
+    languages = ["--src", "en", "--trg", "ru", "--src-code", src, "--trg-code", trg]
+    return Case(main, ["--dataset", dataset, *languages], files, **known)
+
+
+def mono(
+    main: Main, dataset: str, code: str, files: dict[str, bytes | str], *options: str, **known: str
+) -> Case:
+    limits = ["--max-sentences", "10", *options]
+    return Case(main, ["--dataset", dataset, "--lang", "ru", "--code", code, *limits], files, **known)
+
+
+ROWS: list[dict[str, object]] = [{"translation": {"en": en, "ru": ru}} for en, ru in zip(EN, RU, strict=True)]
+DOCUMENTS: list[dict[str, object]] = [{"text": "\n\n".join(RU[:2])}, {"text": RU[2]}]
+OPUS = "https://object.pouta.csc.fi/OPUS-Tiny/v1"
+NTREX = "https://github.com/MicrosoftTranslator/NTREX/raw/468c6b6/NTREX-128/newstest2019"
+HPLT = "https://data.hplt-project.org"
+README = b"Corpus Name: Tiny\n     License: <a href=/L.pdf>CC-BY-4.0</a>\n"
+
+CASES = {
+    "opus": parallel(
+        parallel_opus.main,
+        "Tiny/v1",
+        "en",
+        "ru",
+        {
+            f"{OPUS}/moses/en-ru.txt.zip": zipped(
+                {"README": README, "Tiny.en-ru.en": text(EN), "Tiny.en-ru.ru": text(RU)}
+            )
+        },
+        revision="v1",
+        licence="CC-BY-4.0",
+    ),
+    "flores": parallel(
+        parallel_flores.main,
+        "dev",
+        "eng_Latn",
+        "rus_Cyrl",
+        {
+            parallel_flores.URL: tarred(
+                {
+                    "flores200_dataset/dev/eng_Latn.dev": text(EN),
+                    "flores200_dataset/dev/rus_Cyrl.dev": text(RU),
+                }
+            )
+        },
+        revision="FLORES-200",
+        licence="CC-BY-SA-4.0",
+    ),
+    "ntrex": parallel(
+        parallel_ntrex.main,
+        "test",
+        "eng",
+        "rus",
+        {f"{NTREX}-src.eng.txt": text(EN), f"{NTREX}-ref.rus.txt": text(RU)},
+        revision="468c6b6",
+        licence="CC-BY-SA-4.0",
+    ),
+    "url": parallel(
+        parallel_url.main,
+        "https://example.org/[LANG].zst",
+        "en",
+        "ru",
+        {
+            "https://example.org/en.zst": zstandard.compress(text(EN)),
+            "https://example.org/ru.zst": zstandard.compress(text(RU)),
+        },
+    ),
+    "tmx": parallel(
+        parallel_tmx.main,
+        "pontoon",
+        "en",
+        "ru",
+        {
+            "https://pontoon.mozilla.org/translation-memory/ru.all-projects.tmx": tmx(
+                list(zip(EN, RU, strict=True))
+            )
+        },
+    ),
+    "hfp": parallel(
+        parallel_hfp.main,
+        "owner/tiny:en-ru:train:en:ru",
+        "en",
+        "ru",
+        {
+            f"{HUB}/api/datasets/owner/tiny/revision/main": commit(
+                "en-ru/train-00000-of-00001.parquet", license="cc0-1.0"
+            ),
+            f"{HUB}/datasets/owner/tiny/resolve/{SHA}/en-ru/train-00000-of-00001.parquet": parquet(ROWS),
+        },
+        revision=SHA,
+        licence="cc0-1.0",
+    ),
+    "news-crawl": mono(
+        mono_news_crawl.main,
+        "news.2021",
+        "ru",
+        {"http://data.statmt.org/news-crawl/ru/news.2021.ru.shuffled.deduped.gz": gzip.compress(text(RU))},
+        revision="news.2021",
+    ),
+    "mono opus": mono(
+        mono_opus.main, "Tiny/v1", "ru", {f"{OPUS}/mono/ru.txt.gz": gzip.compress(text(RU))}, revision="v1"
+    ),
+    "mono url": mono(mono_url.main, "https://example.org/a", "ru", {"https://example.org/a": text(RU)}),
+    "hplt": mono(
+        mono_hplt.main,
+        "mono/v3.0",
+        "rus_Cyrl",
+        {
+            f"{HPLT}/three/sorted/rus_Cyrl.map": f"{HPLT}/three/sorted/rus_Cyrl/9_1.jsonl.zst\n",
+            f"{HPLT}/three/sorted/rus_Cyrl/9_1.jsonl.zst": hplt(RU),
+        },
+        "--min-score=8",
+        revision="3.0",
+        licence="CC0-1.0",
+    ),
+    "hf": mono(
+        mono_hf.main,
+        "owner/web:train:text@v2",
+        "ru",
+        {
+            f"{HUB}/api/datasets/owner/web/revision/v2": commit("data/train.parquet", license="odc-by"),
+            f"{HUB}/datasets/owner/web/resolve/{SHA}/data/train.parquet": parquet(DOCUMENTS),
+        },
+        revision=SHA,
+        licence="odc-by",
+    ),
+}
+every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+
+@pytest.fixture
+def providers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Providers]:
+    with serving(monkeypatch) as providers:
+        yield providers
+
+
+@pytest.fixture
+def run(tmp_path: Path, providers: Providers) -> Callable[[Case], Written]:
+    def run(case: Case) -> Written:
+        for url, content in case.files.items():
+            providers.put(url, content)
+        output = tmp_path / "work" / "out"
+        case.main([*case.options, "--output", str(output)])
+        return Written(output)
+
+    return run
+
+
+def nothing_is_left(folder: Path) -> bool:
+    return [path.name for path in (folder / "work").rglob("*")] == ["out"]
+
+
+@every_case
+def test_a_good_day(case: Case, run: Callable[[Case], Written]) -> None:
+    written = run(case)
+    if case.mono:
+        assert written.lines("mono.ru.zst") == RU
+    else:
+        assert written.lines("corpus.en.zst") == [EN[0], "A tab here.", EN[2]]
+        assert written.lines("corpus.ru.zst") == RU
+    stats = written.stats
+    assert stats["lines"] == {"in": 3, "kept": 3, "dropped": {}}
+    assert (stats["revision"], stats["licence"]) == (case.revision, case.licence)
+    sizes = {source["url"]: source["bytes"] for source in stats["source"]}
+    files = {
+        url: len(content if isinstance(content, bytes) else content.encode())
+        for url, content in case.files.items()
+    }
+    assert sizes.items() <= files.items()
+    assert case.data in sizes
+
+
+@every_case
+def test_a_file_is_redirected(case: Case, run: Callable[[Case], Written], providers: Providers) -> None:
+    providers.day = "redirected"
+    assert run(case).stats["lines"]["kept"] == 3
+    assert any(url.endswith("moved=1") for url in providers.asked)
+
+
+@every_case
+@pytest.mark.parametrize(
+    ("day", "error", "says"),
+    [
+        ("missing", InputError, "the server answered 404"),
+        ("page", InputError, r"is a web page \('Moved away'\)"),
+        ("cut", TemporaryError, "cut off|connection broke"),
+        ("busy", TemporaryError, "the server answered 503"),
+    ],
+)
+def test_a_bad_day(
+    case: Case,
+    day: str,
+    error: type[Exception],
+    says: str,
+    run: Callable[[Case], Written],
+    providers: Providers,
+    tmp_path: Path,
+) -> None:
+    providers.day, providers.where = day, case.data
+    with pytest.raises(error, match=says):
+        run(case)
+    assert nothing_is_left(tmp_path)
+
+
+def changed(case: Case, change: Callable[[bytes], bytes]) -> Case:
+    """The case with other bytes in the last file."""
+    content = case.files[case.data]
+    other = change(content if isinstance(content, bytes) else content.encode())
+    return Case(case.main, case.options, {**case.files, case.data: other})
+
+
+@every_case
+def test_a_file_that_was_cut_off_before_it_was_published(
+    case: Case, run: Callable[[Case], Written], tmp_path: Path
+) -> None:
+    if case.main in (parallel_ntrex.main, mono_url.main):
+        pytest.skip("plain text has no end that could be missing")
+    with pytest.raises(InputError, match="damaged|cannot be read|no well-formed|no zip or tar"):
+        run(changed(case, lambda content: content[: len(content) * 2 // 3]))
+    assert nothing_is_left(tmp_path)
+
+
+def packed(name: str, text: bytes) -> bytes:
+    """A text as the last file of a case holds it, on both sides of an archive."""
+    if name == "opus":
+        return zipped({"Tiny.en-ru.en": text, "Tiny.en-ru.ru": text})
+    if name == "flores":
+        return tarred({f"flores200_dataset/dev/{code}.dev": text for code in ("eng_Latn", "rus_Cyrl")})
+    if name == "url":
+        return zstandard.compress(text)
+    return gzip.compress(text) if name in ("news-crawl", "mono opus") else text
+
+
+@pytest.mark.parametrize("name", ["opus", "flores", "ntrex", "url", "news-crawl", "mono opus", "mono url"])
+@pytest.mark.parametrize(
+    ("encoding", "says"),
+    [("utf-16", "in UTF-16. Convert"), ("cp1251", "Invalid UTF-8 .*, line 1: byte 0xca")],
+)
+def test_text_in_another_encoding(
+    name: str, encoding: str, says: str, run: Callable[[Case], Written], tmp_path: Path
+) -> None:
+    encoded = packed(name, "\n".join(RU).encode(encoding))
+    with pytest.raises(InputError, match=says):
+        run(changed(CASES[name], lambda _: encoded))
+    assert nothing_is_left(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({"Tiny.en-ru.en": b"a\n", "../Tiny.en-ru.ru": b"b\n"}, r"holds no Tiny\.en-ru\.ru"),
+        ({"Tiny.en-ru.en": b"a\n", "/Tiny.en-ru.ru": b"b\n"}, r"holds no Tiny\.en-ru\.ru"),
+        ({"Tiny.en-ru.en": b"a\nb\n", "Tiny.en-ru.ru": b"1\n"}, "Unequal numbers of lines"),
+    ],
+    ids=["out of the folder", "absolute", "unequal sides"],
+)
+def test_a_hostile_archive(
+    files: dict[str, bytes], says: str, run: Callable[[Case], Written], tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=says):
+        run(changed(CASES["opus"], lambda _: zipped(files)))
+    assert nothing_is_left(tmp_path)
+
+
+def test_a_pair_that_opus_has_the_other_way_round(run: Callable[[Case], Written]) -> None:
+    packed = zipped({"Tiny.en-ru.en": text(EN), "Tiny.en-ru.ru": text(RU)})
+    options = ["--dataset", "Tiny/v1", "--src", "ru", "--trg", "en", "--src-code", "ru", "--trg-code", "en"]
+    written = run(Case(parallel_opus.main, options, {f"{OPUS}/moses/en-ru.txt.zip": packed}))
+    assert written.lines("corpus.ru.zst") == RU
+    assert written.lines("corpus.en.zst")[0] == EN[0]
+    assert written.stats["direction"] == "en-ru"

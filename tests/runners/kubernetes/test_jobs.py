@@ -1,0 +1,230 @@
+"""How Jobs are named and described."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+
+from translations_assets.config.deployment import Kubernetes
+from translations_assets.runners.kubernetes.cluster import ClusterError
+from translations_assets.runners.kubernetes.image import BUILD_FILE, LOCK, environment_tag
+from translations_assets.runners.kubernetes.jobs import Descriptions, job_name, member
+from translations_assets.runners.kubernetes.state import JobState
+from translations_assets.steps.job import Job
+from translations_assets.steps.manifest import Blob
+
+STEP = Job(
+    key="ab" * 32,
+    generation=1,
+    attempt=1,
+    label="train-teacher-en-ru-1",
+    reason="no result for its key",
+    script="pipeline.train.train",
+    command=(),
+    inputs={},
+    outputs=("model.npz",),
+    bundle=Blob("cd" * 32, 1),
+    worker="gpu",
+    stage="train_teacher",
+)
+SPOT = {"pod_spec_config": {"nodeSelector": {"spot": "true"}}}
+
+
+def limits(**sizes: str) -> Mapping[str, Any]:
+    return {"container_config": {"resources": {"limits": sizes}}}
+
+
+def describe(work: Job = STEP, preemptions: int = 0, **kubernetes: Any) -> dict[str, Any]:
+    """The Job of a step; `gpu` and the like are worker classes."""
+    found = descriptions(**kubernetes)
+    group = found.group(work, preemptions)
+    return found.job(group, [work], "gs://bucket", worker="w" * 64, request="r" * 64, preemptions=preemptions)
+
+
+def descriptions(**kubernetes: Any) -> Descriptions:
+    classes = {name: kubernetes.pop(name) for name in ("cpu", "gpu") if name in kubernetes}
+    values = {"image": "registry/worker", "tag": "1", "worker-classes": {"cpu": {}, "gpu": {}, **classes}}
+    return Descriptions(Kubernetes.model_validate({**values, **kubernetes}), Path())
+
+
+def spec(body: Mapping[str, Any]) -> str:
+    return JobState.of({**body, "metadata": {**body["metadata"], "uid": "1"}}).spec
+
+
+def pod(body: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = body["spec"]["template"]["spec"]
+    return found
+
+
+def container(body: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = pod(body)["containers"][0]
+    return found
+
+
+def test_a_job_is_valid_for_a_current_cluster() -> None:
+    body = describe(gpu={"gpus": 2, "spot": SPOT, "machine": "spot"}, cache="/cache")
+    kubernetes_validate.validate(body, kubernetes_validate.latest_version(), strict=True)
+
+
+def test_name_and_spec_know_nothing_of_the_run_that_asks() -> None:
+    first = describe()
+    other = describe(replace(STEP, label="other", reason="else", provenance={"run": "2"}))
+    assert other["metadata"]["name"] == first["metadata"]["name"]
+    assert spec(other) == spec(first)
+
+
+@pytest.mark.parametrize("change", [{"key": "cd" * 32}, {"generation": 2}, {"attempt": 2}])
+def test_each_attempt_of_each_generation_has_its_own_name(change: Mapping[str, Any]) -> None:
+    assert describe(replace(STEP, **change))["metadata"]["name"] != describe()["metadata"]["name"]
+
+
+def test_the_name_depends_on_the_store_and_on_all_members() -> None:
+    one, two = member(STEP), member(replace(STEP, key="cd" * 32))
+    names = {job_name("gs://a", [one]), job_name("gs://b", [one]), job_name("gs://a", [one, two])}
+    assert len(names) == 3
+
+
+def test_the_spec_depends_on_the_deployment() -> None:
+    specs = {spec(describe(**values)) for values in ({}, {"tag": "2"}, {"gpu": {"gpus": 1}}, {"cache": "/c"})}
+    assert len(specs) == 4
+
+
+def test_members_and_preemptions_can_be_read_back() -> None:
+    body = describe(preemptions=2)
+    state = JobState.of({**body, "metadata": {**body["metadata"], "uid": "1"}})
+    assert state.members == (member(STEP),)
+    assert (state.preemptions, state.live, state.labels["translations/stage"]) == (2, True, "train_teacher")
+
+
+def test_the_engine_alone_decides_about_attempts() -> None:
+    body = describe(STEP, 0, **{"keep-finished-minutes": 10})
+    assert body["spec"]["backoffLimit"] == 0
+    assert pod(body)["restartPolicy"] == "Never"
+    assert body["spec"]["ttlSecondsAfterFinished"] == 600
+
+
+def test_the_deadline_is_the_attempt_s_own_time_and_its_wait_for_a_machine() -> None:
+    values: dict[str, Any] = {"gpu": {"max-hours": 2}, "pending-minutes": 30}
+    assert describe(**values)["spec"]["activeDeadlineSeconds"] == 2.5 * 3600
+    stages = {"train_teacher": {"max-hours": 10}}
+    assert describe(**values, stages=stages)["spec"]["activeDeadlineSeconds"] == 10.5 * 3600
+
+
+def test_pods_run_without_rights() -> None:
+    body = describe()
+    assert pod(body)["automountServiceAccountToken"] is False
+    assert pod(body)["securityContext"]["runAsNonRoot"] is True
+    assert container(body)["securityContext"]["readOnlyRootFilesystem"] is True
+    assert container(body)["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert {mount["mountPath"] for mount in container(body)["volumeMounts"]} == {"/scratch", "/tmp"}
+
+
+def test_the_special_wins_over_the_general_and_the_rest_is_kept() -> None:
+    body = describe(
+        pod={
+            **limits(memory="1Gi", cpu="1"),
+            "pod_spec_config": {"nodeSelector": {"zone": "a", "pool": "x"}},
+        },
+        gpu={"gpus": 2, "pod": limits(memory="2Gi"), "standard": limits(memory="3Gi"), "spot": SPOT},
+        stages={"train_teacher": {"pod": {"pod_spec_config": {"nodeSelector": {"pool": "y"}}}}},
+    )
+    assert container(body)["resources"]["limits"] == {"nvidia.com/gpu": "2", "memory": "3Gi", "cpu": "1"}
+    assert pod(body)["nodeSelector"] == {"zone": "a", "pool": "y"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "preemptions", "worker_class", "machine"),
+    [
+        ("", 0, {"spot": SPOT}, "standard"),
+        ("", 0, {"spot": SPOT, "machine": "spot"}, "spot"),
+        ("spot", 0, {"spot": SPOT}, "spot"),
+        ("spot", 2, {"spot": SPOT}, "spot"),
+        ("spot", 3, {"spot": SPOT}, "standard"),
+        ("spot", 3, {"spot": SPOT, "standard": None}, "spot"),
+        ("spot", 0, {}, "standard"),
+        ("standard", 0, {"spot": SPOT, "machine": "spot"}, "standard"),
+        ("standard", 0, {"spot": SPOT, "standard": None}, "spot"),
+    ],
+)
+def test_the_machine_is_what_is_asked_for_as_far_as_there_is_one(
+    asked: str, preemptions: int, worker_class: Mapping[str, Any], machine: str
+) -> None:
+    body = describe(replace(STEP, machine=asked), preemptions, gpu=worker_class)
+    assert body["metadata"]["labels"]["translations/machine"] == machine
+    assert ("nodeSelector" in pod(body)) == (machine == "spot")
+
+
+def test_a_stage_may_take_another_worker_class() -> None:
+    body = describe(stages={"train_teacher": {"worker-class": "cpu"}}, cpu={"pod": limits(memory="5Gi")})
+    assert body["metadata"]["labels"]["translations/worker-class"] == "cpu"
+    assert container(body)["resources"]["limits"] == {"memory": "5Gi"}
+
+
+def test_secrets_come_by_reference_to_the_steps_that_name_them() -> None:
+    values: dict[str, Any] = {"secrets": {"WANDB_API_KEY": "wandb/key", "HF_TOKEN": "hf/token"}}
+    body = describe(replace(STEP, secrets=("WANDB_API_KEY", "UNKNOWN")), **values)
+    names = {variable["name"]: variable for variable in container(body)["env"]}
+    assert names["WANDB_API_KEY"]["valueFrom"]["secretKeyRef"] == {"name": "wandb", "key": "key"}
+    assert not {"HF_TOKEN", "UNKNOWN"} & names.keys()
+    assert "WANDB_API_KEY" not in json.dumps(describe(**values))
+
+
+def test_a_volume_of_the_deployment_takes_the_place_of_the_scratch_disk() -> None:
+    disk = {"name": "scratch", "persistentVolumeClaim": {"claimName": "fast"}}
+    body = describe(pod={"pod_spec_config": {"volumes": [disk]}})
+    assert [volume for volume in pod(body)["volumes"] if volume["name"] == "scratch"] == [disk]
+
+
+def test_the_emulator_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:1")
+    assert {"name": "STORAGE_EMULATOR_HOST", "value": "http://127.0.0.1:1"} in container(describe())["env"]
+
+
+def test_bigger_classes_have_more_memory_and_no_fewer_gpus() -> None:
+    classes = {
+        "cpu": {"pod": limits(memory="64Gi")},
+        "gpu": {"gpus": 1, "pod": limits(memory="8Gi")},
+        "large-gpu": {"gpus": 4, "pod": limits(memory="16G")},
+        "large-cpu": {"pod": limits(memory="128Gi")},
+    }
+    found = descriptions(**{"worker-classes": classes})
+    assert found.bigger_classes("gpu") == ["large-gpu (16G)"]
+    assert found.bigger_classes("cpu") == ["large-cpu (128Gi)"]
+    assert found.bigger_classes("large-cpu") == []
+
+
+def test_what_is_wrong_with_a_pod_is_told_with_its_place() -> None:
+    wrong: dict[str, Any] = {"pod_spec_config": {"node_selectr": {}}}
+    with pytest.raises(ClusterError, match=r"kubernetes\.worker-classes\.gpu\.spot: .*node_selectr"):
+        descriptions(gpu={"spot": wrong}).check()
+    with pytest.raises(ClusterError, match=r"kubernetes\.stages\.score\.pod"):
+        descriptions(stages={"score": {"pod": wrong}}).check()
+
+
+def test_a_worker_class_that_the_deployment_lacks_is_named() -> None:
+    with pytest.raises(ClusterError, match=r"no worker class large-cpu\. Add kubernetes\.worker-classes"):
+        describe(replace(STEP, worker="large-cpu"))
+
+
+def test_the_image_s_tag_is_a_digest_of_what_it_is_built_from(tmp_path: Path) -> None:
+    lock, build = tmp_path / LOCK, tmp_path / BUILD_FILE
+    found = Descriptions(
+        Kubernetes.model_validate({"image": "r/worker", "worker-classes": {"cpu": {}}}), tmp_path
+    )
+    with pytest.raises(ClusterError, match=r"requirements/worker\.lock cannot be read"):
+        found.check()
+    for path in (lock, build):
+        path.parent.mkdir()
+        path.write_text(path.name)
+    first = environment_tag(lock, build)
+    assert found.image == f"r/worker:{first}"
+    lock.write_text("other")
+    second = environment_tag(lock, build)
+    build.write_text("other")
+    assert len({first, second, environment_tag(lock, build)}) == 3

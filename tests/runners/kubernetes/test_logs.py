@@ -1,0 +1,101 @@
+"""A pod's log over connections that break: every line once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from translations_assets.runners.kubernetes import logs
+from translations_assets.runners.kubernetes.cluster import ClusterAway, ClusterError, Missing, Unavailable
+from translations_assets.runners.kubernetes.logs import PodLog
+
+
+class Log:
+    """A pod's log as the API server gives it; each connection brings so many bytes and then breaks."""
+
+    def __init__(
+        self, stamped: Sequence[bytes], breaks: Sequence[int | ClusterError] = (), piece: int = 7
+    ) -> None:
+        self.stamped, self.breaks, self.piece = stamped, list(breaks), piece
+        self.asked: list[tuple[str, bool]] = []
+
+    def log(self, pod: str, since: str, *, follow: bool) -> Iterator[bytes]:
+        assert pod == "pod"
+        self.asked.append((since, follow))
+        end = self.breaks.pop(0) if self.breaks else None
+        if isinstance(end, ClusterError):
+            raise end
+        lines = [line for line in self.stamped if line[:19] >= since[:19].encode()]
+        data = b"".join(line + b"\n" for line in lines)[:end]
+        for at in range(0, len(data), self.piece):
+            yield data[at : at + self.piece]
+        if end is not None:
+            raise ClusterAway("the connection broke")
+
+    def read(self, ended: bool = True) -> list[bytes]:
+        """All lines; `ended` says whether the pod had ended before the first connection."""
+        states = iter([ended])
+        log = PodLog(self, "pod", lambda: next(states, True), lambda seconds: None)  # type: ignore[arg-type]
+        return list(log.lines())
+
+
+def stamp(second: int, part: int, text: bytes) -> bytes:
+    return b"2026-01-31T12:00:%02d.%09dZ %b" % (second, part, text)
+
+
+def test_lines_come_without_their_time() -> None:
+    assert Log([stamp(1, 5, b"one"), stamp(1, 5, b""), stamp(2, 0, b"a b")]).read() == [b"one", b"", b"a b"]
+
+
+@given(
+    moments=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=12).map(sorted),
+    breaks=st.lists(st.integers(0, 200), max_size=6),
+    piece=st.integers(1, 90),
+)
+def test_every_line_comes_once_however_often_the_connection_breaks(
+    moments: list[tuple[int, int]], breaks: list[int], piece: int
+) -> None:
+    stamped = [stamp(second, part, b"%d" % number) for number, (second, part) in enumerate(moments)]
+    assert Log(stamped, breaks, piece).read() == [b"%d" % number for number in range(len(moments))]
+
+
+def test_a_connection_goes_on_where_the_last_one_broke() -> None:
+    stamped = [stamp(1, 0, b"a"), stamp(2, 5, b"b"), stamp(3, 0, b"c")]
+    log = Log(stamped, [2 * len(stamped[0]) + 4])
+    assert log.read(ended=False) == [b"a", b"b", b"c"]
+    assert log.asked == [("", True), ("2026-01-31T12:00:02Z", False)]
+
+
+def test_times_may_have_a_zone() -> None:
+    stamped = [b"2026-01-31T12:00:01.5+02:00 a", b"2026-01-31T12:00:02.5+02:00 b"]
+    log = Log(stamped, [len(stamped[0]) + 3])
+    assert log.read() == [b"a", b"b"]
+    assert log.asked[1][0] == "2026-01-31T12:00:01+02:00"
+
+
+def test_a_log_that_is_followed_is_read_once_more_when_the_pod_has_ended() -> None:
+    log = Log([stamp(1, 0, b"a")])
+    assert log.read(ended=False) == [b"a"]
+    assert [follow for _, follow in log.asked] == [True, False]
+
+
+@pytest.mark.parametrize("error", [Missing("gone"), ClusterError("400: terminated")])
+def test_a_log_that_is_gone_ends(error: ClusterError) -> None:
+    breaks = [error] * 9
+    assert Log([stamp(1, 0, b"a")], breaks).read() == []
+
+
+def test_a_node_that_does_not_answer_is_given_up_but_an_api_server_is_not() -> None:
+    assert Log([stamp(1, 0, b"a")], [Unavailable("500")] * 9).read() == []
+    assert Log([stamp(1, 0, b"a")], [ClusterAway("refused")] * 99).read() == [b"a"]
+
+
+def test_a_very_long_line_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "LONGEST", 50)
+    lines = Log([stamp(1, 0, b"x" * 200), stamp(1, 1, b"y")]).read()
+    assert b"".join(lines[:-1]) == b"x" * 200
+    assert lines[-1] == b"y"
+    assert max(map(len, lines)) <= 60

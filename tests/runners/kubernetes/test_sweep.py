@@ -1,0 +1,142 @@
+"""Jobs that nobody waits for, and preemptions that failed Jobs remember."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.runners.kubernetes.states import FAILED, JOB, POD, ended
+from translations_assets.runners.kubernetes import sweep as sweep_module
+from translations_assets.runners.kubernetes.jobs import store_label
+from translations_assets.runners.kubernetes.state import STORE, JobState, Member, PodState
+from translations_assets.runners.kubernetes.sweep import Sweep
+from translations_assets.runners.kubernetes.tools import Tools
+from translations_assets.store.memory import MemoryStore
+
+STEP = JOB.members[0]
+
+
+class Cluster:
+    """Jobs and pods, and which Jobs were deleted; stands for the watch as well."""
+
+    def __init__(self, *jobs: JobState) -> None:
+        self.found = list(jobs)
+        self.of_job: dict[str, list[PodState]] = {}
+        self.deleted: list[str] = []
+
+    def jobs(self) -> list[JobState]:
+        return self.found
+
+    def pods(self, job: str) -> list[PodState]:
+        return self.of_job.get(job, [])
+
+    def delete_job(self, job: JobState) -> None:
+        self.deleted.append(job.name)
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    """An empty store."""
+    return MemoryStore()
+
+
+class Clock:
+    """A clock that the test moves."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        monkeypatch.setattr(sweep_module, "time", self)
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The sweep's clock."""
+    return Clock(monkeypatch)
+
+
+def of_store(store: MemoryStore, job: JobState = JOB, **changes: Any) -> JobState:
+    return replace(job, labels={STORE: store_label(store.url)}, **changes)
+
+
+def look(sweep: Sweep, clock: Clock, minutes: float) -> None:
+    clock.now += minutes * 60
+    sweep.look()
+
+
+def swept(cluster: Cluster, store: MemoryStore) -> Sweep:
+    return Sweep(cluster, cluster, store, minutes=15)  # type: ignore[arg-type]
+
+
+def test_a_job_that_nobody_has_waited_for_long_enough_is_deleted(store: MemoryStore, clock: Clock) -> None:
+    cluster = Cluster(of_store(store))
+    sweep = swept(cluster, store)
+    for minutes in (0, 5, 5):
+        look(sweep, clock, minutes)
+        assert cluster.deleted == []
+    look(sweep, clock, 5)
+    assert cluster.deleted == [JOB.name]
+
+
+def test_somebody_who_comes_in_time_keeps_it(store: MemoryStore, clock: Clock) -> None:
+    cluster = Cluster(of_store(store))
+    sweep = swept(cluster, store)
+    look(sweep, clock, 0)
+    with store.waiting(STEP.key, STEP.generation):
+        look(sweep, clock, 14)
+        look(sweep, clock, 14)
+    for _ in range(3):
+        look(sweep, clock, 7)
+    assert cluster.deleted == []
+    look(sweep, clock, 7)
+    assert cluster.deleted == [JOB.name]
+
+
+def test_one_waiter_keeps_a_shared_job(store: MemoryStore, clock: Clock) -> None:
+    cluster = Cluster(of_store(store, members=(STEP, Member("cd", 1, 1, "other"))))
+    sweep = swept(cluster, store)
+    with ExitStack() as waiting:
+        waiting.enter_context(store.waiting("cd", 1))
+        for _ in range(4):
+            look(sweep, clock, 10)
+    assert cluster.deleted == []
+
+
+def test_ended_jobs_and_those_of_other_stores_are_left_alone(store: MemoryStore, clock: Clock) -> None:
+    cluster = Cluster(of_store(store, FAILED), of_store(store, deleting=True), of_store(MemoryStore()))
+    sweep = swept(cluster, store)
+    for _ in range(4):
+        look(sweep, clock, 10)
+    assert cluster.deleted == []
+
+
+def tools(cluster: Cluster) -> Tools:
+    others: Any = None
+    return Tools(others, others, cluster, others, others, others)  # type: ignore[arg-type]
+
+
+def test_failed_jobs_tell_how_often_a_step_lost_its_machine(store: MemoryStore) -> None:
+    step = STEP.step
+    cluster = Cluster()
+    assert tools(cluster).preemptions(store.url, step) == 0
+    cluster.found = [of_store(store, FAILED, preemptions=1)]
+    cluster.of_job[FAILED.name] = [ended(1)]
+    assert tools(cluster).preemptions(store.url, step) == 1
+    cluster.of_job[FAILED.name] = [ended(143)]
+    assert tools(cluster).preemptions(store.url, step) == 2
+    cluster.found = [of_store(store, preemptions=1)]
+    cluster.of_job[FAILED.name] = [POD]
+    assert tools(cluster).preemptions(store.url, step) == 0
+    assert tools(cluster).preemptions(store.url, ("other", 1)) == 0
+
+
+def test_what_was_seen_is_remembered_when_the_job_has_expired(store: MemoryStore) -> None:
+    found = tools(Cluster())
+    for before in (0, 1, 1):
+        found.count_preemption(STEP.step, before)
+    assert found.preemptions(store.url, STEP.step) == 2

@@ -1,0 +1,127 @@
+"""The watch on Jobs and pods: told of changes, resumed, listed anew when it has fallen behind."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.runners.scripts import eventually
+from translations_assets.runners.kubernetes import watch as watch_module
+from translations_assets.runners.kubernetes.cluster import ClusterAway, ClusterError, Expired, Kind
+from translations_assets.runners.kubernetes.watch import Watch
+
+Event = tuple[str, dict[str, Any]]
+
+
+def job(name: str, version: int, **status: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name, "uid": name, "resourceVersion": str(version)}, "status": status}
+
+
+class Server:
+    """An API server whose Jobs the test lists, and whose changes the test sends; it has no pods."""
+
+    def __init__(self, *jobs: dict[str, Any]) -> None:
+        self.jobs, self.version = list(jobs), "10"
+        self.changes: queue.Queue[Event | ClusterError] = queue.Queue()
+        self.calls: Counter[str] = Counter()
+        self.watched: list[str] = []
+        self.ended = threading.Event()
+
+    def all(self, kind: Kind, patience: float = 0) -> tuple[list[dict[str, Any]], str]:
+        self.calls[kind] += 1
+        return (self.jobs if kind == "jobs" else []), self.version
+
+    def watch(self, kind: Kind, version: str) -> Iterator[Event]:
+        if kind == "pods":
+            self.ended.wait(30)
+            return
+        self.watched.append(version)
+        while not self.ended.is_set():
+            try:
+                change = self.changes.get(timeout=0.05)
+            except queue.Empty:
+                continue
+            if isinstance(change, ClusterError):
+                raise change
+            yield change
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A server with one Job."""
+    monkeypatch.setattr(watch_module, "_FIRST_PAUSE", 0.01)
+    made = Server(job("a", 1))
+    yield made
+    made.ended.set()
+
+
+@pytest.fixture
+def watch(server: Server) -> Iterator[Watch]:
+    """A watch on it."""
+    made = Watch(server)  # type: ignore[arg-type]
+    made.start()
+    yield made
+    made.close()
+
+
+def names(watch: Watch) -> list[str]:
+    return sorted(state.name for state in watch.jobs())
+
+
+def test_changes_are_taken_over_and_told(server: Server, watch: Watch) -> None:
+    told = threading.Event()
+    watch.listen("b", told.set)
+    assert names(watch) == ["a"]
+    server.changes.put(("ADDED", job("b", 11)))
+    assert told.wait(5)
+    assert names(watch) == ["a", "b"]
+    done = {"type": "Complete", "status": "True"}
+    server.changes.put(("MODIFIED", job("b", 12, conditions=[done])))
+    assert eventually(lambda: (found := watch.job("b")) is not None and found.ended == "Complete")
+    server.changes.put(("DELETED", job("b", 13)))
+    assert eventually(lambda: watch.job("b") is None)
+    watch.leave("b", told.set)
+
+
+def test_an_interrupted_watch_goes_on_where_it_was(server: Server, watch: Watch) -> None:
+    server.changes.put(("BOOKMARK", job("", 20)))
+    server.changes.put(ClusterAway("connection reset"))
+    server.changes.put(("ADDED", job("b", 21)))
+    assert eventually(lambda: watch.job("b") is not None)
+    assert server.watched == ["10", "20"]
+    assert server.calls["jobs"] == 1
+
+
+@pytest.mark.parametrize("error", [Expired("too old"), ClusterError("never heard of it")])
+def test_a_watch_that_fell_behind_lists_anew_and_tells_what_has_gone(
+    server: Server, watch: Watch, error: ClusterError
+) -> None:
+    told = threading.Event()
+    watch.listen("a", told.set)
+    server.jobs, server.version = [job("b", 40)], "40"
+    server.changes.put(error)
+    assert told.wait(5)
+    assert eventually(lambda: names(watch) == ["b"])
+    assert eventually(lambda: server.watched == ["10", "40"])
+
+
+def test_an_object_that_cannot_be_read_does_not_end_the_watch(
+    server: Server, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch_module, "_LAST_PAUSE", 0.01)
+    server.changes.put(("ADDED", {"metadata": {"resourceVersion": "11"}}))
+    server.changes.put(("ADDED", job("b", 12)))
+    assert eventually(lambda: names(watch) == ["a", "b"])
+
+
+def test_silence_is_counted_from_the_last_word(server: Server, watch: Watch) -> None:
+    assert watch.silent < 5
+    watch._jobs.heard -= 100
+    assert watch.silent > 90
+    server.changes.put(("ADDED", job("b", 11)))
+    assert eventually(lambda: watch.silent < 50)

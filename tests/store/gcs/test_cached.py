@@ -1,0 +1,61 @@
+"""A bucket's contents are downloaded once to a machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.store.gcs_server import BUCKET, GcsServer
+from translations_assets.steps.errors import StoreError
+from translations_assets.store.gcs.cached import CachedBucketStore
+from translations_assets.store.gcs.store import BucketStore
+from translations_assets.store.open import open_store
+
+URL = f"gs://{BUCKET}/cached"
+
+
+@pytest.fixture
+def caching(gcs: GcsServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A setting that names a cache."""
+    monkeypatch.setenv("TRANSLATIONS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("TRANSLATIONS_CACHE_GB", raising=False)
+
+
+@pytest.mark.usefixtures("caching")
+@pytest.mark.parametrize("size", [1000, 9 << 20])
+def test_contents_are_downloaded_once(gcs: GcsServer, tmp_path: Path, size: int) -> None:
+    blob = BucketStore.at(URL).add_bytes(b"a" * size)
+    gcs.requests.clear()
+    open_store(URL).place_blob(blob, tmp_path / "one")
+    assert gcs.requests != []
+    gcs.requests.clear()
+    another = open_store(URL)
+    another.place_blob(blob, tmp_path / "two")
+    assert gcs.requests == []
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes() == b"a" * size
+    assert list((tmp_path / "cache" / "downloads").iterdir()) == []
+
+
+@pytest.mark.usefixtures("caching")
+def test_what_was_stored_here_is_not_downloaded(gcs: GcsServer, tmp_path: Path) -> None:
+    (tmp_path / "output").write_bytes(b"made here")
+    blob = open_store(URL).add_blob(tmp_path / "output")
+    gcs.requests.clear()
+    open_store(URL).place_blob(blob, tmp_path / "input")
+    assert gcs.requests == []
+    assert BucketStore.at(URL).read_blob(blob) == b"made here"
+
+
+@pytest.mark.usefixtures("caching")
+def test_a_size_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSLATIONS_CACHE_GB", "much")
+    with pytest.raises(StoreError, match="TRANSLATIONS_CACHE_GB='much' is no size"):
+        open_store(URL)
+
+
+def test_without_the_setting_there_is_no_cache(gcs: GcsServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRANSLATIONS_CACHE", raising=False)
+    store = open_store(URL)
+    assert isinstance(store, BucketStore)
+    assert not isinstance(store, CachedBucketStore)

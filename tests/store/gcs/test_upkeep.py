@@ -1,0 +1,183 @@
+"""`gc`, `verify` and pins over a bucket; what they decide is tested over a folder."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.store.gcs_server import BUCKET, GcsServer
+from tests.store.values import finish, manifest, publish
+from translations_assets.steps.errors import StoreError
+from translations_assets.steps.manifest import Blob, Manifest
+from translations_assets.steps.retention import Rules
+from translations_assets.store.gc import Collected, collect
+from translations_assets.store.gcs.leases import Leases
+from translations_assets.store.gcs.store import BucketStore
+from translations_assets.store.medium import Entry
+from translations_assets.store.verify import verify
+
+RULES = Rules(keep_days=1, keep_refs=1, grace_days=0)
+LONG_AGO = "2026-01-02T03:04:05.678Z"
+
+
+def age(gcs: GcsServer) -> None:
+    """Let everything that is there be old."""
+    for found in gcs.storage.objects[BUCKET].values():
+        found.update(updated=LONG_AGO, timeCreated=LONG_AGO)
+
+
+def free(store: BucketStore) -> Collected:
+    """Collect, and see that what is left is whole."""
+    collected = collect(store, RULES, delete=True)
+    assert verify(store).problems == []
+    return collected
+
+
+def blob_name(blob: Blob) -> str:
+    """The object that has the contents."""
+    return f"blobs/{blob.digest[:2]}/{blob.digest}"
+
+
+@pytest.fixture
+def steps(store: BucketStore, gcs: GcsServer) -> dict[str, Manifest]:
+    """Steps of long ago: one that a ref names, one whose output it was made from, one for nobody."""
+    dataset = finish(store, "dataset", {"text": b"t" * 50}, stage="dataset")
+    steps = {
+        "dataset": dataset,
+        "kept": finish(store, "merge", {"corpus": b"c" * 300}, {"in/text": dataset.outputs["text"]}),
+        "old": finish(store, "merge-old", {"corpus": b"x" * 5000}),
+    }
+    for made in steps.values():
+        store.append_log(made.key, 1, 1, 0, b"said\n")
+    publish(store, "run-1", 1.0, steps["kept"])
+    age(gcs)
+    return steps
+
+
+def test_what_nothing_names_is_freed(store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest]) -> None:
+    dry = collect(store, RULES, delete=False)
+    before = gcs.names()
+    collected = free(store)
+    assert len(gcs.names()) < len(before)
+    assert [made.label for made in store.manifests()] == ["merge"]
+    assert [made.label for made in store.retired()] == ["dataset"], "how an input was made stays known"
+    assert not store.has_blob(steps["old"].outputs["corpus"])
+    assert store.read_blob(steps["kept"].outputs["corpus"]) == b"c" * 300
+    assert list(store.read_log(steps["old"].key, 1, 1)) == []
+    assert list(store.read_log(steps["kept"].key, 1, 1)) == [b"said\n"]
+    assert (collected.stages["merge_corpus"].bytes, dry.stages["merge_corpus"].bytes) == (5000, 5000)
+    assert vars(free(store).total()) == {"count": 0, "bytes": 0}, "nothing is left to free"
+    assert not [name for name in gcs.names() if name.startswith(("leases/", "clock/"))]
+
+
+def test_what_is_fresh_is_left_for_later(store: BucketStore, gcs: GcsServer) -> None:
+    """Whoever finds fresh contents relies on them without a touch."""
+    blob = store.add_bytes(b"of a step that runs")
+    collected = free(store)
+    assert store.has_blob(blob)
+    assert collected.later.count == 1
+
+
+def test_what_is_touched_after_it_was_listed_stays(
+    store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step finds contents, and is finished, between the listing and the removal."""
+    blob = steps["old"].outputs["corpus"]
+    other = BucketStore(store.files.objects)
+    made = manifest({"corpus": blob}, label="a new step")
+    discard = type(store.files).discard
+
+    def later(files: object, entry: Entry) -> None:
+        if entry.name == blob.digest:
+            assert other.commit(made) == made
+        discard(files, entry)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(store.files), "discard", later)
+    collect(store, RULES, delete=True)
+    assert store.read_blob(blob) == b"x" * 5000
+    assert store.latest(made.key) == made
+
+
+def test_what_a_pinned_run_uses_is_kept(
+    store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest]
+) -> None:
+    old = steps["old"]
+    record = {"run": "run-0", "started": 1.0, "heartbeat": 2.0, "ended": 3.0}
+    store.write_run("run-0", {**record, "uses": {old.label: [old.key, 1]}})
+    store.pin("run-0", "the baseline")
+    collected = free(store)
+    assert collected.pinned == ["run-0"]
+    assert store.read_blob(old.outputs["corpus"]) == b"x" * 5000
+    store.unpin("run-0")
+    free(store)
+    assert store.latest(old.key) is None
+
+
+def test_checkpoints_of_finished_steps_are_removed(
+    store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest], tmp_path: object
+) -> None:
+    names = [
+        f"checkpoints/{steps['kept'].key}/1/7/000100/set.json",
+        f"checkpoints/{'ee' * 32}/1/7/000100/set.json",
+    ]
+    for name in names:
+        store.files.objects.write(name, b"{}")
+    collect(store, RULES, delete=True)
+    assert [name in gcs.names() for name in names] == [False, True]
+
+
+def test_verify_names_what_is_damaged_missing_and_strange(
+    store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest]
+) -> None:
+    assert verify(store).problems == []
+    damaged, missing = blob_name(steps["kept"].outputs["corpus"]), blob_name(steps["old"].outputs["corpus"])
+    gcs.damage(damaged, b"d" * 300)
+    store.files.objects.delete(missing)
+    gcs.damage(f"steps/{steps['dataset'].key[:2]}/{steps['dataset'].key}/1.json", b"{}")
+    gcs.damage(f"logs/{steps['kept'].key}/1.1/0", b"flipped")
+    for name in ("notes.txt", "elsewhere/file", "steps/ab/file", "blobs/ab/file"):
+        store.files.objects.write(name, b"")
+    found = {(problem.kind, problem.path): problem for problem in verify(store).problems}
+    assert {kind for kind, _ in found} == {"damaged", "missing", "strange"}
+    assert {path for kind, path in found if kind == "missing"} == {missing}
+    assert {path for kind, path in found if kind == "strange"} == {
+        "notes.txt",
+        "elsewhere",
+        "steps/ab/file",
+        "blobs/ab/file",
+    }
+    assert ("damaged", damaged) in found
+    assert [owner.label for owner in found["missing", missing].owners] == ["merge-old"]
+    assert damaged not in gcs.names(), "it is put aside"
+    assert len({path for kind, path in found if kind == "damaged"}) == 3
+
+
+def test_a_dead_collectors_lock_is_taken_over(
+    store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("translations_assets.store.gcs.files._LOOK", 0.05)
+    objects = store.files.objects
+    objects.write("leases/gc.0", b'{"owner": "dead", "lapse": 0.3}')
+    collect(BucketStore(objects, Leases(objects, period=0.1)), RULES, delete=True)
+    assert not store.has_blob(steps["old"].outputs["corpus"])
+
+
+def test_a_collector_that_has_lost_its_lock_removes_nothing(
+    store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It slept for so long that another has taken the lock over."""
+    late = BucketStore(store.files.objects, Leases(store.files.objects, period=0.2))
+    marked = late.mark_time
+
+    def sleep() -> int:
+        store.files.objects.write("leases/gc.0", b'{"owner": "another", "lapse": 45}')
+        until = time.monotonic() + 20
+        while not late.files._lost and time.monotonic() < until:
+            time.sleep(0.05)
+        return marked()
+
+    monkeypatch.setattr(late, "mark_time", sleep)
+    with pytest.raises(StoreError, match="Nothing more is moved or removed"):
+        collect(late, RULES, delete=True)
+    assert len(list(store.manifests())) == 3

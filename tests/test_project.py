@@ -1,0 +1,83 @@
+"""What the deployment file and the settings make of a project."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from translations_assets.config.errors import ConfigError
+from translations_assets.project import Project
+from translations_assets.runners.kubernetes.runner import KubernetesRunner
+from translations_assets.runners.local import LocalRunner
+from translations_assets.steps.errors import TranslationsError
+
+
+@pytest.fixture
+def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The deployment file, empty until a test writes it."""
+    for name in ("STORE", "SPACE"):
+        monkeypatch.delenv(f"TRANSLATIONS_{name}", raising=False)
+    path = tmp_path / "deployment.yml"
+    monkeypatch.setenv("TRANSLATIONS_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(path))
+    return path
+
+
+def write(path: Path, text: str) -> Project:
+    path.write_text(text)
+    return Project()
+
+
+def test_without_a_deployment_everything_is_here(monkeypatch: pytest.MonkeyPatch, deployment: Path) -> None:
+    monkeypatch.delenv("TRANSLATIONS_DEPLOYMENT")
+    project = Project()
+    assert project.deployment is None
+    assert isinstance(project.runner, LocalRunner)
+    assert project.store.url == (deployment.parent / "state" / "store").as_uri()
+
+
+def test_the_deployment_names_store_space_and_cluster(deployment: Path) -> None:
+    store = deployment.parent / "shared"
+    project = write(
+        deployment,
+        f"store: {store}\nspace: production\nrunner: kubernetes\n"
+        "kubernetes: {image: registry/worker, worker-classes: {cpu: {}}}\n",
+    )
+    assert (project.store.url, project.space) == (store.as_uri(), "production")
+    assert isinstance(project.runner, KubernetesRunner)
+
+
+def test_a_deployment_may_run_on_this_machine(deployment: Path) -> None:
+    assert isinstance(write(deployment, "runner: local\n").runner, LocalRunner)
+
+
+def test_variables_win_over_the_deployment(deployment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSLATIONS_STORE", str(deployment.parent / "mine"))
+    monkeypatch.setenv("TRANSLATIONS_SPACE", "mine")
+    project = write(deployment, "store: gs://bucket\nspace: production\n")
+    assert project.store.url == (deployment.parent / "mine").as_uri()
+    assert project.space == "mine"
+
+
+def test_what_is_wrong_with_a_deployment_is_told(deployment: Path) -> None:
+    with pytest.raises(ConfigError, match=r"deployment\.yml:1: runer: unknown key\. Did you mean 'runner'"):
+        assert write(deployment, "runer: local\n").runner
+    with pytest.raises(TranslationsError, match="'My Space', from TRANSLATIONS_SPACE or the deployment file"):
+        assert write(deployment, "space: My Space\n").space
+
+
+def test_a_runner_that_makes_nothing_imports_nothing_heavy(deployment: Path) -> None:
+    write(
+        deployment,
+        f"store: {deployment.parent}\nrunner: kubernetes\n"
+        "kubernetes: {image: registry/worker, worker-classes: {cpu: {}}}\n",
+    )
+    code = (
+        "import sys; from translations_assets.project import Project; assert Project().runner; "
+        "print(*sorted({'kubernetes', 'dagster', 'dagster_k8s', 'urllib3'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -1,0 +1,119 @@
+"""Checks of what is continued from an earlier run: URLs, and what goes together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from translations_assets.config.datasets import URL_SCHEMES
+from translations_assets.config.edits import at
+from translations_assets.config.yaml_reader import KeyPath
+
+Found: TypeAlias = "Iterator[tuple[KeyPath, str]]"
+
+CORPORA = ("parallel", "backtranslations", "distillation")
+WITH_ALIGNMENTS = ("tok-src", "tok-trg", "alignments")
+
+
+def check_continuation(config: Mapping[str, Any]) -> Found:
+    """The key path and message of every problem in `continuation`, and with what it makes needless."""
+    checks: tuple[Callable[[Mapping[str, Any]], Found], ...] = (
+        _no_training_data,
+        _needless_datasets,
+        _teachers,
+        _alignments,
+        _vocabulary,
+        _urls,
+    )
+    for check in checks:
+        yield from check(config)
+
+
+def remarks(config: Mapping[str, Any]) -> Found:
+    """What people should know of a continuation, although it can be meant as it is."""
+    split = at(config, ("experiment", "spm-vocab-split")) is True
+    vocab = ("continuation", "vocab")
+    src, trg = (at(config, (*vocab, side)) for side in ("src", "trg"))
+    if split and src is not None and src == trg:
+        yield (
+            vocab,
+            "both sides have the same file, so the vocabulary is joint, whatever spm-vocab-split says",
+        )
+    if not split and src != trg:
+        yield vocab, "the sides have files of their own; they are taken as joint only if these are the same"
+    for model in ("teacher", "backwards"):
+        path = ("continuation", "models", model)
+        if at(config, (*path, "mode")) in ("continue", "init") and not src:
+            yield path, "a model that is trained on needs its vocabulary, and continuation.vocab is not given"
+
+
+def urls_of(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+    """Every URL of `continuation`, with its path."""
+    yield from _texts(at(config, ("continuation", "vocab")), ("continuation", "vocab"))
+    yield from _texts(at(config, ("continuation", "corpora")), ("continuation", "corpora"))
+    for path, text in _texts(at(config, ("continuation", "models")), ("continuation", "models")):
+        if "url" in path or "urls" in path:
+            yield path, text
+
+
+def _texts(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    if isinstance(value, str):
+        yield path, value
+    pairs: Any = value.items() if isinstance(value, Mapping) else ()
+    for key, inner in enumerate(value) if isinstance(value, list) else pairs:
+        yield from _texts(inner, (*path, key))
+
+
+def _corpus(config: Mapping[str, Any], name: str) -> Any:
+    return at(config, ("continuation", "corpora", name))
+
+
+def _no_training_data(config: Mapping[str, Any]) -> Found:
+    datasets = at(config, ("datasets",))
+    if isinstance(datasets, Mapping) and "train" not in datasets:
+        if not _corpus(config, "parallel") and not _corpus(config, "distillation"):
+            yield ("datasets", "train"), "is missing"
+    elif at(datasets, ("train",)) == []:
+        yield ("datasets", "train"), "is empty; at least one is needed"
+
+
+def _needless_datasets(config: Mapping[str, Any]) -> Found:
+    needless = {"parallel": ("train",), "distillation": ("train", "mono-src", "mono-trg")}
+    told = set()
+    for corpus, categories in needless.items():
+        for category in categories if _corpus(config, corpus) else ():
+            if at(config, ("datasets", category)) and category not in told:
+                told.add(category)
+                message = f"would not be used, as continuation.corpora.{corpus} takes its place; remove one"
+                yield ("datasets", category), message
+
+
+def _teachers(config: Mapping[str, Any]) -> Found:
+    path = ("continuation", "models", "teacher", "urls")
+    urls, ensemble = at(config, path), at(config, ("experiment", "teacher-ensemble"))
+    number = 1 if ensemble is None else ensemble
+    if isinstance(urls, list) and urls and isinstance(number, int) and len(urls) != number:
+        yield path, f"{len(urls)} URLs for {number} teachers (experiment.teacher-ensemble); give one for each"
+
+
+def _alignments(config: Mapping[str, Any]) -> Found:
+    for name in CORPORA:
+        corpus = _corpus(config, name)
+        given = [key for key in WITH_ALIGNMENTS if isinstance(corpus, Mapping) and corpus.get(key)]
+        for key in WITH_ALIGNMENTS if given and len(given) < len(WITH_ALIGNMENTS) else ():
+            if key not in given:
+                yield ("continuation", "corpora", name, given[0]), f"needs {key} beside it, or must go"
+
+
+def _vocabulary(config: Mapping[str, Any]) -> Found:
+    if _corpus(config, "distillation") and not at(config, ("continuation", "vocab")):
+        message = "needs continuation.vocab: the vocabulary of the run that made it"
+        yield ("continuation", "corpora", "distillation"), message
+
+
+def _urls(config: Mapping[str, Any]) -> Found:
+    for path, url in urls_of(config):
+        scheme, colon, rest = url.partition("://")
+        if not colon or scheme not in URL_SCHEMES or not rest.strip("/"):
+            allowed = ", ".join(f"{scheme}://" for scheme in URL_SCHEMES)
+            yield path, f"{url!r} is not a URL that can be fetched; it must begin with one of {allowed}"

@@ -1,0 +1,90 @@
+"""Edits of a training config as it was read: an old spelling goes, and today's takes its place.
+
+The same edits are applied to the values that are read, in memory, and by `migrate` to the file's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from translations_assets.config.yaml_reader import Document, KeyPath
+
+
+@dataclass(frozen=True)
+class Put:
+    """A value at a path. It takes the lines, and in a file the spelling, of what stood at `origin`."""
+
+    path: KeyPath
+    value: Any
+    origin: KeyPath
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What stood at `path` goes, and each of `puts` comes. `message` is for people.
+
+    An edit that only adds has the path of the section that it concerns, and `goes` is false.
+    """
+
+    path: KeyPath
+    message: str
+    puts: tuple[Put, ...] = ()
+    goes: bool = True
+
+
+def at(values: Any, path: KeyPath) -> Any:
+    """The value at a path; None when there is none."""
+    for part in path:
+        if isinstance(part, int):
+            values = values[part] if isinstance(values, list) and part < len(values) else None
+        else:
+            values = values.get(part) if isinstance(values, Mapping) else None
+    return values
+
+
+def apply(edit: Edit, document: Document) -> None:
+    """Change a document's values and lines; what is put must not be there yet."""
+    line = document.line(edit.path)
+    moved = [(put, _lines_below(document, put.origin)) for put in edit.puts]
+    if edit.goes:
+        _remove(document, edit.path)
+    for put, lines in moved:
+        _put(document, put, line)
+        document.lines |= {(*put.path, *rest): number for rest, number in lines.items()}
+
+
+def _lines_below(document: Document, origin: KeyPath) -> dict[KeyPath, int]:
+    return {
+        path[len(origin) :]: line for path, line in document.lines.items() if path[: len(origin)] == origin
+    }
+
+
+def _remove(document: Document, path: KeyPath) -> None:
+    parent, last = at(document.value, path[:-1]), path[-1]
+    del parent[last]
+    lines = {known: line for known, line in document.lines.items() if known[: len(path)] != path}
+    if isinstance(last, int):
+        lines = {_closed_up(known, path): line for known, line in lines.items()}
+    document.lines.clear()
+    document.lines.update(lines)
+
+
+def _closed_up(path: KeyPath, removed: KeyPath) -> KeyPath:
+    """The path of a list's item after one before it was removed."""
+    depth, index = len(removed) - 1, removed[-1]
+    if len(path) <= depth or path[:depth] != removed[:depth] or path[depth] < index:  # type: ignore[operator]
+        return path
+    return (*path[:depth], path[depth] - 1, *path[depth + 1 :])  # type: ignore[operator]
+
+
+def _put(document: Document, put: Put, line: int | None) -> None:
+    section: Any = document.value
+    for depth, key in enumerate(put.path[:-1]):
+        if section.get(key) is None:
+            section[key] = {}
+            if line is not None:
+                document.lines.setdefault(put.path[: depth + 1], line)
+        section = section[key]
+    section[put.path[-1]] = put.value

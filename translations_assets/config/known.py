@@ -1,0 +1,68 @@
+"""What Marian and sacreBLEU know: Marian's options with their types, sacreBLEU's test sets with their pairs.
+
+The table, `known.json`, is made from the installed versions by
+
+    python -m translations_assets.config.known > translations_assets/config/known.json
+
+so that a config is checked without starting Marian or importing sacreBLEU.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+TABLE = Path(__file__).with_name("known.json")
+FLAG = "FLAG"  # an option that is true or false
+
+
+def marian_options(task: str) -> Mapping[str, str]:
+    """The types (`UINT`, `FLOAT`, `TEXT`, `VECTOR`, FLAG) of Marian's options for a task: train or decode."""
+    options: Mapping[str, str] = _table()["marian"][task]
+    return options
+
+
+def sacrebleu_sets() -> Mapping[str, list[str]]:
+    """The language pairs (`en-ru`) of each test set of sacreBLEU."""
+    sets: Mapping[str, list[str]] = _table()["sacrebleu"]["sets"]
+    return sets
+
+
+@cache
+def _table() -> dict[str, Any]:
+    table: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf-8"))
+    return table
+
+
+def make_table() -> dict[str, Any]:
+    """The table, from the installed Marian and sacreBLEU."""
+    from importlib.metadata import version
+
+    from sacrebleu.dataset import DATASETS
+
+    tasks = {task: _options(task) for task in ("train", "decode")}
+    sets = {name: sorted(dataset.langpairs) for name, dataset in sorted(DATASETS.items())}
+    return {
+        "marian": {"version": version("pymarian"), **tasks},
+        "sacrebleu": {"version": version("sacrebleu"), "sets": sets},
+    }
+
+
+def _options(task: str) -> dict[str, str]:
+    """The options in Marian's help, whose lines read `  -b,--beam-size UINT=12   Beam size …`."""
+    import re
+    import subprocess
+
+    command = [str(Path(sys.executable).with_name("pymarian")), task, "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = re.findall(r"^  (?:-\w,)?--([a-z0-9-]+)(?: ([A-Z]+))?", done.stdout + done.stderr, re.MULTILINE)
+    return {name: kind or FLAG for name, kind in sorted(found)}
+
+
+if __name__ == "__main__":
+    json.dump(make_table(), sys.stdout, indent=1)
+    print()

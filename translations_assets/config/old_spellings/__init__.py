@@ -1,0 +1,31 @@
+"""Configs of 2021 to 2025, read as today's: one note for each key that is written in another way now.
+
+A rule looks at the values of a config as it was read and yields edits of what it knows; what it does not
+know, such as a key of the right name with a value of the wrong form, stays for the schema to refuse. Rules
+run one after another, each on what the one before has left: 2021's keys become 2022's, and these today's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+from translations_assets.config.edits import Edit, apply
+from translations_assets.config.old_spellings import snakemake, taskcluster
+from translations_assets.config.yaml_reader import Document
+
+Rule: TypeAlias = "Callable[[dict[str, Any]], Iterator[Edit]]"
+
+RULES: tuple[Rule, ...] = (*snakemake.RULES, *taskcluster.RULES)
+
+
+def rewrite(document: Document) -> list[Edit]:
+    """Bring a config into today's form and note what was changed; the edits, in the order of their making."""
+    made = []
+    for rule in RULES:
+        for edit in list(rule(document.value)):
+            document.note(edit.path, edit.message)
+            apply(edit, document)
+            made.append(edit)
+    document.notes.sort(key=lambda note: note.line or 0)
+    return made

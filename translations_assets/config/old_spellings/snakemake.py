@@ -1,0 +1,177 @@
+"""Old spellings of 2021 and 2022, when Snakemake ran the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from translations_assets.config.edits import Edit, Put, at
+from translations_assets.config.old_spellings.common import dropped, has, is_free, renamed
+
+MACHINE = ("root", "cuda", "cudnn", "deps", "gpus", "numgpus", "workspace", "mariancmake")
+MODELS_OF_2021 = {
+    "s2s": "training-backward",
+    "teacher-all": "training-teacher-base",
+    "teacher-parallel": "training-teacher-finetuned",
+    "student": "training-student",
+}
+NOT_YET = "NOT-YET-SUPPORTED"  # what the first configs for Taskcluster say in place of a path
+
+BACKWARD_EPOCHS = 10  # as in pipeline/train/configs/curriculum/backward.yml
+BASE_EPOCHS = 2  # of back-translations, as in pipeline/train/configs/curriculum/teacher.two-stage.yml
+
+
+def _is_of_snakemake(values: Mapping[str, Any]) -> bool:
+    own = ("backward-model", "vocab", "split-length")
+    return any(key in values for key in MACHINE) or any(has(values, ("experiment", key)) for key in own)
+
+
+def the_generations_defaults(values: dict[str, Any]) -> Iterator[Edit]:
+    """Snakemake ran everything unless told otherwise, where today's default is to stop at the teacher."""
+    if _is_of_snakemake(values) and "target-stage" not in values:
+        put = Put(("target-stage",), "all", ())
+        yield Edit(
+            (), "target-stage is not given; with Snakemake all was made, so read as all", (put,), False
+        )
+
+
+def the_only_student(values: dict[str, Any]) -> Iterator[Edit]:
+    """Before there was a choice of students, `tiny` was the only one; today's default is larger."""
+    experiment = values.get("experiment")
+    limits = [at(values, ("experiment", f"mono-max-sentences-{side}")) for side in ("src", "trg")]
+    old = _is_of_snakemake(values) or any(_is_count(limit) for limit in limits)
+    if old and isinstance(experiment, Mapping) and "student-model" not in experiment:
+        put = Put(("experiment", "student-model"), "tiny", ("experiment",))
+        yield Edit(
+            ("experiment",),
+            "student-model is not given; students were tiny then, so read as tiny",
+            (put,),
+            False,
+        )
+
+
+def machine(values: dict[str, Any]) -> Iterator[Edit]:
+    """Where Snakemake was installed, and on which machine."""
+    for key in MACHINE:
+        said = "a key of Snakemake; removed: paths, GPUs and memory are found by themselves"
+        yield from dropped(values, (key,), said)
+
+
+def training_of_2021(values: dict[str, Any]) -> Iterator[Edit]:
+    """`training.s2s.after-epochs: 10` → `marian-args.training-backward.after: 10e`."""
+    section = values.get("training")
+    if not isinstance(section, Mapping) or not set(section) <= set(MODELS_OF_2021):
+        return
+    puts = []
+    for model, options in section.items():
+        for option, value in options.items() if isinstance(options, Mapping) else ():
+            unit = {"after-epochs": "e", "after-batches": "u"}.get(option)
+            name, new = ("after", f"{value}{unit}") if unit else (option, value)
+            path = ("marian-args", MODELS_OF_2021[model], name)
+            puts.append(Put(path, new, ("training", model, option)))
+    if all(is_free(values, put.path) for put in puts):
+        yield Edit(("training",), "a section of 2021; read as marian-args", tuple(puts))
+
+
+def bicleaner_threshold(values: dict[str, Any]) -> Iterator[Edit]:
+    """One threshold for all datasets, before each could have its own."""
+    old, new = ("experiment", "bicleaner-threshold"), ("experiment", "bicleaner", "default-threshold")
+    if has(values, old) and has(values, new):
+        yield Edit(old, "a key of 2021; removed, as bicleaner.default-threshold is there")
+    yield from renamed(values, old, new, "a key of 2021")
+
+
+def division(values: dict[str, Any]) -> Iterator[Edit]:
+    """How a text is divided for translation: into parts of so many lines, later into so many parts."""
+    yield from renamed(
+        values, ("experiment", "split-chunks"), ("taskcluster", "split-chunks"), "it has moved"
+    )
+    yield from dropped(
+        values,
+        ("experiment", "split-length"),
+        "a key of 2022; removed: a text is divided into taskcluster.split-chunks parts, however long it is",
+    )
+
+
+def earlier_models(values: dict[str, Any]) -> Iterator[Edit]:
+    """`backward-model` and `vocab`: a path, or an empty text for none."""
+    for key, taken in (("backward-model", ("models", "backwards")), ("vocab", ("vocab",))):
+        old, new = ("experiment", key), ("continuation", *taken)
+        given = at(values, old)
+        if has(values, old) and given in ("", None, NOT_YET):
+            yield Edit(old, "a key of 2022; removed, as it names nothing")
+        elif isinstance(given, str) and is_free(values, new):
+            said = f"a key of 2022; read as continuation.{'.'.join(taken)}"
+            if key == "vocab":
+                puts = tuple(Put((*new, side), given, old) for side in ("src", "trg"))
+            else:
+                puts = (
+                    Put((*new, "url"), given, old),
+                    Put((*new, "mode"), "use", old),
+                    Put((*new, "type"), "default", old),
+                )
+            yield Edit(old, said, puts)
+
+
+def epochs_of_the_backwards_model(values: dict[str, Any]) -> Iterator[Edit]:
+    """Epochs are counted by the curriculum now, as Marian sees an endless stream."""
+    path = ("marian-args", "training-backward", "after")
+    if at(values, path) == f"{BACKWARD_EPOCHS}e":
+        yield Edit(
+            path, f"removed: the backwards model's curriculum ends after {BACKWARD_EPOCHS} epochs, too"
+        )
+
+
+def teacher_in_two_runs(values: dict[str, Any]) -> Iterator[Edit]:
+    """Until 2023 a teacher was trained twice: on all text, then on the parallel corpus alone.
+
+    Now one run does both (teacher-mode: two-stage); it ends as the second run did.
+    """
+    base, tuned, new = (("marian-args", f"training-teacher{name}") for name in ("-base", "-finetuned", ""))
+    if has(values, new) or not isinstance(at(values, ("marian-args",)), Mapping):
+        return
+    options = at(values, base)
+    if isinstance(options, Mapping):
+        if options.get("after") == f"{BASE_EPOCHS}e":
+            said = f"removed: two-stage teachers see back-translations for {BASE_EPOCHS} epochs, too"
+            yield Edit((*base, "after"), said)
+        elif "after" in options:
+            said = (
+                f"{options['after']}: removed, as the first stage's length is that of teacher-mode: two-stage"
+            )
+            yield Edit((*base, "after"), said)
+    yield from _joined(values, base, tuned, new)
+
+
+def _joined(values: Any, base: Any, tuned: Any, new: Any) -> Iterator[Edit]:
+    first, second = at(values, base), at(values, tuned)
+    if isinstance(first, Mapping) and not isinstance(second, Mapping):
+        put = Put(new, {name: value for name, value in first.items() if name != "after"}, base)
+        yield Edit(base, "a key of 2022; read as training-teacher", (put,))
+    elif isinstance(second, Mapping):
+        yield Edit(tuned, "a key of 2022; read as training-teacher", (Put(new, dict(second), tuned),))
+        if isinstance(first, Mapping):
+            kept = [name for name in first if name not in second and name != "after"]
+            puts = tuple(Put((*new, name), first[name], (*base, name)) for name in kept)
+            other = [
+                f"{name}: {first[name]}" for name in first if second.get(name, first[name]) != first[name]
+            ]
+            lost = f" without {', '.join(other)}, which training-teacher-finetuned overrides" if other else ""
+            yield Edit(base, f"a key of 2022; read as training-teacher{lost}", puts)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+RULES = (
+    the_generations_defaults,
+    the_only_student,
+    machine,
+    training_of_2021,
+    bicleaner_threshold,
+    division,
+    earlier_models,
+    epochs_of_the_backwards_model,
+    teacher_in_two_runs,
+)

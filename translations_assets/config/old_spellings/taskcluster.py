@@ -1,0 +1,195 @@
+"""Old spellings of 2023 to 2025, when Taskcluster ran the pipeline, and what configs of all years carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from translations_assets.config.datasets import parse_dataset
+from translations_assets.config.edits import Edit, Put, at
+from translations_assets.config.errors import ConfigError
+from translations_assets.config.old_spellings.common import dropped, has, is_free, renamed
+from translations_assets.config.yaml_reader import KeyPath
+
+MODELS = {
+    "train-teacher": "teacher",
+    "teacher": "teacher",
+    "train-backwards": "backwards",
+    "backwards": "backwards",
+}
+CORPORA = {"original-parallel": "parallel", "student-distillation": "distillation"}
+CATEGORIES = ("train", "devtest", "test", "mono-src", "mono-trg")
+THRESHOLDS = (
+    (("bicleaner",), "train"),
+    (("monocleaner", "mono-src"), "mono-src"),
+    (("monocleaner", "mono-trg"), "mono-trg"),
+)
+# Thresholds that upstream's templates gave to every config, whether it listed the dataset or not.
+FROM_TEMPLATES = frozenset(
+    {
+        "hplt_mono_v2_0",
+        "mtdata_Neulab-tedtalks_train-1-eng-rus",
+        "opus_CCAligned_v1",
+        "opus_LinguaTools-WikiTitles_v2014",
+        "opus_NLLB_v1",
+        "opus_OpenSubtitles_v2018",
+        "opus_ParaCrawl_v8",
+        "opus_ParaCrawl_v9",
+        "opus_WikiMatrix_v1",
+        "opus_bible-uedin_v1",
+    }
+)
+FORMER_STAGES = ("alignments-priors", "alignments-priors2")
+
+
+def group_ids(values: dict[str, Any]) -> Iterator[Edit]:
+    """Underscores, as Taskcluster's own parameters have them."""
+    yield from renamed(values, ("previous_group_ids",), ("previous-group-ids",), "a key of 2024")
+
+
+def existing_tasks(values: dict[str, Any]) -> Iterator[Edit]:
+    """Ids of finished tasks of Taskcluster."""
+    said = "removed: finished steps are found by what they are made from, not by ids of Taskcluster"
+    yield from dropped(values, ("existing_tasks",), said)
+
+
+def opuscleaner(values: dict[str, Any]) -> Iterator[Edit]:
+    """A text, "true" or "false"; without OpusCleaner the scripts of 2024 cleaned."""
+    path, mode = ("experiment", "use-opuscleaner"), ("experiment", "opuscleaner-mode")
+    given = str(at(values, path)).lower()
+    if given == "true":
+        yield from dropped(values, path, "a key of 2024; removed: corpora are always cleaned by filters")
+    elif given == "false":
+        if has(values, mode):
+            yield Edit(mode, "removed, as it has no meaning beside use-opuscleaner: false")
+        put = Put(mode, "legacy", path)
+        yield Edit(path, "a key of 2024; read as opuscleaner-mode: legacy", (put,))
+
+
+def fluency(values: dict[str, Any]) -> Iterator[Edit]:
+    """The least fluency of a line of HPLT's first release."""
+    said = "a key of 2024; removed: lines of HPLT 1.2 are kept when their fluency is 0.8 or more"
+    for key in ("min-fluency-threshold", "hplt-min-fluency"):
+        yield from dropped(values, ("experiment", key), said)
+
+
+def limits(values: dict[str, Any]) -> Iterator[Edit]:
+    """One number, that limited each dataset and their sum alike."""
+    for side in ("src", "trg"):
+        path = ("experiment", f"mono-max-sentences-{side}")
+        given = at(values, path)
+        if isinstance(given, int) and not isinstance(given, bool):
+            puts = tuple(Put((*path, key), given, path) for key in ("total", "per-dataset"))
+            yield Edit(path, "one number; read as both total and per-dataset", puts)
+
+
+def pretrained_models(values: dict[str, Any]) -> Iterator[Edit]:
+    """Models of an earlier run: `train-teacher` and `train-backwards`, each with a list of URLs."""
+    path = ("experiment", "pretrained-models")
+    given = at(values, path)
+    if given == {}:
+        yield Edit(path, "a key of 2024; removed, as it names nothing")
+    if not isinstance(given, Mapping) or not given:
+        return
+    puts: list[Put] = []
+    for name, model in given.items():
+        found = _continued(name, model, (*path, name))
+        if not found or not all(is_free(values, put.path) for put in found):
+            return
+        puts += found
+    yield Edit(path, "a key of 2024; read as continuation.models", tuple(puts))
+
+
+def _continued(name: str, model: Any, path: KeyPath) -> list[Put]:
+    """What stands for a pretrained model in `continuation.models`; nothing when its form is unknown."""
+    if name not in MODELS or not isinstance(model, Mapping) or not isinstance(model.get("urls"), list):
+        return []
+    new = ("continuation", "models", MODELS[name])
+    puts = [Put((*new, key), value, (*path, key)) for key, value in model.items()]
+    if MODELS[name] == "backwards":
+        if len(model["urls"]) != 1:
+            return []
+        url = Put((*new, "url"), model["urls"][0], (*path, "urls", 0))
+        puts = [url, *(put for put in puts if put.path[-1] != "urls")]
+    return puts
+
+
+def corpora(values: dict[str, Any]) -> Iterator[Edit]:
+    """The first names of continued corpora, early in 2025."""
+    for old, new in CORPORA.items():
+        section = ("continuation", "corpora")
+        yield from renamed(values, (*section, old), (*section, new), "a key of 2025")
+
+
+def no_thresholds(values: dict[str, Any]) -> Iterator[Edit]:
+    """An empty list for no thresholds."""
+    for section, _ in THRESHOLDS:
+        path = ("experiment", *section, "dataset-thresholds")
+        if at(values, path) == []:
+            yield Edit(path, "an empty list; read as {}", (Put(path, {}, path),))
+
+
+def thresholds_from_templates(values: dict[str, Any]) -> Iterator[Edit]:
+    """Thresholds that the templates of configs hold, of datasets that this config does not list."""
+    for section, category in THRESHOLDS:
+        path = ("experiment", *section, "dataset-thresholds")
+        thresholds = at(values, path)
+        keys = at(values, ("datasets", category))
+        listed = {_slug(key) for key in keys if isinstance(key, str)} if isinstance(keys, list) else set()
+        for name in list(thresholds) if isinstance(thresholds, Mapping) else ():
+            if _slug(name) in FROM_TEMPLATES - listed:
+                said = f"removed: all configs were given it, and datasets.{category} lists no such dataset"
+                yield Edit((*path, name), said)
+
+
+def names_of_thresholds(values: dict[str, Any]) -> Iterator[Edit]:
+    """Dataset keys with `/`, `.` and `:`, before thresholds were named as datasets are in labels."""
+    for section, _ in THRESHOLDS:
+        path = ("experiment", *section, "dataset-thresholds")
+        thresholds = at(values, path)
+        for name in list(thresholds) if isinstance(thresholds, Mapping) else ():
+            slug = _slug(name)
+            if slug and slug != name and slug not in thresholds:
+                yield from renamed(values, (*path, name), (*path, slug), "a dataset key")
+
+
+def doubles(values: dict[str, Any]) -> Iterator[Edit]:
+    """Datasets that stand in a list twice: lists were taken as sets."""
+    for category in CATEGORIES:
+        keys = at(values, ("datasets", category))
+        if not isinstance(keys, list):
+            continue
+        again = [i for i, key in enumerate(keys) if isinstance(key, str) and key in keys[:i]]
+        for index in reversed(again):  # so that the numbers of the others stay
+            said = f"{keys[index]!r} stands in the list twice; this one is removed"
+            yield Edit(("datasets", category, index), said)
+
+
+def former_stages(values: dict[str, Any]) -> Iterator[Edit]:
+    """Machines for stages that are part of others now."""
+    section = ("taskcluster", "worker-classes")
+    for name in FORMER_STAGES:
+        yield from dropped(values, (*section, name), "removed: priors are made by the stages that align")
+
+
+def _slug(key: str) -> str:
+    try:
+        return parse_dataset(key).slug
+    except ConfigError:
+        return ""
+
+
+RULES = (
+    group_ids,
+    existing_tasks,
+    opuscleaner,
+    fluency,
+    limits,
+    pretrained_models,
+    corpora,
+    no_thresholds,
+    thresholds_from_templates,
+    names_of_thresholds,
+    doubles,
+    former_stages,
+)

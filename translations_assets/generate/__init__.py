@@ -1,0 +1,1 @@
+"""Finds the datasets of a language pair, chooses among them, and writes a training config."""

@@ -1,0 +1,69 @@
+"""A training config for a language pair: searched, chosen, written, and read again to be sure of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from translations_assets.config.errors import ConfigError, Problem
+from translations_assets.config.languages import language
+from translations_assets.config.load import parse_config
+from translations_assets.config.messages import describe
+from translations_assets.config.schema import Experiment
+from translations_assets.generate import found, held_out
+from translations_assets.generate.choose import Choice, choose
+from translations_assets.generate.found import Query
+from translations_assets.generate.search import Search, search
+from translations_assets.generate.write import write
+from translations_assets.steps.errors import TranslationsError
+
+# huggingface_mono tells of nothing that could stand in a config as it is.
+IMPORTERS = ("opus", "mtdata", "sacrebleu", "huggingface_parallel", "hplt-mono", "news-crawl")
+
+
+@dataclass(frozen=True)
+class Generated:
+    """The text of a config, what was chosen for it, and what could not be learnt."""
+
+    text: str
+    choice: Choice
+    problems: Sequence[found.Problem]
+
+
+def pair_of(src: str, trg: str, mirror: str) -> Query:
+    """What to search for. Raises ConfigError for codes of no known language, and for one language twice."""
+    query = Query(language(src), language(trg), mirror)
+    if src == trg:
+        raise ConfigError.of(f"{src} is both languages of the pair; give two")
+    return query
+
+
+def check_name(name: str, query: Query) -> None:
+    """Raise ConfigError unless an experiment may have the name: before a search that takes a while."""
+    try:
+        Experiment.model_validate({"name": name, "src": query.src.code, "trg": query.trg.code})
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        raise ConfigError([Problem(describe(each, Experiment), key="--name") for each in details]) from error
+
+
+def generate(name: str, query: Query) -> Generated:
+    """A config from a search; raises TranslationsError when it finds no training data."""
+    check_name(name, query)
+    return compose(name, query, search(query, IMPORTERS))
+
+
+def compose(name: str, query: Query, searched: Search) -> Generated:
+    """The config that a search leads to."""
+    choice = choose([*held_out.find(query), *searched.found], query)
+    if not choice.chosen["train"]:
+        problems = "".join(f"\n  {each.importer}: {each.message}" for each in searched.problems)
+        raise TranslationsError(
+            f"no training data was found for {query.src.name} and {query.trg.name}"
+            + (f". Try again when these can be reached:{problems}" if problems else "")
+        )
+    text = write(name, query, choice, searched.problems)
+    parse_config(text, f"the config made for {query.src.code}-{query.trg.code}")
+    return Generated(text, choice, searched.problems)

@@ -1,0 +1,99 @@
+"""Datasets of the Hugging Face hub (https://huggingface.co/datasets) that name the languages in their cards.
+
+The hub does not say which columns hold the text, so a person must look at a dataset before it can be named in
+a config.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from translations_assets.config.languages import Language
+from translations_assets.generate.fetch import NoAnswer, NotThere, read_json
+from translations_assets.generate.found import Found, Problem, Query, licence_text
+
+API = "https://huggingface.co/api/datasets"
+DATASETS = "https://huggingface.co/datasets"
+LIMIT = 100  # of the most downloaded datasets; rarely used ones are seldom good
+SPEECH = "task_categories:automatic-speech-recognition"
+TRANSLATION = "task_categories:translation"
+UNITS = {"K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
+PARALLEL, MONO, ANY = "huggingface_parallel", "huggingface_mono", "huggingface_any"
+TO_BE_NAMED = {
+    PARALLEL: "look at it, then name it hfp_<repository>:<subset>:<split>:<source column>:<target column>",
+    MONO: "look at it, then name it hf_<repository>:<subset>:<split>:<column>",
+    ANY: "look at it first",
+}
+
+
+def find_parallel(query: Query) -> Iterator[Found | Problem]:
+    """Datasets in both languages."""
+    yield from _find(PARALLEL, [query.src, query.trg], (), query.mirror)
+
+
+def find_mono(query: Query) -> Iterator[Found | Problem]:
+    """Datasets in one of the languages alone."""
+    for _, language in query.sides:
+        yield from _find(MONO, [language], ("multilinguality:monolingual",), query.mirror)
+
+
+def find_any(query: Query) -> Iterator[Found | Problem]:
+    """Datasets in one of the languages, alone or among others."""
+    for _, language in query.sides:
+        yield from _find(ANY, [language], (), query.mirror)
+
+
+def _find(
+    importer: str, languages: Sequence[Language], tags: Sequence[str], mirror: str
+) -> Iterator[Found | Problem]:
+    filters = [*(f"language:{language.iso639_1}" for language in languages), *tags]
+    wanted = "".join(f"filter={quote(each, safe=':')}&" for each in filters)
+    url = f"{API}?{wanted}sort=downloads&direction=-1&limit={LIMIT}"
+    try:
+        answer = read_json(url, mirror)
+        found = [_Repository(each, importer) for each in answer]
+    except (NoAnswer, NotThere) as error:
+        yield Problem(importer, str(error))
+    except (KeyError, TypeError, AttributeError) as error:
+        yield Problem(importer, f"the answer of {url} cannot be understood ({error!r})")
+    else:
+        # The order of downloads changes from day to day; the largest first does not.
+        for each in sorted(found, key=lambda each: (-each.least, each.name)):
+            if SPEECH not in each.tags:
+                yield each.found()
+
+
+class _Repository:
+    """A dataset as the hub's API has it; its tags tell size, licence and tasks."""
+
+    def __init__(self, told: dict[str, Any], importer: str) -> None:
+        self.name = str(told["id"])
+        self.tags = [str(tag) for tag in told.get("tags", ())]
+        self._importer = importer
+        self._is_gated = bool(told.get("gated"))
+        self._size = self._tagged("size_categories").upper()
+
+    @property
+    def least(self) -> int:
+        """How many entries it has at least, 0 when unknown: 1000000 of `1M<n<10M`."""
+        lower = self._size.partition("<")[0]
+        number, unit = lower[:-1], lower[-1:]
+        return int(number) * UNITS[unit] if number.isdigit() and unit in UNITS else 0
+
+    def found(self) -> Found:
+        return Found(
+            self._importer,
+            self.name,
+            use="train" if self._importer == PARALLEL and TRANSLATION in self.tags else "",
+            extent=", ".join(
+                filter(None, (self._size.replace("N", "n"), "asks for a login" * self._is_gated))
+            ),
+            licence=licence_text(self._tagged("license")),
+            url=f"{DATASETS}/{self.name}",
+            skipped=TO_BE_NAMED[self._importer],
+        )
+
+    def _tagged(self, name: str) -> str:
+        return next((tag.partition(":")[2] for tag in self.tags if tag.startswith(f"{name}:")), "")

@@ -1,0 +1,46 @@
+"""Years of news of the News Crawl (https://data.statmt.org/news-crawl), from the listings of its folders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from translations_assets.config.addresses import NEWS_CRAWL
+from translations_assets.config.languages import Language
+from translations_assets.generate.fetch import NoAnswer, NotThere, read
+from translations_assets.generate.found import Found, Problem, Query, estimate
+
+IMPORTER = "news-crawl"
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}  # as Apache's listings count
+
+
+def find(query: Query) -> Iterator[Found | Problem]:
+    """The years of both languages, the oldest first; none where the News Crawl lacks the language."""
+    for category, language in query.sides:
+        try:
+            yield from _years(language, category, query.mirror)
+        except NotThere:
+            continue
+        except NoAnswer as error:
+            yield Problem(IMPORTER, str(error))
+
+
+def _years(language: Language, category: str, mirror: str) -> list[Found]:
+    code = language.news_crawl
+    folder = f"{NEWS_CRAWL}/{code}/"
+    listing = read(folder, mirror).decode("utf-8", "replace")
+    # A row: <a href="news.2019.lt.shuffled.deduped.gz">…</a></td><td>2021-01-08 12:10</td><td>132M</td>
+    row = rf'href="(news\.\d{{4}})\.{re.escape(code)}\.shuffled\.deduped\.gz"[^\n]*?>\s*([\d.]+)([KMG]?)\s*<'
+    found = re.findall(row, listing)
+    if not found and "shuffled" in listing:
+        raise NoAnswer(f"the listing {folder} cannot be understood")
+    return [
+        _year(name, float(number) * UNITS[unit], category, f"{folder}{name}.{code}.shuffled.deduped.gz")
+        for name, number, unit in sorted(set(found))
+    ]
+
+
+def _year(name: str, size: float, category: str, url: str) -> Found:
+    size = int(size)
+    key = f"news-crawl_{name}"
+    return Found(IMPORTER, key, category, estimate(size), estimated=True, bytes=size, url=url)

@@ -1,0 +1,133 @@
+"""Corpora of OPUS (https://opus.nlpl.eu), listed by its API; its repository has their licences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+from translations_assets.config.addresses import MONO
+from translations_assets.config.online import ask
+from translations_assets.generate.fetch import NoAnswer, NotThere, read, read_json
+from translations_assets.generate.found import Found, Problem, Query, estimate, licence_text, reason_of
+
+IMPORTER = "opus"
+API = "https://opus.nlpl.eu/opusapi/?source={src}&target={trg}&preprocessing=moses&version=latest"
+LICENCES_HOST = "https://raw.githubusercontent.com"
+LICENCES = LICENCES_HOST + "/Helsinki-NLP/OPUS/main/corpus/{corpus}/info.yaml"
+NLLB = "NLLB/v1"
+NLLB_LICENCE = "ODC-By"
+AT_ONCE = 16
+
+# Why corpora are left out, by their names.
+SKIPPED = {
+    "CCMatrix": "NLLB was made from it, and holds most of it",
+    "MultiMaCoCu": "the multilingual form of MaCoCu",
+    "MultiHPLT": "the multilingual form of HPLT",
+    "WikiTitles": "of some pairs the sides are exchanged; LinguaTools-WikiTitles is the same, and right",
+    "SPC": "its files cannot be read",
+    "WMT-News": "the test sets of WMT",
+    r"(?i)opus-?100.*": "a sample of the other corpora",
+    r"(?i).*(flores|ntrex|newstest).*": "a test set",
+}
+
+
+def find(query: Query) -> Iterator[Found | Problem]:
+    """Parallel corpora, the largest first, and the monolingual side of NLLB."""
+    url = API.format(src=query.src.opus, trg=query.trg.opus)
+    try:
+        yield from _with_licences(_parallel(read_json(url, query.mirror), url), query.mirror)
+    except (NoAnswer, NotThere) as error:
+        yield Problem(IMPORTER, str(error))
+    yield from _mono(query)
+
+
+def _parallel(answer: Any, url: str) -> list[Found]:
+    try:
+        rows = [_Row(row) for row in answer["corpora"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise NoAnswer(f"the answer of {url} cannot be understood ({error!r})") from error
+    newest = _newest(rows)
+    found = [row.found(newest[row.corpus]) for row in rows]
+    unique: dict[str, Found] = {}
+    for each in sorted(found, key=lambda each: (-(each.sentences or 0), each.key)):
+        unique.setdefault(each.key, each)  # the API lists some corpora twice; the larger figure is the whole
+    return list(unique.values())
+
+
+class _Row:
+    """A corpus in one version, as the API has it."""
+
+    def __init__(self, row: Mapping[str, Any]) -> None:
+        self.corpus, self.version = str(row["corpus"]), str(row["version"])
+        self.is_latest = row.get("latest") in ("True", True)
+        self._pairs = int(row.get("alignment_pairs") or 0)
+        self._bytes = int(row.get("size") or 0) * 1024 or None
+        self._url = str(row.get("url") or "")
+
+    def found(self, newest: str) -> Found:
+        skipped = reason_of(self.corpus, SKIPPED) if self.version == newest else f"{newest} is newer"
+        key = f"opus_{self.corpus}/{self.version}"
+        return Found(IMPORTER, key, "train", self._pairs, bytes=self._bytes, url=self._url, skipped=skipped)
+
+
+def _newest(rows: Iterable[_Row]) -> dict[str, str]:
+    """The newest version of each corpus: what the API calls the latest, else the highest."""
+    newest: dict[str, str] = {}
+    for row in sorted(rows, key=lambda row: (row.is_latest, version_order(row.version))):
+        newest[row.corpus] = row.version
+    return newest
+
+
+def version_order(version: str) -> tuple[tuple[int, str], ...]:
+    """A key that sorts versions by their numbers: v7.1 before v10, v2018 before v2018q4."""
+    return tuple((int(part), "") if part.isdigit() else (0, part) for part in re.findall(r"\d+|\D+", version))
+
+
+def _with_licences(corpora: list[Found], mirror: str) -> Iterator[Found | Problem]:
+    away: list[NoAnswer] = []
+
+    def licensed(each: Found) -> Found:
+        if away or each.skipped or not each.sentences:
+            return each  # a server that is away is not asked a hundred times
+        try:
+            return replace(each, licence=_licence(each.key, mirror))
+        except NoAnswer as error:
+            away.append(error)
+            return each
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield from pool.map(licensed, corpora)
+    if away:
+        yield Problem(IMPORTER, f"licences could not all be looked up: no answer from {LICENCES_HOST}")
+
+
+def _licence(key: str, mirror: str) -> str:
+    corpus = key.removeprefix("opus_").partition("/")[0]
+    try:
+        text = read(LICENCES.format(corpus=corpus), mirror).decode("utf-8", "replace")
+    except NotThere:
+        return ""
+    stated = re.search(r"^license: *(?![ >|])(.*)$", text, re.MULTILINE)
+    return licence_text(stated[1].strip("'\" ")) if stated else ""
+
+
+def _mono(query: Query) -> Iterator[Found | Problem]:
+    for category, language in query.sides:
+        [[url]] = MONO["opus"](NLLB, language)
+        answer = ask(url, query.mirror)
+        if not answer.problem:
+            yield Found(
+                IMPORTER,
+                f"opus_{NLLB}",
+                category,
+                estimate(answer.size),
+                estimated=True,
+                bytes=answer.size,
+                licence=NLLB_LICENCE,
+                url=url,
+            )
+        elif answer.is_unknown:
+            yield Problem(IMPORTER, answer.problem)

@@ -1,0 +1,1 @@
+"""The Kubernetes runner: each attempt is a Job of the cluster, or a part of one."""

@@ -1,0 +1,275 @@
+"""The Kubernetes API as the runner uses it: the jobs and pods of one namespace, with patience."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+from translations_assets.runners.kubernetes.state import JobState, Object
+from translations_assets.steps.errors import TranslationsError
+
+if TYPE_CHECKING:
+    from kubernetes.client import ApiClient
+
+AWAY_SECONDS = 900.0  # an API server that is away so long is given up
+COMPONENT = "translations-worker"
+_REFUSED_SECONDS = (
+    30.0  # a server that has just started, or a token just renewed: both are refused for a moment
+)
+_FIRST_PAUSE, _LAST_PAUSE = 0.5, 10.0
+_TIMEOUT = (10, 60)  # seconds to connect, and without a byte of the answer
+_WATCH_SECONDS = 60  # a watch is begun anew so often, so that a connection that died unseen does not last
+_SELECTOR = f"app.kubernetes.io/component={COMPONENT}"
+_CONNECTIONS = 200  # that are kept for the next request; more may be open
+_EVENTS = 100
+
+Kind: TypeAlias = Literal["jobs", "pods"]
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+
+class ClusterError(TranslationsError):
+    """The cluster refuses what it was asked for."""
+
+
+class ClusterAway(ClusterError):
+    """The cluster cannot be reached, or cannot answer; that may pass."""
+
+
+class Unavailable(ClusterAway):
+    """The API server is there, but cannot do it now."""
+
+
+class Conflict(ClusterError):
+    """There is an object of that name already."""
+
+
+class Missing(ClusterError):
+    """There is no such object."""
+
+
+class Expired(ClusterError):
+    """Changes since so long ago are not known any more: list anew."""
+
+
+class Cluster:
+    """One namespace of a cluster. Every call is tried again while the API server is away, for 15 minutes."""
+
+    def __init__(self, client: ApiClient, namespace: str) -> None:
+        from kubernetes.client import BatchV1Api, CoreV1Api
+
+        self.namespace = namespace
+        self._client, self._batch, self._core = client, BatchV1Api(client), CoreV1Api(client)
+
+    @classmethod
+    def connect(cls, namespace: str, context: str | None = None, kubeconfig: str | None = None) -> Cluster:
+        """The cluster of a kubeconfig's context; in a pod and without either, the pod's own cluster.
+
+        Raises ClusterError when there is no usable kubeconfig.
+        """
+        import os
+
+        from kubernetes import config
+        from kubernetes.client import ApiClient, Configuration
+
+        settings = Configuration()
+        try:
+            if "KUBERNETES_SERVICE_HOST" in os.environ and not context and not kubeconfig:
+                config.load_incluster_config(client_configuration=settings)
+            else:
+                config.load_kube_config(kubeconfig, context, settings)
+        except (config.ConfigException, OSError, ValueError) as error:
+            raise ClusterError(
+                f"There is no usable kubeconfig: {error}. Set KUBECONFIG, and kubernetes.context "
+                "in the deployment file."
+            ) from error
+        settings.retries = False  # ours are longer, and told
+        settings.connection_pool_maxsize = _CONNECTIONS
+        return cls(ApiClient(settings), namespace)
+
+    def create_job(self, body: Mapping[str, Any], wait: Callable[[float], object] = time.sleep) -> JobState:
+        """Create a job. Raises Conflict when there is one of that name, perhaps by an earlier try of ours."""
+        create = self._batch.create_namespaced_job
+        return JobState.of(self._ask(lambda: create(self.namespace, body, **_RAW), AWAY_SECONDS, wait))
+
+    def job(self, name: str) -> JobState | None:
+        """A job as it is now."""
+        try:
+            return JobState.of(
+                self._ask(lambda: self._batch.read_namespaced_job(name, self.namespace, **_RAW))
+            )
+        except Missing:
+            return None
+
+    def delete_job(self, job: JobState, patience: float = AWAY_SECONDS) -> None:
+        """Delete a job and its pods; one that is gone, or has a successor of its name, is no error."""
+        options = {
+            "propagationPolicy": "Background",  # without it the pods stay
+            "preconditions": {"uid": job.uid},
+        }
+        delete = self._batch.delete_namespaced_job
+        with suppress(Missing, Conflict):
+            self._ask(lambda: delete(job.name, self.namespace, body=options, **_RAW), patience)
+
+    def all(self, kind: Kind, patience: float = AWAY_SECONDS) -> tuple[list[Object], str]:
+        """All of our jobs or pods, and the version from which to watch."""
+        value = self._ask(
+            lambda: self._lister(kind)(self.namespace, label_selector=_SELECTOR, **_RAW), patience
+        )
+        return value["items"], value["metadata"]["resourceVersion"]
+
+    def watch(self, kind: Kind, version: str) -> Iterator[tuple[str, Object]]:
+        """Changes since a version, for a minute: `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK`; and the object.
+
+        Raises ClusterAway when that ends early, and Expired; nothing is tried again.
+        """
+        response = self._try(
+            lambda: self._lister(kind)(
+                self.namespace,
+                label_selector=_SELECTOR,
+                watch=True,
+                allow_watch_bookmarks=True,
+                resource_version=version,
+                timeout_seconds=_WATCH_SECONDS,
+                _preload_content=False,
+                _request_timeout=(_TIMEOUT[0], _WATCH_SECONDS + 15),
+            )
+        )
+        for line in _lines(_stream(response)):
+            event = json.loads(line)
+            if event["type"] == "ERROR":
+                raise _error(event["object"].get("code", 500), event["object"].get("message", ""))
+            yield event["type"], event["object"]
+
+    def log(self, pod: str, since: str, *, follow: bool) -> Iterator[bytes]:
+        """A pod's log from a second on, in pieces as they come, each line with its time before it.
+
+        Raises ClusterAway when it breaks off, Missing when the pod is gone; nothing is tried again.
+        """
+        query = [("timestamps", "true"), ("follow", str(follow).lower())]
+        query += [("sinceTime", since)] if since else []
+        # The client's own method knows no `sinceTime`, and seconds before now need clocks that agree
+        response = self._try(
+            lambda: self._client.call_api(
+                "/api/v1/namespaces/{namespace}/pods/{name}/log",
+                "GET",
+                {"namespace": self.namespace, "name": pod},
+                query,
+                {"Accept": "*/*"},
+                auth_settings=["BearerToken"],
+                _return_http_data_only=True,
+                **_RAW,
+            )
+        )
+        yield from _stream(response)
+
+    def events(self, name: str) -> list[str]:
+        """What the cluster says of a job or pod, latest last; nothing when we may not ask."""
+        listing = self._core.list_namespaced_event
+        selector = f"involvedObject.name={name}"
+        try:
+            value = self._ask(
+                lambda: listing(self.namespace, field_selector=selector, limit=_EVENTS, **_RAW), 0
+            )
+        except ClusterError as error:
+            _log.debug("The events of %s cannot be read: %s", name, error)
+            return []
+        events = sorted(value["items"], key=lambda event: event.get("lastTimestamp") or "")
+        return [f"{event.get('reason', '')}: {event.get('message', '')}" for event in events]
+
+    def _lister(self, kind: Kind) -> Callable[..., Any]:
+        lister: Callable[..., Any] = (
+            self._batch.list_namespaced_job if kind == "jobs" else self._core.list_namespaced_pod
+        )
+        return lister
+
+    def _ask(
+        self,
+        action: Callable[[], Any],
+        patience: float = AWAY_SECONDS,
+        wait: Callable[[float], object] = time.sleep,
+    ) -> dict[str, Any]:
+        """The JSON that a call gives, tried again so long while that may help."""
+        began, pause = time.monotonic(), _FIRST_PAUSE
+        while True:
+            try:
+                value: dict[str, Any] = json.loads(self._try(lambda: action().data))
+                return value
+            except ClusterAway as error:
+                limit = min(patience, _REFUSED_SECONDS) if isinstance(error, _Refused) else patience
+                if time.monotonic() - began + pause > limit or wait(pause):
+                    raise
+                if pause == _FIRST_PAUSE:
+                    _log.warning("%s Trying again for %.0f s.", error, limit)
+                pause = min(2 * pause, _LAST_PAUSE)
+
+    def _try(self, action: Callable[[], T]) -> T:
+        from kubernetes.client import ApiException
+
+        try:
+            return action()
+        except ApiException as error:
+            raise _error(error.status or 0, _message(error)) from error
+        except _broken() as error:
+            raise _away(error) from error
+
+
+class _Refused(Unavailable):
+    """The cluster does not let us; a server that has just started says that to everybody."""
+
+
+_RAW = {"_preload_content": False, "_request_timeout": _TIMEOUT}
+
+
+def _broken() -> tuple[type[Exception], ...]:
+    """What a connection that breaks raises."""
+    import urllib3.exceptions
+
+    return urllib3.exceptions.HTTPError, http.client.HTTPException, OSError
+
+
+def _away(error: Exception) -> ClusterAway:
+    return ClusterAway(f"The cluster's API server cannot be reached ({type(error).__name__}: {error}).")
+
+
+def _error(status: int, message: str) -> ClusterError:
+    """What a status means."""
+    said = f"The cluster answers {status}: {message}"
+    if status in (401, 403):
+        if "exceeded quota" in message:
+            return Unavailable(f"{said}. The namespace's quota is used up.")
+        return _Refused(f"{said}. See the roles in the deployment's guide.")
+    kinds: dict[int, type[ClusterError]] = {404: Missing, 409: Conflict, 410: Expired}
+    away = status == 0 or status == 429 or status >= 500
+    return (Unavailable if away else kinds.get(status, ClusterError))(said)
+
+
+def _message(error: Any) -> str:
+    """The message in the body of an answer that refuses."""
+    try:
+        return str(json.loads(error.body)["message"])
+    except (TypeError, ValueError, KeyError):
+        return str(error.reason)
+
+
+def _stream(response: Any) -> Iterator[bytes]:
+    """The pieces of an answer, as they come."""
+    try:
+        yield from response.stream(1 << 16)
+    except _broken() as error:
+        raise _away(error) from error
+    finally:
+        response.close()  # not given back: the server may still write to it
+
+
+def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from filter(None, whole)

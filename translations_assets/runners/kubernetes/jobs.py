@@ -1,0 +1,317 @@
+"""What a Job is called and how it is described: from the deployment file, and the steps that it makes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from translations_assets.config.deployment import Kubernetes, Machine, PodConfig, WorkerClass, WorkerClassName
+from translations_assets.runners.kubernetes.cluster import COMPONENT, ClusterError
+from translations_assets.runners.kubernetes.image import worker_image
+from translations_assets.runners.kubernetes.state import (
+    MACHINE,
+    MEMBERS,
+    PREEMPTIONS,
+    SPEC,
+    STAGE,
+    STEP,
+    STORE,
+    WORKER_CLASS,
+    Member,
+    pack_members,
+)
+from translations_assets.runners.pod import bootstrap
+from translations_assets.runners.pod.wire import NODE, POD, SCRATCH
+from translations_assets.steps.job import Job
+
+if TYPE_CHECKING:
+    from dagster_k8s.job import UserDefinedDagsterK8sConfig
+
+GRACE_SECONDS = 60  # between SIGTERM and SIGKILL: the script saves what it has, and that is stored
+_GPU = "nvidia.com/gpu"
+_DIGITS = 24
+_DEFAULTS: PodConfig = {  # a deployment may say otherwise
+    "container_config": {
+        "security_context": {
+            "allow_privilege_escalation": False,
+            "read_only_root_filesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+    },
+    "pod_spec_config": {
+        "automount_service_account_token": False,
+        "termination_grace_period_seconds": GRACE_SECONDS,
+        "security_context": {"run_as_non_root": True, "seccomp_profile": {"type": "RuntimeDefault"}},
+    },
+}
+_PASSED = ("STORAGE_EMULATOR_HOST",)  # to pods as well as to us
+
+
+@dataclass(frozen=True)
+class Group:
+    """What the steps of one pod have in common."""
+
+    stage: str
+    worker_class: WorkerClassName
+    machine: Machine
+    secrets: tuple[str, ...]
+
+
+class Descriptions:
+    """Describes jobs for a deployment. What is wrong with the deployment is found when it is first used.
+
+    root  folder of the code, whose lock names the image
+    """
+
+    def __init__(self, kubernetes: Kubernetes, root: Path) -> None:
+        self._kubernetes, self._root = kubernetes, root
+
+    def check(self) -> None:
+        """Raise ClusterError for what is wrong with the deployment, whichever step comes first."""
+        assert self.image
+        for name in self._kubernetes.worker_classes:
+            for machine in get_args(Machine):
+                self._config(Group("", name, machine, ()))
+        for stage in self._kubernetes.stages:
+            self._config(Group(stage, next(iter(self._kubernetes.worker_classes)), "standard", ()))
+
+    def group(self, job: Job, preemptions: int) -> Group:
+        """The steps that a step may share a pod with, after so many attempts that lost their machine."""
+        stage = self._kubernetes.stages.get(job.stage)
+        name = (stage and stage.worker_class) or job.worker
+        machine = self._machine(job, self._worker_class(name), preemptions)
+        return Group(job.stage, name, machine, tuple(sorted(job.secrets)))
+
+    def steps_per_pod(self, group: Group) -> int:
+        """How many steps of a group share a pod at most."""
+        stage = self._kubernetes.stages.get(group.stage)
+        own = stage.steps_per_pod if stage else None
+        return own or self._worker_class(group.worker_class).steps_per_pod
+
+    def hours(self, group: Group) -> float:
+        """The time that an attempt of a group's steps may take."""
+        stage = self._kubernetes.stages.get(group.stage)
+        own = stage.max_hours if stage else None
+        return own or self._worker_class(group.worker_class).max_hours
+
+    def gpus(self, group: Group) -> int:
+        """GPUs of a group's pods."""
+        return self._worker_class(group.worker_class).gpus
+
+    def job(
+        self, group: Group, jobs: Sequence[Job], store: str, *, worker: str, request: str, preemptions: int
+    ) -> dict[str, Any]:
+        """The description of a Job as JSON: jobs of a group, made one after the other.
+
+        worker, request  digests of blobs in the store: the worker's code, and what it is to do
+        """
+        members = tuple(map(member, jobs))
+        command = ["python", "-I", "-c", Path(bootstrap.__file__).read_text(encoding="utf-8")]
+        body = self._construct(group, len(jobs), [*command, store, worker, request], job_name(store, members))
+        labels = {
+            STORE: store_label(store),
+            STAGE: group.stage,
+            WORKER_CLASS: group.worker_class,
+            MACHINE: group.machine,
+        }
+        if len(jobs) == 1:
+            labels[STEP] = step_label(store, *members[0].step)
+        annotations = {
+            MEMBERS: pack_members(members),
+            SPEC: _spec_digest(body),
+            PREEMPTIONS: str(preemptions),
+        }
+        del body["spec"]["template"]["metadata"]["name"]  # the cluster names pods
+        for metadata in (body["metadata"], body["spec"]["template"]["metadata"]):
+            metadata["labels"] = {**metadata.get("labels", {}), **labels}
+        body["metadata"]["annotations"] = {**body["metadata"].get("annotations", {}), **annotations}
+        return body
+
+    @cached_property
+    def image(self) -> str:
+        """The image of the worker. Raises ClusterError when its tag cannot be known."""
+        return worker_image(self._kubernetes.image, self._kubernetes.tag, self._root)
+
+    def memory(self, worker_class: WorkerClassName) -> str:
+        """The memory limit of a worker class's pods, such as `16Gi`; empty without one."""
+        config = self._config(Group("", worker_class, "standard", ()))
+        limits = (config.container_config.get("resources") or {}).get("limits") or {}
+        return str(limits.get("memory", ""))
+
+    def bigger_classes(self, worker_class: WorkerClassName) -> list[str]:
+        """Worker classes with as many GPUs and more memory, the smallest first, as `large-cpu (64Gi)`."""
+        from kubernetes.utils.quantity import parse_quantity
+
+        own, gpus = self.memory(worker_class), self._worker_class(worker_class).gpus
+        sizes = {
+            name: self.memory(name)
+            for name, other in self._kubernetes.worker_classes.items()
+            if other.gpus >= gpus
+        }
+        limits = {name: parse_quantity(size) for name, size in sizes.items() if own and size}
+        bigger = {name: sizes[name] for name, size in limits.items() if size > parse_quantity(own)}
+        ordered = sorted(bigger.items(), key=lambda item: parse_quantity(item[1]))
+        return [f"{name} ({size})" for name, size in ordered]
+
+    def _worker_class(self, name: WorkerClassName) -> WorkerClass:
+        try:
+            return self._kubernetes.worker_classes[name]
+        except KeyError:
+            raise ClusterError(
+                f"The deployment file has no worker class {name}. Add kubernetes.worker-classes.{name}."
+            ) from None
+
+    def _machine(self, job: Job, worker_class: WorkerClass, preemptions: int) -> Machine:
+        """What the training config asks for, or the class; what a class does not have is not taken."""
+        asked = job.machine or worker_class.machine
+        if asked == "spot" and preemptions >= self._kubernetes.max_preemptions:
+            asked = "standard"
+        if worker_class.spot is None:
+            return "standard"
+        return "spot" if asked == "spot" or worker_class.standard is None else "standard"
+
+    def _config(self, group: Group) -> UserDefinedDagsterK8sConfig:
+        """What the deployment says of a group's pods, merged as Dagster merges it: what comes later wins."""
+        from dagster_k8s.container_context import K8sContainerContext
+        from dagster_k8s.job import UserDefinedDagsterK8sConfig
+
+        context = K8sContainerContext()
+        for place, config in self._configs(group):
+            try:
+                part = UserDefinedDagsterK8sConfig.from_dict(config)  # type: ignore[no-untyped-call]
+            except Exception as error:  # Dagster raises plain exceptions
+                raise ClusterError(f"In the deployment file, {place}: {error}") from error
+            context = context.merge(K8sContainerContext(run_k8s_config=part))
+        return context.run_k8s_config
+
+    def _configs(self, group: Group) -> Iterator[tuple[str, PodConfig]]:
+        worker_class = self._worker_class(group.worker_class)
+        place = f"kubernetes.worker-classes.{group.worker_class}"
+        yield "the defaults", _DEFAULTS
+        yield "kubernetes.pod", self._kubernetes.pod
+        yield f"{place}.pod", worker_class.pod
+        special = worker_class.spot if group.machine == "spot" else worker_class.standard
+        yield f"{place}.{group.machine}", special or {}
+        if group.stage in self._kubernetes.stages:
+            yield f"kubernetes.stages.{group.stage}.pod", self._kubernetes.stages[group.stage].pod
+
+    def _construct(self, group: Group, steps: int, command: list[str], name: str) -> dict[str, Any]:
+        """The Job as Dagster's Kubernetes library makes it, with what no deployment decides."""
+        from dagster_k8s.job import DagsterK8sJobConfig, construct_dagster_k8s_job
+        from kubernetes.client import ApiClient, Configuration
+
+        kubernetes, config = self._kubernetes, self._config(group)
+        hours = self.hours(group) * steps + kubernetes.pending_minutes / 60
+        config = config._replace(
+            container_config=self._container(config.container_config, group, command),
+            pod_spec_config={
+                **config.pod_spec_config,
+                "restart_policy": "Never",
+            },
+            job_spec_config={
+                "ttl_seconds_after_finished": round(kubernetes.keep_finished_minutes * 60),
+                **config.job_spec_config,
+                "backoff_limit": 0,  # attempts are the engine's
+                "active_deadline_seconds": round(hours * 3600),
+            },
+        )
+        job = construct_dagster_k8s_job(
+            DagsterK8sJobConfig(
+                job_image=self.image,
+                image_pull_policy="IfNotPresent",
+                image_pull_secrets=[{"name": secret} for secret in kubernetes.image_pull_secrets],
+                service_account_name=kubernetes.service_account,
+                volume_mounts=[
+                    {"name": "scratch", "mountPath": SCRATCH},
+                    {"name": "tmp", "mountPath": "/tmp"},
+                ],
+                volumes=[
+                    {"name": name, "emptyDir": {}}
+                    for name in ("scratch", "tmp")
+                    if name not in _volumes(config)
+                ],
+            ),
+            args=None,
+            job_name=name,
+            component=COMPONENT,
+            user_defined_k8s_config=config,
+            env_vars=self._environment(group),
+        )
+        body: dict[str, Any] = ApiClient(Configuration()).sanitize_for_serialization(job)
+        return body
+
+    def _container(self, config: Mapping[str, Any], group: Group, command: list[str]) -> dict[str, Any]:
+        limits: dict[str, Any] = {_GPU: str(self.gpus(group))} if self.gpus(group) else {}
+        resources = config.get("resources") or {}
+        return {
+            **config,
+            "name": "worker",
+            "resources": {**resources, "limits": {**limits, **(resources.get("limits") or {})}},
+            "command": command,
+            "args": None,
+        }
+
+    def _environment(self, group: Group) -> list[dict[str, Any]]:
+        """The worker's variables; secrets by reference, and only those that the steps name."""
+        kubernetes = self._kubernetes
+        plain = {"HOME": SCRATCH, "TMPDIR": SCRATCH}
+        plain |= {name: os.environ[name] for name in _PASSED if os.environ.get(name)}
+        if kubernetes.cache:
+            plain |= {
+                "TRANSLATIONS_CACHE": kubernetes.cache,
+                "TRANSLATIONS_CACHE_GB": f"{kubernetes.cache_gb:g}",
+            }
+        variables: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in plain.items()]
+        for name, field in ((NODE, "spec.nodeName"), (POD, "metadata.name")):
+            variables.append({"name": name, "value_from": {"field_ref": {"field_path": field}}})
+        for name in group.secrets:
+            if name in kubernetes.secrets:
+                secret, _, key = kubernetes.secrets[name].partition("/")
+                variables.append(
+                    {"name": name, "value_from": {"secret_key_ref": {"name": secret, "key": key}}}
+                )
+        return variables
+
+
+def member(job: Job) -> Member:
+    """A job as a member of a cluster's Job."""
+    return Member(job.key, job.generation, job.attempt, job.label)
+
+
+def job_name(store: str, members: Sequence[Member]) -> str:
+    """The name of the Job that makes some attempts; the same whoever asks for them."""
+    attempts = [[item.key, item.generation, item.attempt] for item in members]
+    return f"translations-{_digest([store, attempts])}"
+
+
+def store_label(store: str) -> str:
+    """A store's URL as a label."""
+    return _digest(store)
+
+
+def step_label(store: str, key: str, generation: int) -> str:
+    """A step as a label: the same for all attempts."""
+    return _digest([store, key, generation])
+
+
+def _spec_digest(body: Mapping[str, Any]) -> str:
+    """A digest of how a Job is described, without names, labels and what its worker is asked to do."""
+    spec = json.loads(json.dumps(body["spec"]))
+    spec["template"].pop("metadata", None)
+    spec["template"]["spec"]["containers"][0].pop("command")
+    return _digest(spec)
+
+
+def _volumes(config: UserDefinedDagsterK8sConfig) -> set[str]:
+    return {volume["name"] for volume in config.pod_spec_config.get("volumes") or ()}
+
+
+def _digest(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]

@@ -1,0 +1,148 @@
+"""The worker of a pod: makes the attempts of a request one after the other and says how each ended.
+
+    python -m translations_assets.runners.pod.main REQUEST_FILE
+
+Standard output is as `wire` describes it. The exit code is 0 when every job is done, 75 when the worst of
+them is worth another attempt, else 1. Told to end (SIGTERM: its machine is taken away), it lets the script of
+the moment save what it can, keeps that, and leaves the other jobs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import TypeAlias
+
+from translations_assets.runners.control import Control
+from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, workspace
+from translations_assets.runners.owner import make_attempt
+from translations_assets.runners.pod.wire import (
+    EX_TEMPFAIL,
+    NODE,
+    POD,
+    RECORD,
+    PodRequest,
+    pack_pod_reply,
+)
+from translations_assets.runners.wire import Busy, Request
+from translations_assets.steps.job import Job, JobEvent, Outcome
+from translations_assets.store.open import open_store
+
+GRACE_SECONDS = 25.0  # for a script to save what it has; the rest of the pod's 60 is for storing that
+_LAST_WORDS = Path("/dev/termination-log")  # where the kubelet reads why a pod ended
+_MOST_LAST_WORDS = 4096
+
+Ending: TypeAlias = "Outcome | Busy"
+
+_writing = threading.Lock()
+
+
+def main() -> None:
+    """Make the attempts; the exit code tells how they ended."""
+    request = PodRequest.from_bytes(Path(sys.argv[1]).read_bytes())
+    endings = make_attempts(request, Control())
+    say_last_words(endings, _LAST_WORDS)
+    sys.exit(exit_code(endings))
+
+
+def make_attempts(request: PodRequest, control: Control) -> list[Ending]:
+    """Make one attempt of each job, in order, and say how each ended; how they ended."""
+    gpus = find_gpus(os.environ) if request.gpus else []
+    endings: list[Ending] = []
+    for number, job in enumerate(request.jobs):
+        control.next_job()
+        ending = _refusal(request, gpus, control) or _attempt(request, job, number, gpus, control)
+        write(pack_pod_reply(number, ending))
+        endings.append(ending)
+    return endings
+
+
+def exit_code(endings: Sequence[Ending]) -> int:
+    """0 when every job is done, 75 when the worst is worth another attempt, else 1."""
+    kinds = {ending.kind if isinstance(ending, Outcome) else "temporary" for ending in endings}
+    if kinds <= {"done"}:
+        return 0
+    return EX_TEMPFAIL if kinds <= {"done", "temporary"} else 1
+
+
+def say_last_words(endings: Sequence[Ending], path: Path) -> None:
+    """Say where the cluster shows it what became of the jobs that are not done, as far as there is room."""
+    said = b""
+    for number, ending in enumerate(endings):
+        if isinstance(ending, Outcome) and ending.kind != "done":
+            short = replace(ending, message=ending.message[:1000], log_tail="")
+            line = pack_pod_reply(number, short).removeprefix(RECORD)
+            said += line if len(said + line) <= _MOST_LAST_WORDS else b""
+    with suppress(OSError):  # not in a cluster
+        descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC)
+        os.write(descriptor, said)
+        os.close(descriptor)
+
+
+def write(lines: bytes) -> None:
+    """Write whole lines to standard output; when nobody reads it, nobody does."""
+    with _writing, suppress(OSError):
+        while lines:
+            lines = lines[os.write(1, lines) :]
+
+
+def _refusal(request: PodRequest, gpus: Sequence[Gpu], control: Control) -> Outcome | None:
+    """Why a job is not begun; None when it may begin."""
+    if control.stop:
+        return Outcome("temporary", message=f"not started: {control.stop}")
+    if len(gpus) < request.gpus:
+        seen = f"only {len(gpus)} seen" if gpus else "none is seen"
+        return Outcome(
+            "temporary",
+            message=f"the deployment gives the step {_gpus(request.gpus)}, and {seen} on {_node()}: check "
+            "the node's driver and device plugin (nvidia-smi has to work in the pod)",
+        )
+    return None
+
+
+def _attempt(request: PodRequest, job: Job, number: int, gpus: Sequence[Gpu], control: Control) -> Ending:
+    granted = list(gpus)[: request.gpus]  # a runtime without a device plugin shows all GPUs of the node
+    place = {"machine": request.machine, "pod": os.environ.get(POD, "")}
+    attempt = Request(
+        job=job,
+        store=request.store,
+        work=os.path.join(tempfile.gettempdir(), "work"),
+        threads=cpu_count(),
+        gpus=tuple(gpu.id for gpu in granted),
+        workspace=workspace(granted),
+        grace=GRACE_SECONDS,
+        host=_node(),
+        place={name: value for name, value in place.items() if value},
+    )
+
+    def report(event: JobEvent) -> None:
+        write(pack_pod_reply(number, event))
+
+    return make_attempt(attempt, partial(_store, request.store), control, report, echo=_write_log)
+
+
+_store = cache(open_store)  # one connection for all jobs
+
+
+def _write_log(lines: bytes) -> None:
+    """Write a script's log; what begins a reply cannot be written by a script."""
+    write(lines.replace(RECORD, b""))
+
+
+def _gpus(number: int) -> str:
+    return "a GPU" if number == 1 else f"{number} GPUs"
+
+
+def _node() -> str:
+    return os.environ.get(NODE) or os.uname().nodename
+
+
+if __name__ == "__main__":
+    main()

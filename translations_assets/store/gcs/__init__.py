@@ -1,0 +1,1 @@
+"""The store in a bucket of Google Cloud Storage."""

@@ -1,0 +1,204 @@
+"""The objects of a bucket as named files, for the parts of a store that are alike everywhere."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import PurePosixPath
+from uuid import uuid4
+
+from translations_assets.steps.errors import StoreError, StoreUnreachable
+from translations_assets.store.gcs.leases import LAPSED_AFTER, PERIOD, Leases
+from translations_assets.store.gcs.objects import Objects, Stat
+from translations_assets.store.medium import FOLDERS, Entry
+from translations_assets.store.names import safe
+
+_BEGAN = "began"  # noted with what is replaced: when it was first written, in ns
+_THREADS = 16
+_AHEAD = 32  # files that are read, or waited for, before they are asked for
+_LAPSE = (LAPSED_AFTER + 0.5) * PERIOD  # seconds
+_LOOK = 2.0
+
+
+class BucketFiles:
+    """The files below a bucket's prefix; see `medium.Medium`. Folders exist while they hold something."""
+
+    def __init__(self, objects: Objects, leases: Leases) -> None:
+        self.objects, self._leases = objects, leases
+        self.root = PurePosixPath()
+        self._lost = ""  # why the store's lock was lost, if it was
+
+    def __str__(self) -> str:
+        return self.objects.url
+
+    def at(self, *names: str) -> PurePosixPath:
+        """A path below the root; each name becomes one safe file name."""
+        return PurePosixPath("/".join(map(safe, names)))
+
+    def names(self, folder: PurePosixPath | str) -> list[str]:
+        """What a folder holds, in no order; nothing when it does not exist."""
+        objects, folders = self.objects.folder(_prefix(folder))
+        return [*(found.name.rpartition("/")[2] for found in objects), *folders]
+
+    @property
+    def folders(self) -> Collection[str]:
+        """The names of all folders that a store makes at its root."""
+        return (*FOLDERS, "leases", "waiting", "sessions", "clock")
+
+    def entries(self, folder: PurePosixPath) -> Iterator[Entry]:
+        """The files in a folder."""
+        for found in self.objects.folder(_prefix(folder))[0]:
+            name = found.name.rpartition("/")[2]
+            version = found.generation, found.metageneration
+            yield Entry(found.name, name, found.size, _modified(found), linked=False, version=version)
+
+    def bytes_below(self, path: PurePosixPath) -> int:
+        """The bytes of all files below a folder, or those of a file; 0 when it is gone."""
+        return sum(found.size for found in self._below(path))
+
+    def now(self) -> int:
+        """The time in ns by the service's clock, which `modified` goes by."""
+        name = f"clock/{uuid4().hex}"
+        generation = self.objects.write(name, b"")
+        found = self.objects.stat(name)
+        self.objects.delete(name, generation)
+        if found is None:
+            raise StoreUnreachable(f"The store {self} does not keep what is written to it.")
+        return found.modified
+
+    def walk(self, folder: PurePosixPath) -> Iterator[PurePosixPath]:
+        """Every file below a folder, in order."""
+        for found in self.objects.walk(_prefix(folder)):
+            yield PurePosixPath(found.name)
+
+    def size(self, path: PurePosixPath) -> int | None:
+        """A file's size in bytes, None when it does not exist."""
+        found = self.objects.stat(str(path))
+        return found.size if found else None
+
+    def modified(self, path: PurePosixPath) -> int:
+        """When a file was last written (or, by `replace`, first), in ns; 0 when it does not exist.
+
+        Of a folder, the latest time of the files below it.
+        """
+        return max(map(_modified, self._below(path)), default=0)
+
+    def read(self, path: PurePosixPath) -> bytes | None:
+        """A file's contents, None when it does not exist."""
+        found = self.objects.read(str(path))
+        return found[0] if found else None
+
+    def read_all(self, paths: Iterable[PurePosixPath]) -> Iterator[tuple[PurePosixPath, bytes | None]]:
+        """Each file and its contents, in order; the next ones are on their way meanwhile."""
+        coming: deque[tuple[PurePosixPath, Future[bytes | None]]] = deque()
+        with ThreadPoolExecutor(_THREADS) as pool:
+            for path in paths:
+                coming.append((path, pool.submit(self.read, path)))
+                if len(coming) > _AHEAD:
+                    first, data = coming.popleft()
+                    yield first, data.result()
+            for first, data in coming:
+                yield first, data.result()
+
+    def create(self, path: PurePosixPath, data: bytes, durable: bool = True) -> bool:
+        """Make a file, always durable; False when the name is taken."""
+        return self.objects.create(str(path), data) is not None
+
+    def replace(self, path: PurePosixPath, data: bytes) -> None:
+        """Write a file, at once in place of an earlier one, whose `modified` it keeps."""
+        found = self.objects.stat(str(path))
+        self.objects.write(str(path), data, {_BEGAN: str(_modified(found))} if found else None)
+
+    def touch(self, path: PurePosixPath, durable: bool = True) -> bool:
+        """Mark a file as used now; False when it is gone."""
+        return self.objects.touch(str(path))
+
+    def discard(self, entry: Entry) -> None:
+        """Remove a file unless it has changed, or was touched, since it was listed."""
+        self._check_lock()
+        self.objects.delete(entry.path, *entry.version)
+
+    def unlink(self, path: PurePosixPath) -> None:
+        """Remove a file; nothing when it is gone."""
+        self._check_lock()
+        self.objects.delete(str(path))
+
+    def remove(self, folder: PurePosixPath) -> None:
+        """Remove a folder and what it holds, or a file; nothing when it is gone."""
+        self.unlink(folder)
+        self._each(self.objects.delete, (found.name for found in self.objects.walk(_prefix(folder))))
+
+    def remove_empty(self, folder: PurePosixPath) -> None:
+        """Nothing: an empty folder does not exist."""
+
+    def move(self, path: PurePosixPath, target: PurePosixPath) -> None:
+        """Give a file another name, in place of what had it."""
+        self._check_lock()
+        if self.objects.copy(str(path), str(target)):
+            self.unlink(path)
+
+    def adopt(self, source: PurePosixPath, path: PurePosixPath) -> bool:
+        """Give a file a second name, touched; False when that is taken."""
+        return self.objects.copy(str(source), str(path), replace=False)
+
+    def sync(self, path: PurePosixPath) -> None:
+        """Nothing: what is written is durable."""
+
+    def damaged_mark(self) -> None:
+        """Nothing: a bucket needs no mark, as one that is not there is no empty one."""
+
+    def set_aside(self, path: PurePosixPath, reason: str) -> None:
+        """Move a damaged file, or a folder, to `quarantine/` with the reason beside it."""
+        target = PurePosixPath("quarantine", f"{'.'.join(path.parts[-2:])}.{time.time_ns()}")
+        below = {found.name: f"{target}{found.name.removeprefix(str(path))}" for found in self._below(path)}
+        if not below:
+            return
+        note = json.dumps({"path": str(path), "reason": reason, "time": time.time()})
+        self.objects.write(f"{target}.reason.json", (note + "\n").encode())
+        self._each(lambda name: self.move(PurePosixPath(name), PurePosixPath(below[name])), below)
+
+    @contextmanager
+    def reserved(self, name: str, alone: bool = False) -> Iterator[bool]:
+        """Hold a lock of the whole store, always alone; gives False when somebody else holds it.
+
+        That takes as long as it takes to see that nobody has died holding it.
+        """
+        until = time.monotonic() + _LAPSE
+        self._lost = ""
+        while True:
+            with self._leases.lock(name, 0, self._note_lost) as mine:
+                if mine or time.monotonic() >= until:
+                    yield mine
+                    return
+            time.sleep(_LOOK)
+
+    def _note_lost(self, reason: str) -> None:
+        self._lost = reason
+
+    def _check_lock(self) -> None:
+        """Raise StoreError when the store's lock was lost: somebody else may look after the store by now."""
+        if self._lost:
+            raise StoreError(f"Nothing more is moved or removed in {self}: {self._lost}. Run again.")
+
+    def _below(self, path: PurePosixPath) -> Iterator[Stat]:
+        """A file, or the files of a folder."""
+        found = self.objects.stat(str(path))
+        return iter([found]) if found else self.objects.walk(_prefix(path))
+
+    def _each(self, do: Callable[[str], object], names: Iterable[str]) -> None:
+        with ThreadPoolExecutor(_THREADS) as pool:
+            for _ in pool.map(do, names):
+                pass
+
+
+def _prefix(folder: PurePosixPath | str) -> str:
+    """What the names of the objects in a folder begin with."""
+    return "" if str(folder) == "." else f"{folder}/"
+
+
+def _modified(found: Stat) -> int:
+    return int(found.notes.get(_BEGAN, found.modified))

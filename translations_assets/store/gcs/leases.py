@@ -1,0 +1,224 @@
+"""Who works on a step: leases on a bucket, which knows no locks that are freed when their holder dies.
+
+    leases/<key>.<n>   the owner of a step's generation n, who writes it again and again, and removes it
+
+An owner renews its lease every ten seconds. Whoever else wants the step may take it over once it has seen
+the lease unchanged for three periods of 15 s, by its own monotonic clock: no two clocks are ever compared,
+and setting one does not matter. Takeover and renewal are both conditional on the generation of the object
+that was read: of two takers one wins, and a renewal that comes too late fails.
+
+An owner that could not renew for two periods has lost the step, a period before anybody can have taken it
+over; one whose renewal finds another's lease, at once. What it does then, decision 11 tells. A machine that
+sleeps stops its own clock: its first renewal after that finds out.
+
+Nobody need watch a lease that is ten periods old by the service's clock: that goes at the first look, so that
+what died last night delays nobody, and is not shown as running.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+
+from translations_assets.steps.errors import StoreError
+from translations_assets.store.gcs.beat import Beat
+from translations_assets.store.gcs.objects import Objects
+from translations_assets.store.gcs.service_clock import ServiceClock, remove_older
+from translations_assets.store.gcs.waiting import Waiting
+
+PERIOD = 15.0  # seconds; all who use a bucket must agree on it
+RENEWED_AFTER = 2 / 3  # of a period: a service that is away for a whole one costs no lease
+GIVEN_UP_AFTER = 2  # periods without a renewal; leaves one for ending the script
+LAPSED_AFTER = 3  # periods unchanged
+LONG_DEAD_AFTER = 10  # periods; a margin for doubts about the service's clock
+_ROUND = 1 / 5  # of a period: how often the threads look what is to do
+_REQUEST = 1 / 5  # of a period: how long a request is repeated that is made again anyhow, or must not wait
+_FOLDER = "leases/"
+
+
+@dataclass
+class _Lease:
+    """A lease of ours.
+
+    generation  the object's, which each renewal changes
+    token       the object's when we became the owner
+    renewed     when the last renewal that succeeded was sent, by our clock
+    reason      why it was lost; empty while it is ours
+    busy        held during a renewal
+    """
+
+    name: str
+    data: bytes
+    generation: int
+    token: int
+    renewed: float
+    lost: Callable[[str], None] | None
+    reason: str = ""
+    busy: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Leases:
+    """Owners of steps, and those who wait for their results; safe for use by several threads.
+
+    period  seconds
+    clock   seconds, never set back or forth
+    """
+
+    def __init__(
+        self, objects: Objects, period: float = PERIOD, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._objects, self._period, self._clock = objects, period, clock
+        seconds = _REQUEST * period
+        self._impatient = replace(objects, patience=seconds, timeout=(seconds, seconds))
+        self._guard = threading.Lock()  # never held during a request
+        self._held: dict[str, _Lease] = {}
+        self._seen: dict[str, tuple[int, float]] = {}  # name → generation, and since when we have seen it
+        self._lapse = LAPSED_AFTER * period
+        self._service = ServiceClock(self._impatient, clock)
+        self._waiting = Waiting(self._impatient, self._lapse, clock, self._service)
+        self._swept = False
+        self._beat = Beat(_ROUND * period, lambda: bool(self._held), self.renew, self.watch)
+        self._waiting_beat = Beat(_ROUND * period, self._waiting.is_needed, self.renew_waiting)
+
+    @contextmanager
+    def lock(self, key: str, generation: int, lost: Callable[[str], None] | None = None) -> Iterator[bool]:
+        """Try to become the owner of a step's generation; gives False at once when somebody else is.
+
+        A dead owner's lease is taken over by asking again, once three periods have passed since the first
+        time. `lost` is called once, with a reason, when the lease cannot be kept.
+        """
+        lease = self._take(key, generation, lost)
+        try:
+            yield lease is not None
+        finally:
+            if lease is not None:
+                self._release(lease)
+
+    def token(self, key: str, generation: int) -> int:
+        """The fencing token of our lease, greater than those of all owners before us; 0 when we hold none.
+
+        Raises StoreError when it was lost.
+        """
+        lease = self._held.get(_name(key, generation))
+        if lease is None:
+            return 0
+        if lease.reason:
+            raise StoreError(f"Nothing more of the step {key} is stored: {lease.reason}.")
+        return lease.token
+
+    def waiting(self, key: str, generation: int) -> AbstractContextManager[None]:
+        """Be counted among those who want a step's result, until the end of the block or of the process."""
+        return self._waiting.joined(key, generation, self._waiting_beat.start)
+
+    def waiters(self, key: str, generation: int) -> int:
+        """How many want a step's result now; two requests, and one for each process that waits."""
+        return self._waiting.count(key, generation)
+
+    def sweep(self) -> None:
+        """Remove what the dead have left, for steps that nobody has asked for again."""
+        self._waiting.sweep()
+        self._service.sweep(self._lapse)
+        remove_older(self._objects, _FOLDER, self._service, LONG_DEAD_AFTER * self._period)
+
+    def renew(self) -> None:
+        """Renew what is due; a thread does this again and again."""
+        now = self._clock()
+        for lease in self._ours():
+            if now - lease.renewed >= RENEWED_AFTER * self._period:
+                with lease.busy, suppress(StoreError):  # the next round tries again
+                    self._renew(lease)
+
+    def renew_waiting(self) -> None:
+        """The same for those who wait; a process that waits for long enough sweeps once."""
+        with suppress(StoreError):
+            if self._waiting.renew(RENEWED_AFTER * self._period) and not self._swept:
+                self._swept = True
+                self.sweep()
+
+    def watch(self) -> None:
+        """Give up what could not be renewed in time, also while a renewal hangs; another thread does this."""
+        now = self._clock()
+        for lease in self._ours():
+            if now - lease.renewed >= GIVEN_UP_AFTER * self._period:
+                self._lose(lease, f"the lease could not be renewed for {now - lease.renewed:.0f} s")
+
+    def _ours(self) -> list[_Lease]:
+        with self._guard:
+            return [lease for lease in self._held.values() if not lease.reason]
+
+    def _take(self, key: str, generation: int, lost: Callable[[str], None] | None) -> _Lease | None:
+        name = _name(key, generation)
+        if name in self._held:
+            return None
+        found = self._objects.read(name)
+        if found is not None and not self._has_lapsed(name, found[1]):
+            return None
+        data, asked = _new_lease(), self._clock()
+        token = self._objects.replace(name, data, found[1] if found else 0)
+        if token is None:
+            return None
+        lease = _Lease(name, data, token, token, asked, lost)
+        with self._guard:
+            self._seen.pop(name, None)
+            self._held[name] = lease
+        self._beat.start()
+        return lease
+
+    def _has_lapsed(self, name: str, generation: int) -> bool:
+        """Whether a lease has stayed unchanged for so long that its owner has given it up."""
+        now = self._clock()
+        seen, since = self._seen.get(name, (0, now))
+        if seen != generation:
+            self._seen[name] = (generation, now)
+            found = self._objects.stat(name)
+            return found is not None and self._service.age(found) >= LONG_DEAD_AFTER * self._period
+        return now - since >= self._lapse
+
+    def _renew(self, lease: _Lease) -> None:
+        if self._held.get(lease.name) is not lease:  # released meanwhile
+            return
+        for _ in range(2):
+            asked = self._clock()
+            generation = self._impatient.replace(lease.name, lease.data, lease.generation)
+            if generation is not None:
+                lease.generation, lease.renewed = generation, asked
+                return
+            found = self._impatient.read(lease.name)
+            if found is None or found[0] != lease.data:
+                self._lose(lease, "another worker has taken the step over")
+                return
+            lease.generation = found[1]  # an earlier renewal has worked, but we were not told
+
+    def _lose(self, lease: _Lease, reason: str) -> None:
+        with self._guard:
+            if lease.reason or self._held.get(lease.name) is not lease:
+                return
+            lease.reason = f"the ownership of the step was lost: {reason}"
+            if lease.lost is not None:  # told in here, where nobody gives the lease back meanwhile
+                lease.lost(lease.reason)
+
+    def _release(self, lease: _Lease) -> None:
+        with self._guard:
+            del self._held[lease.name]
+        if lease.busy.acquire(timeout=self._period):  # else a renewal hangs: the lease lapses by itself
+            try:
+                with suppress(StoreError):
+                    self._impatient.delete(lease.name, lease.generation)
+            finally:
+                lease.busy.release()
+
+
+def _new_lease() -> bytes:
+    """What a lease says: who holds it, for people; unlike any other."""
+    owner = {"owner": uuid.uuid4().hex, "host": os.uname().nodename, "process": os.getpid()}
+    return json.dumps(owner).encode()
+
+
+def _name(key: str, generation: int) -> str:
+    return f"{_FOLDER}{key}.{generation}"

@@ -1,0 +1,302 @@
+"""The objects below a bucket's prefix: the few operations that every part of the store is made of.
+
+An object is there whole or not at all, and each time that it is written it gets a new generation, a number
+that never comes back. What must not be replaced is written on condition that nothing is there, and what
+replaces something on condition that it is still the generation that was read. Requests are repeated with
+growing pauses for as long as what is wrong may pass; so a condition may fail because an earlier request of
+ours, whose answer was lost, has done the work: then what is there is compared with what was to be written.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from google.api_core.exceptions import NotFound, PreconditionFailed
+from google.api_core.retry import Retry
+from google.cloud.storage import Blob, Bucket
+from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
+
+from translations_assets.steps.errors import StoreError
+from translations_assets.store.gcs.client import client
+from translations_assets.store.gcs.errors import is_bucket_missing, passes, telling
+
+PATIENCE = 60.0  # seconds for which a request is repeated; the engine waits on top of that
+TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two pieces of an answer
+_KNOWN = "name,size,generation,metageneration,crc32c,updated,timeCreated,metadata"
+_USED = "used"  # noted with an object to set the time of its last change, by the service's clock
+
+
+class Stat(NamedTuple):
+    """What is known of an object without reading it; times in ns, by the service's clock.
+
+    created   when it was written
+    modified  when it, or what is noted with it, was last changed
+    crc32c    of its contents, in base 64, by the service
+    notes     what was noted with it
+    """
+
+    name: str
+    size: int
+    generation: int
+    metageneration: int
+    created: int
+    modified: int
+    crc32c: str = ""
+    notes: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Objects:
+    """The objects of a bucket whose names begin with a prefix; names are given without it.
+
+    Every method raises StoreError where the client would raise its own errors, StoreUnreachable when what is
+    wrong lasted for longer than `patience` seconds, but may pass.
+    """
+
+    bucket_name: str
+    prefix: str = ""  # empty, or ends with /
+    patience: float = PATIENCE
+    timeout: tuple[float, float] = TIMEOUT
+    pauses: tuple[float, float] = (0.5, 16.0)  # seconds: about the first, and at most the longest
+
+    @property
+    def url(self) -> str:
+        """`gs://bucket/prefix`."""
+        return f"gs://{self.bucket_name}/{self.prefix}".rstrip("/")
+
+    @cached_property
+    def _bucket(self) -> Bucket:
+        return client().bucket(self.bucket_name)
+
+    def read(self, name: str) -> tuple[bytes, int] | None:
+        """An object's contents and generation, None when it does not exist."""
+        with self.telling("read", name):
+            try:
+                try:
+                    return self._read(name)
+                except DataCorruption:  # on its way: the service sends its checksum along
+                    return self._read(name)
+            except NotFound as error:
+                if is_bucket_missing(error):
+                    raise
+                return None
+
+    def _read(self, name: str) -> tuple[bytes, int]:
+        blob = self.blob(name)
+        data = blob.download_as_bytes(
+            checksum="crc32c", single_shot_download=True, timeout=self.timeout, retry=self.retry()
+        )
+        if blob.generation is None:  # some emulators leave it out of the answer
+            blob.reload(timeout=self.timeout, retry=self.retry())
+        return data, int(blob.generation)
+
+    def create(self, name: str, data: bytes) -> int | None:
+        """Write an object that is not there yet: its generation, or None when the name is taken."""
+        return self.replace(name, data, 0)
+
+    def replace(self, name: str, data: bytes, generation: int) -> int | None:
+        """Write an object in place of the generation that was read (0: of none): its new generation.
+
+        None when another generation is there by now.
+        """
+        failures: list[Exception] = []
+        with self.telling("write", name):
+            try:
+                return self._write(name, data, self.retry(failures), if_generation_match=generation)
+            except PreconditionFailed:
+                found = self.read(name) if failures else None  # else no earlier request can have been ours
+                return found[1] if found and found[0] == data else None
+
+    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> int:
+        """Write an object, whatever is there, with something noted: its generation."""
+        with self.telling("write", name):
+            return self._write(name, data, self.retry(), notes)
+
+    def _write(
+        self, name: str, data: bytes, retry: Retry, notes: Mapping[str, str] | None = None, **conditions: int
+    ) -> int:
+        blob = self.blob(name)
+        blob.metadata = notes
+        blob.upload_from_string(
+            data,
+            content_type="application/octet-stream",
+            timeout=self.timeout,
+            retry=retry,
+            checksum="crc32c",
+            **conditions,
+        )
+        return int(blob.generation)
+
+    def read_range(self, name: str, generation: int, start: int, end: int) -> bytes:
+        """Bytes `start` to before `end` of an object's generation; StoreError when it is gone by now."""
+        blob, data = self.blob(name, generation), _Received()
+        with self.telling("read", name):
+            try:
+                blob.download_to_file(
+                    data,
+                    start=start,
+                    end=end - 1,
+                    raw_download=True,
+                    checksum=None,  # there is none of a part; who puts the parts together checks the whole
+                    single_shot_download=True,
+                    timeout=self.timeout,
+                    retry=self.retry(),
+                )
+            except NotFound as error:
+                if is_bucket_missing(error):
+                    raise
+                raise StoreError(f"{name} is gone from the store {self.url} while it is read.") from error
+            return data.bytes
+
+    def copy(self, name: str, target: str, *, replace: bool = True) -> bool:
+        """Write an object's contents, and what is noted with it, under another name.
+
+        False when it is gone, or (not to `replace`) the name is taken.
+        """
+        source, copy = self.blob(name), self.blob(target)
+        condition = None if replace else 0
+        with self.telling("copy", name):
+            try:
+                token = None
+                while True:  # of large objects, one request copies a part
+                    token, _, _ = copy.rewrite(
+                        source, token, if_generation_match=condition, timeout=self.timeout, retry=self.retry()
+                    )
+                    if token is None:
+                        return True
+            except PreconditionFailed:
+                return False
+            except NotFound as error:
+                if is_bucket_missing(error):
+                    raise
+                return False
+
+    def delete(self, name: str, generation: int | None = None, metageneration: int | None = None) -> bool:
+        """Remove an object, if it still is what was seen; False when it is not, or not there."""
+        with self.telling("remove", name):
+            try:
+                self.blob(name).delete(
+                    if_generation_match=generation,
+                    if_metageneration_match=metageneration,
+                    timeout=self.timeout,
+                    retry=self.retry(),
+                )
+            except PreconditionFailed:
+                return False
+            except NotFound as error:
+                if is_bucket_missing(error):
+                    raise
+                return False
+            return True
+
+    def touch(self, name: str) -> bool:
+        """Set the time of an object's last change to now; False when it is gone."""
+        blob = self.blob(name)
+        blob.metadata = {_USED: str(time.time_ns())}  # what else is noted stays
+        with self.telling("touch", name):
+            try:
+                blob.patch(timeout=self.timeout, retry=self.retry())
+            except NotFound as error:
+                if is_bucket_missing(error):
+                    raise
+                return False
+            return True
+
+    def stat(self, name: str) -> Stat | None:
+        """What is known of an object, None when it does not exist."""
+        blob = self.blob(name)
+        with self.telling("look at", name):
+            try:
+                blob.reload(timeout=self.timeout, retry=self.retry())
+            except NotFound as error:
+                if is_bucket_missing(error):
+                    raise
+                return None
+            return self._stat(blob)
+
+    def walk(self, prefix: str) -> Iterator[Stat]:
+        """The objects whose names begin with a prefix, in order, by page."""
+        with self.telling("list", prefix):
+            for blob in self._pages(prefix):
+                yield self._stat(blob)
+
+    def folder(self, folder: str) -> tuple[list[Stat], list[str]]:
+        """What stands directly below a folder (a name that ends with /, or empty): objects and folders.
+
+        The folders are given by their last name, without the /.
+        """
+        with self.telling("list", folder):
+            pages = self._pages(folder, delimiter="/")
+            objects = [self._stat(blob) for blob in pages]
+            below = len(self.prefix + folder)
+            return objects, sorted(name[below:-1] for name in pages.prefixes)
+
+    def blob(self, name: str, generation: int | None = None) -> Blob:
+        """The client's own handle of an object; nothing is asked of the service."""
+        return self._bucket.blob(self.prefix + name, generation=generation)
+
+    def telling(self, doing: str, name: str) -> AbstractContextManager[None]:
+        """Turn the client's errors into StoreError, with what could not be done."""
+        return telling(self.bucket_name, f"{doing} {self.prefix}{name}")
+
+    def retry(self, failures: list[Exception] | None = None) -> Retry:
+        """How requests are repeated; what made that necessary is added to `failures`."""
+
+        def repeats(error: Exception) -> bool:
+            if not passes(error) or isinstance(error, DataCorruption):  # it would ask for "the rest"
+                return False
+            if isinstance(error, InvalidResponse):
+                error.response.close()  # the client leaves its connection open
+            if failures is not None:
+                failures.append(error)
+            return True
+
+        first, longest = self.pauses
+        return Retry(repeats, initial=first, maximum=longest, timeout=self.patience)
+
+    def _pages(self, prefix: str, delimiter: str | None = None) -> Any:
+        return client().list_blobs(
+            self._bucket,
+            prefix=self.prefix + prefix,
+            delimiter=delimiter,
+            fields=f"items({_KNOWN}),prefixes,nextPageToken",
+            timeout=self.timeout,
+            retry=self.retry(),
+        )
+
+    def _stat(self, blob: Blob) -> Stat:
+        return Stat(
+            blob.name.removeprefix(self.prefix),
+            int(blob.size),
+            int(blob.generation),
+            int(blob.metageneration),
+            _nanoseconds(blob.time_created),
+            _nanoseconds(blob.updated),
+            blob.crc32c,
+            blob.metadata or {},
+        )
+
+
+class _Received:
+    """What the client writes to, at once, without another copy."""
+
+    def __init__(self) -> None:
+        self.bytes = b""
+
+    def write(self, data: bytes) -> None:
+        self.bytes += data  # to nothing: takes the object as it is
+
+
+def _nanoseconds(moment: datetime) -> int:
+    """Since 1970; exact, as a difference of floats would not be."""
+    return (moment - datetime(1970, 1, 1, tzinfo=timezone.utc)) // _MICROSECOND * 1000
+
+
+_MICROSECOND = datetime.resolution

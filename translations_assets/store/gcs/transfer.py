@@ -1,0 +1,250 @@
+"""Large contents on their way to a bucket and back; both ways go on where a connection broke.
+
+An upload is one request that sends the file from end to end: parts that are sent at once would be objects of
+their own until they are put together, left lying by who is killed, and paid for after they are deleted. When
+it breaks, the service is asked how much it has kept, and the next request sends the rest. A download fetches
+pieces, several at a time, and writes them in order, so that a part of the file is always its beginning.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import random
+import re
+import time
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+import google_crc32c
+from google.api_core.exceptions import BadRequest, PreconditionFailed, from_http_response
+from requests import Response
+
+from translations_assets.steps.errors import StoreError
+from translations_assets.steps.manifest import Blob
+from translations_assets.store.digest import digest_bytes
+from translations_assets.store.gcs.client import client
+from translations_assets.store.gcs.errors import passes
+from translations_assets.store.gcs.objects import Objects, Stat
+
+AT_ONCE = 8 << 20  # bytes; what is not larger goes by one request, from memory and to it
+PIECE = 8 << 20
+_READ = 1 << 20
+_THREADS = 4  # pieces of a download that are on their way at once, and so in memory
+_SESSIONS = 3
+_KEPT = re.compile(r"bytes=0-(\d+)")
+_UNIT = 256 << 10  # of an upload that broke, the service keeps multiples of this
+
+
+class Digests:
+    """SHA-256, size, and the CRC-32C that the service computes, of what it is fed."""
+
+    def __init__(self) -> None:
+        self._sha256, self._crc32c, self._size = hashlib.sha256(), google_crc32c.Checksum(), 0
+
+    def update(self, data: bytes) -> None:
+        """Feed more."""
+        self._sha256.update(data)
+        self._crc32c.update(data)
+        self._size += len(data)
+
+    @property
+    def blob(self) -> Blob:
+        """SHA-256 and size."""
+        return Blob(self._sha256.hexdigest(), self._size)
+
+    @property
+    def crc32c(self) -> str:
+        """In base 64, as the service writes it."""
+        return base64.b64encode(self._crc32c.digest()).decode()
+
+
+def digests_of(path: Path) -> Digests:
+    """The digests of a file. Raises OSError."""
+    digests = Digests()
+    with path.open("rb") as file:
+        while piece := file.read(_READ):
+            digests.update(piece)
+    return digests
+
+
+def upload(objects: Objects, path: Path, name: str, digests: Digests) -> bool:
+    """Write a file's contents to an object; False when the name is taken.
+
+    Raises StoreError when these are not, or no longer, those of the digests.
+    """
+    size = digests.blob.size
+    with path.open("rb") as file, objects.telling("write", name):
+        if size <= AT_ONCE:
+            data = _whole(file, path, size)
+            if digest_bytes(data) != digests.blob:
+                raise _changed(path)
+            return objects.create(name, data) is not None
+        for _ in range(_SESSIONS):  # one that is older than a week is gone
+            try:
+                session = objects.blob(name).create_resumable_upload_session(
+                    size=size,
+                    if_generation_match=0,
+                    timeout=objects.timeout,
+                    retry=objects.retry(),
+                    checksum=None,
+                )
+                return _Upload(objects, file, path, session, digests).run()
+            except PreconditionFailed:
+                return False
+            except BadRequest:  # the service compares its checksum with ours before it makes the object
+                if digests_of(path).blob != digests.blob:
+                    raise _changed(path) from None
+                raise
+            except _SessionGone:
+                continue
+    raise StoreError(f"The store {objects.url} has thrown away what was sent of {path}. Run again.")
+
+
+class _SessionGone(Exception):
+    """The service does not know the upload that was begun, or has finished it."""
+
+
+class _Upload:
+    """A file that is sent to a session. `_kept` are the bytes that the service has, or should have."""
+
+    def __init__(self, objects: Objects, file: BinaryIO, path: Path, session: str, digests: Digests) -> None:
+        self._objects, self._file, self._path, self._session = objects, file, path, session
+        self._size, self._crc32c = digests.blob.size, digests.crc32c
+        self._kept = 0
+
+    def run(self) -> bool:
+        """Send all; after a break the rest, until that has got no further for the time of patience."""
+        first, longest = self._objects.pauses
+        pause, since, reached = first, 0.0, -1  # reached: what was kept when it broke, no more since then
+        while True:
+            try:
+                answer = (self._asked() if reached >= 0 else None) or self._send()
+                if answer.status_code == 308:
+                    raise ConnectionError("the service has not received all that was sent")
+                self._check(answer)
+                return True
+            except Exception as error:
+                if not passes(error):
+                    raise
+                now = time.monotonic()
+                if self._kept > reached:
+                    pause, since, reached = first, now, self._kept
+                elif now - since > self._objects.patience:
+                    raise
+            time.sleep(random.uniform(0, pause))
+            pause = min(2 * pause, longest)
+
+    def _asked(self) -> Response | None:
+        """Ask how much the service has kept; an answer that ends the upload, None when more is to be sent."""
+        answer = self._put(f"bytes */{self._size}", b"")
+        if answer.status_code != 308:
+            return answer
+        kept = _KEPT.match(answer.headers.get("Range", ""))
+        self._kept = (int(kept[1]) + 1) // _UNIT * _UNIT if kept else 0
+        return None
+
+    def _send(self) -> Response:
+        rest = _Rest(self._file, self._path, self._kept, self._size)
+        return self._put(f"bytes {self._kept}-{self._size - 1}/{self._size}", rest)
+
+    def _put(self, content_range: str, data: _Rest | bytes) -> Response:
+        headers = {"Content-Range": content_range}
+        if data:
+            headers["X-Goog-Hash"] = f"crc32c={self._crc32c}"
+        answer: Response = client()._http.put(
+            self._session, data=data, headers=headers, timeout=self._objects.timeout
+        )
+        if answer.status_code in (404, 410):
+            raise _SessionGone
+        if answer.status_code not in (200, 201, 308):
+            raise from_http_response(answer)
+        return answer
+
+    def _check(self, answer: Response) -> None:
+        """Compare what the service has received with what was to be sent."""
+        if answer.json()["crc32c"] != self._crc32c:
+            raise _changed(self._path)
+
+
+class _Rest:
+    """The end of a file as the body of a request, in pieces."""
+
+    def __init__(self, file: BinaryIO, path: Path, start: int, end: int) -> None:
+        self._file, self._path, self._start, self._end = file, path, start, end
+
+    def __len__(self) -> int:
+        return self._end - self._start
+
+    def __iter__(self) -> Iterator[bytes]:
+        self._file.seek(self._start)
+        while (at := self._file.tell()) < self._end:
+            yield _whole(self._file, self._path, min(_READ, self._end - at))
+
+
+def _whole(file: BinaryIO, path: Path, size: int) -> bytes:
+    data = file.read(size)
+    if len(data) < size:
+        raise _changed(path)
+    return data
+
+
+def _changed(path: Path) -> StoreError:
+    return StoreError(f"{path} changed while it was being stored. Run again when nobody writes it.")
+
+
+def download(objects: Objects, found: Stat, target: Path) -> Blob:
+    """Write an object's contents to a file that holds their beginning, or nothing; the whole file's digest.
+
+    Raises OSError when the file cannot be written.
+    """
+    sha256 = hashlib.sha256()
+    with target.open("a+b") as file:
+        file.seek(0)
+        while piece := file.read(_READ):
+            sha256.update(piece)
+        for piece in _pieces(objects, found, file.tell()):
+            file.write(piece)
+            sha256.update(piece)
+        return Blob(sha256.hexdigest(), file.tell())
+
+
+def digest_of_object(objects: Objects, found: Stat) -> Blob:
+    """The digest of an object's contents, which are fetched for it, but not kept."""
+    sha256, size = hashlib.sha256(), 0
+    for piece in _pieces(objects, found, 0):
+        sha256.update(piece)
+        size += len(piece)
+    return Blob(sha256.hexdigest(), size)
+
+
+def _pieces(objects: Objects, found: Stat, start: int) -> Iterator[bytes]:
+    """The rest of an object's contents, in order; the next pieces are on their way meanwhile."""
+
+    def fetch(at: int) -> bytes:
+        return objects.read_range(found.name, found.generation, at, min(at + PIECE, found.size))
+
+    starts = iter(range(start, found.size, PIECE))
+    pool = ThreadPoolExecutor(_THREADS)
+    try:
+        coming = deque(pool.submit(fetch, at) for at in islice(starts, _THREADS))
+        while coming:
+            piece = coming.popleft().result()
+            coming.extend(pool.submit(fetch, at) for at in islice(starts, 1))
+            yield piece
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def telling(doing: str, path: Path) -> Iterator[None]:
+    """Turn an OSError of a file on this machine into a StoreError."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"Could not {doing} {path}: {error.strerror or error}.") from error

@@ -1,0 +1,232 @@
+"""A machine's cache of what it has downloaded: a folder that all its steps and processes share.
+
+    blobs/ab/abcd…              contents by SHA-256, read-only; the least recently used go when room is needed
+    downloads/<digest>.<size>   locked by who downloads them, to the folder `<digest>.<size>.part`
+    lock                        held while room is made
+
+Whatever goes wrong in here costs a download, never the step.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from translations_assets.steps.errors import DamagedError, StoreError, StoreUnreachable
+from translations_assets.steps.manifest import Blob
+from translations_assets.store.clone import clone
+from translations_assets.store.digest import digest_file
+from translations_assets.store.locks import hold, release, take
+from translations_assets.store.warn import warn
+
+_LOOK_SECONDS = 0.1
+_LARGEST_ADDED = 1 << 30  # bytes; copying a larger file takes long, and perhaps nobody asks for it here
+_PART = ".part"
+
+Download = Callable[[Blob, Path], None]
+
+
+class _Kept(NamedTuple):
+    """A file that is here; sorted by when it was last used."""
+
+    used: int
+    size: int
+    path: Path
+
+
+class NodeCache:
+    """Contents by digest in a folder of at most so many bytes; safe for use by many processes.
+
+    Inputs of steps are hard links to the files in here, and a script may have changed one: so the digest is
+    verified each time that a file is placed. Reading it once is cheaper than a copy for each step; time and
+    size would not show a change that keeps them.
+    """
+
+    def __init__(self, folder: Path, most: int) -> None:
+        self._folder, self._most = folder, most
+
+    def place(self, blob: Blob, target: Path, download: Download) -> None:
+        """Put contents at a path, read-only, by `download` when they are not here; one process downloads.
+
+        Raises what `download` raises: DamagedError, StoreUnreachable, StoreError.
+        """
+        try:
+            if self._place(blob, target, download):
+                return
+        except (DamagedError, StoreUnreachable):
+            raise
+        except (OSError, StoreError) as error:  # a full disk, a folder of another user
+            warn(f"{blob.digest} is placed without the cache {self._folder}: {error}")
+            target.unlink(missing_ok=True)
+        download(blob, target)
+
+    def add(self, blob: Blob, source: Path) -> None:
+        """Keep a copy of a file that was stored, as the next step may read it here; not of a large one."""
+        if blob.size > _LARGEST_ADDED:
+            return
+        with suppress(OSError), self._writing(blob, wait=False) as new:
+            if new and not self._file(blob).exists() and self._make_room(blob.size):
+                clone(source, new, link=False)
+                self._keep(blob, new)
+
+    def _place(self, blob: Blob, target: Path, download: Download) -> bool:
+        """Put contents at a path; False when there is no room for them in the cache."""
+        if self._place_kept(blob, target):
+            return True
+        with self._writing(blob, wait=True) as new:
+            if self._place_kept(blob, target):  # somebody else has downloaded them meanwhile
+                return True
+            if new is None or not self._make_room(blob.size):
+                return False
+            download(blob, new)
+            clone(new, target, link=True)
+            target.chmod(0o444)
+            self._keep(blob, new)
+        return True
+
+    def _place_kept(self, blob: Blob, target: Path) -> bool:
+        """Put contents that are here at a path, verified; damaged ones are removed."""
+        path = self._file(blob)
+        try:
+            with _shared(path):
+                clone(path, target, link=True)
+        except FileNotFoundError:
+            return False
+        target.chmod(0o444)
+        if digest_file(target) == blob:
+            _mark_used(path)
+            return True
+        warn(f"{path} is damaged, or a script has changed it: it is downloaded again.")
+        target.unlink()
+        path.unlink(missing_ok=True)
+        return False
+
+    def _keep(self, blob: Blob, new: Path) -> None:
+        path = self._file(blob)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.chmod(0o444)
+        _mark_used(new)
+        os.rename(new, path)
+
+    @contextmanager
+    def _writing(self, blob: Blob, wait: bool) -> Iterator[Path | None]:
+        """Be the only one who brings contents here: the file to make; None instead of waiting.
+
+        When the store is away, or this process is killed, the next one finds what there is so far.
+        """
+        lock = self._folder / "downloads" / f"{blob.digest}.{blob.size}"
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        while (descriptor := take(lock)) is None:
+            if not wait:
+                yield None
+                return
+            time.sleep(_LOOK_SECONDS)
+        try:
+            folder = _part(lock)
+            folder.mkdir(exist_ok=True)
+            yield folder / "contents"
+        except StoreUnreachable:
+            os.close(descriptor)
+            raise
+        except BaseException:
+            _discard(lock, descriptor)
+            raise
+        _discard(lock, descriptor)
+
+    def _make_room(self, size: int) -> bool:
+        """Remove the least recently used files until what is here or on its way, ours included, fits."""
+        descriptor = hold(self._folder / "lock", alone=True, wait=True)
+        try:
+            kept = _files(self._folder / "blobs")
+            total = sum(file.size for file in kept)
+            excess = total + self._expected() - self._most
+            if excess > total:
+                return False
+            for file in sorted(kept):
+                if excess <= 0 and _free(self._folder) >= size:
+                    break
+                excess -= file.size if _remove(file.path) else 0
+            return excess <= 0 and _free(self._folder) >= size
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
+
+    def _expected(self) -> int:
+        """Bytes that are being downloaded now, by anybody; what others have begun is removed."""
+        total = 0
+        for lock in (self._folder / "downloads").iterdir():
+            size = lock.suffix[1:]
+            if not size.isdecimal():
+                continue
+            descriptor = take(lock)
+            if descriptor is None:
+                total += int(size)
+            else:
+                _discard(lock, descriptor)
+        return total
+
+    def _file(self, blob: Blob) -> Path:
+        return self._folder / "blobs" / blob.digest[:2] / blob.digest
+
+
+def _part(lock: Path) -> Path:
+    return lock.with_name(lock.name + _PART)
+
+
+def _discard(lock: Path, descriptor: int) -> None:
+    """Remove what is left of a download, whose lock is held."""
+    shutil.rmtree(_part(lock), ignore_errors=True)
+    release(lock, descriptor)
+
+
+@contextmanager
+def _shared(path: Path) -> Iterator[None]:
+    """Keep a file from being removed to make room. Raises FileNotFoundError."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _remove(path: Path) -> bool:
+    """Remove a file; False when somebody places it now."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink(missing_ok=True)
+        return True
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _mark_used(path: Path) -> None:
+    """Note the time in atime; mtime tells whether a script has changed its input, which may be this file."""
+    with suppress(OSError):
+        os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
+
+
+def _files(folder: Path) -> list[_Kept]:
+    files = []
+    for path in folder.glob("*/*"):
+        with suppress(FileNotFoundError):  # removed meanwhile
+            found = path.stat()
+            files.append(_Kept(found.st_atime_ns, found.st_size, path))
+    return files
+
+
+def _free(folder: Path) -> int:
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize

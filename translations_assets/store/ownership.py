@@ -1,0 +1,64 @@
+"""Owners of a local store's steps: locks that the kernel frees when their holder ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from translations_assets.store.files import Files
+from translations_assets.store.locks import release, take, take_new
+from translations_assets.store.names import safe
+
+
+class Ownership:
+    """The part of `LocalStore` that knows who works on a step, and who waits for it."""
+
+    _files: Files
+
+    @contextmanager
+    def lock(self, key: str, generation: int, lost: Callable[[str], None] | None = None) -> Iterator[bool]:
+        """Try to become the owner of a step's generation; gives False at once when somebody else is.
+
+        The kernel keeps the ownership up, so that it is never lost.
+        """
+        path = self._files.at("locks", f"{key}.{generation}")
+        with self._files.telling("lock", path):
+            self._files.make_folder(path.parent)
+            descriptor = take(path)
+        try:
+            yield descriptor is not None
+        finally:
+            if descriptor is not None:
+                release(path, descriptor)
+
+    @contextmanager
+    def waiting(self, key: str, generation: int) -> Iterator[None]:
+        """Be counted among those who want a step's result, by a locked file: the dead do not count."""
+        folder = self._files.at("tmp")
+        with self._files.telling("write to", folder):
+            self._files.make_folder(folder)
+            path, descriptor = take_new(folder, _waiter(key, generation))
+        try:
+            yield
+        finally:
+            release(path, descriptor)
+
+    def waiters(self, key: str, generation: int) -> int:
+        """How many want a step's result now."""
+        folder = self._files.at("tmp")
+        names = [name for name in self._files.names(folder) if name.endswith(_waiter(key, generation))]
+        return sum(map(self._is_held, (folder / name for name in names)))
+
+    def _is_held(self, path: Path) -> bool:
+        """Whether a lock file is held; one that is not is removed."""
+        with self._files.telling("lock", path):
+            descriptor = take(path)
+        if descriptor is not None:
+            release(path, descriptor)
+        return descriptor is None
+
+
+def _waiter(key: str, generation: int) -> str:
+    """How the names of the files end that those hold who want a step's result."""
+    return safe(f"-waits-for-{key}.{generation}")
