@@ -67,7 +67,7 @@ def test_there_is_a_version_for_every_asset_that_only_edits_change(place: Place)
     [
         (
             "training-student-finetuned: {after: 20u}",
-            "training-student-finetuned: {seed: 5}",
+            "training-student-finetuned: {after: 25u}",
             {"finetune_student"},
         ),
         ("spm-vocab-size: 336", "spm-vocab-size: 328", {"train_vocab"}),

@@ -102,7 +102,7 @@ def test_a_training_that_is_preempted_three_times_resumes_each_time(site: Site, 
 def test_disturbances_of_every_kind_change_nothing(site: Site, tmp_path: Path) -> None:
     """More: `benchmarks/cluster.py`."""
     place = site.make_place(tmp_path / "place")
-    one = Chaos(place, "evaluate_backwards", random.Random(2), cycle(EVENTS))
+    one = Chaos(place, "evaluate_backwards", random.Random(2), cycle(EVENTS), longest_wait=2.0)
     happened = one.run(len(EVENTS))
     assert one.problems == []
     assert happened == len(EVENTS), "the run lasts long enough to be disturbed"

@@ -1,5 +1,6 @@
 """Materializing assets by Dagster's own command, with the stages of the tiny pair that take seconds."""
 
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -61,7 +62,7 @@ def test_what_was_made_is_told(made: Place) -> None:
     assert (found["steps run"], found["steps cached"]) == (1, 0)
     assert (found["lines in"], found["lines kept"], found["lines dropped"]) == (400, 400, 0)
     assert found["peak memory (MB)"] > 1
-    assert "La granda hundo" in found["samples"]
+    assert re.search(r"The \w+ dog .* \|\|\| La \w+ hundo ", found["samples"])
 
 
 def test_an_asset_alone_reuses_what_is_there(made: Place) -> None:

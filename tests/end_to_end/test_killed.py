@@ -17,7 +17,7 @@ TARGET = "evaluate_backwards"
 
 def test_killed_at_random_moments_and_started_again(tmp_path: Path) -> None:
     """Orchestrator, worker, process group, all at once: no finished step runs again, nothing is left over."""
-    run = Disturbance(make_place(tmp_path / "killed"), TARGET, random.Random(4))
+    run = Disturbance(make_place(tmp_path / "killed"), TARGET, random.Random(4), longest_wait=2.0)
     killed = run.run(len(VICTIMS))
     assert run.problems == []
     assert killed == len(VICTIMS), "the run lasts long enough to be killed"

@@ -111,7 +111,7 @@ def test_an_edit_of_one_setting_runs_only_what_it_concerns(trained: Place) -> No
     before = path.read_text()
     try:
         path.write_text(
-            before.replace("training-student-finetuned: {", "training-student-finetuned: {seed: 5, ")
+            before.replace("training-student-finetuned: {", "training-student-finetuned: {disp-freq: 7, ")
         )
         statuses = plan(trained)
     finally:
