@@ -27,6 +27,7 @@ EVENTS = (
     "API server restarted",
     "node removed",
 )
+UNSWEPT_SECONDS = 120.0  # a lease of somebody who was killed lapses after half a minute
 GONE_SECONDS = 240.0  # a lease of somebody who was killed after the commit is swept when it is 150 s old
 _RUN_SECONDS = 1800.0
 _LOOK_SECONDS = 0.05
@@ -39,6 +40,7 @@ class Chaos:
     events        kinds of what happens, in turn
     longest_wait  seconds until the next event, once a pod runs
     gave_up       runs that ended because a step had used up its attempts
+    unswept       leases that were left until somebody swept; there should be none
     """
 
     place: ClusterPlace
@@ -50,6 +52,7 @@ class Chaos:
     starts: int = 0
     gave_up: int = 0
     problems: list[str] = field(default_factory=list)
+    unswept: list[str] = field(default_factory=list)
     _before: int = 0
 
     def run(self, times: int) -> int:
@@ -173,6 +176,8 @@ class Chaos:
         self._complain(sorted(wanted - set(results(self.place))), "has no result")
         self._complain(defects(self.place), "in the store")
         self._complain(repeated(self.place), "although finished")
+        seconds_until(lambda: not self._objects("leases/"), UNSWEPT_SECONDS)
+        self.unswept += self._objects("leases/")
         looks: dict[str, Callable[[], list[str]]] = {
             "job": site.unfinished_jobs,
             "pod": self._pods,
