@@ -8,7 +8,7 @@ TOOLS := .tools
 UV := $(shell command -v uv 2>/dev/null || echo $(TOOLS)/bin/uv)
 export DAGSTER_HOME ?= $(CURDIR)/.state/dagster
 PYTEST_WORKERS ?= 2
-BENCHMARKS := cached thousand_steps step_overhead changes gc merging
+BENCHMARKS := cached thousand_steps step_overhead changes gc merging decoding
 
 .PHONY: help install install-dev demo test graph lint types ui ui-deployed images bench golden lock clean
 
@@ -64,6 +64,11 @@ lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.t
 	    --group worker -c requirements/main.lock -o requirements/worker.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
 	    --group opuscleaner -o requirements/opuscleaner.lock
+	for name in bicleaner monocleaner; do $(UV) pip compile -q --universal --python-version 3.10 --generate-hashes \
+	    --no-emit-index-url --no-header --project requirements/classifiers \
+	    --group requirements/classifiers/pyproject.toml:$$name -o requirements/$$name.lock || exit 1; done
+	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
+	    --group cuda -o requirements/cuda.lock
 
 clean: ## remove the environment and the caches; what was trained, in .state, stays
 	rm -rf $(VENV) $(TOOLS) .mypy_cache .ruff_cache .pytest_cache build dist *.egg-info

@@ -1,11 +1,11 @@
-"""How fast pairs are cleaned by the default filters, and that they do what OpusCleaner does.
+"""How fast pairs and single lines are cleaned, and that the default filters do what OpusCleaner does.
 
     python -m benchmarks.cleaning [--pairs 200000] [--threads 2] [--compare 20000]
 
-Prints pairs a second of the whole script, reading and writing included, and apart from it the time of each
-filter; languages are not identified. With OPUSCLEANER_PYTHON, the interpreter of an environment with
-OpusCleaner 0.7.1, it runs both on the same pairs. Real ones are the mirror's, where TRANSLATIONS_MIRROR names
-one.
+Prints pairs a second of the whole script, reading and writing included, apart from it the time of each
+filter, and lines of monolingual text a second; languages are not identified. With OPUSCLEANER_PYTHON, the
+interpreter of an environment with OpusCleaner 0.7.1, it runs both on the same pairs. Real ones are the
+mirror's, where TRANSLATIONS_MIRROR names one.
 """
 
 from __future__ import annotations
@@ -15,15 +15,19 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
-from pipeline.clean.clean_parallel import main as clean
+from pipeline.clean.clean_parallel import main as clean_pairs
+from pipeline.clean.cleaning import clean
 from pipeline.clean.filtering.block import Block
 from pipeline.clean.filtering.cleaner import FilterCleaner
 from pipeline.clean.filtering.filter_file import read_filter_file
+from pipeline.clean.filtering.lengths import letter_table
 from pipeline.clean.filtering.opuscleaner import OpusCleaner
 from pipeline.clean.filtering.registry import make_filters
+from pipeline.clean.rules import Tokens, mono_filters
 from pipeline.common.lines import write_lines
 from tests.pipeline.clean.filtering.opuscleaner import FILTERS, filter_file, ours, resources, theirs
 from tests.pipeline.clean.filtering.pairs import SENTENCES, Pair, mirrored_pairs, random_pairs
@@ -45,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         filters = _without_language(Path(folder), "default")
         _time_script(filters, _typical(args.pairs, real), Path(folder), args.threads)
         _time_filters(filters, _typical(50_000, real))
+        _time_mono([pair[1] for pair in _typical(args.pairs, real)], Path(folder), args.threads)
         if "OPUSCLEANER_PYTHON" in os.environ:
             generated = list(random_pairs(max(0, args.compare - len(real)), 1, [*SENTENCES, *real[:2000]]))
             _compare(Path(folder), [*real, *generated][: args.compare])
@@ -67,19 +72,39 @@ def _without_language(folder: Path, name: str) -> Path:
 def _time_script(filters: Path, pairs: Sequence[Pair], folder: Path, threads: int) -> None:
     for side, lang in enumerate(("en", "ru")):
         write_lines(folder / f"corpus.{lang}.zst", (pair[side] for pair in pairs))
-    characters = sum(len(source) + len(target) for source, target in pairs) / len(pairs)
     command = ["--src", "en", "--trg", "ru", "--src-script", "Latin", "--trg-script", "Cyrillic"]
     command += ["--corpus-src", f"{folder}/corpus.en.zst", "--corpus-trg", f"{folder}/corpus.ru.zst"]
     command += ["--filters", str(filters), "--patterns", str(FILTERS / "remove_frequent_patterns.txt")]
     command += ["--alphabets", f"{FILTERS}/alphabets.json", "--currencies", f"{FILTERS}/currencies.json"]
+    work = partial(clean_pairs, [*command, "--output", f"{folder}/clean"])
+    characters = sum(len(source) + len(target) for source, target in pairs)
+    _time("pairs", len(pairs), characters, threads, work)
+
+
+def _time_mono(lines: Sequence[str], folder: Path, threads: int) -> None:
+    write_lines(folder / "mono.ru.zst", lines)
+    alphabets = json.loads((FILTERS / "alphabets.json").read_text(encoding="utf-8"))
+    filters = mono_filters(Tokens(unspaced=False, most=200), letter_table(alphabets["ru"]), _AnyLanguage())
+    work = partial(clean, [folder / "mono.ru.zst"], FilterCleaner(filters), ["mono.ru.zst"], folder / "mono")
+    _time("lines", len(lines), sum(map(len, lines)), threads, work)
+
+
+class _AnyLanguage:
+    """An identifier to which no line is in another language."""
+
+    def others(self, lines: Sequence[str], side: int) -> list[bool]:
+        return [False] * len(lines)
+
+
+def _time(what: str, number: int, characters: int, threads: int, work: Callable[[], None]) -> None:
     start, before = time.perf_counter(), os.times()
-    clean([*command, "--output", f"{folder}/clean"])
+    work()
     seconds, after = time.perf_counter() - start, os.times()
     processor = sum(after[:4]) - sum(before[:4])
     print(
-        f"{len(pairs):,} pairs of {characters:.0f} characters, {threads} processes: "
-        f"{len(pairs) / seconds:,.0f} pairs/s ({seconds:.1f} s, {processor:.1f} s of processors; "
-        "bar: 100,000 pairs/s)"
+        f"{number:,} {what} of {characters / number:.0f} characters, {threads} processes: "
+        f"{number / seconds:,.0f} {what}/s ({seconds:.1f} s, {processor:.1f} s of processors; "
+        f"bar: 100,000 {what}/s)"
     )
 
 

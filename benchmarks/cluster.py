@@ -229,8 +229,7 @@ def chaos(sites: Sites, folder: Path, times: int, seed: int, target: str) -> lis
     seconds = time.monotonic() - began
     print(f"disturbed {happened.total()} times ({kinds}) in {len(rounds)} runs, {seconds:.0f} s")
     print(f"runs that ended as a step had used up its attempts: {sum(one.gave_up for one in rounds)}")
-    unswept = [f"the lease {name} is left until a sweep" for one in rounds for name in one.unswept]
-    return [problem for one in rounds for problem in one.problems] + unswept
+    return [problem for one in rounds for problem in one.problems]
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ experiment:
   src: en
   trg: eo
   teacher-ensemble: 2
+  bicleaner: {{default-threshold: 0}}
 datasets:
   train:
 {train}

@@ -2,7 +2,8 @@
 
 An image's tag is a digest of what it is built from, so that a name always means the same contents, and the
 runner knows which one it needs. A build with BuildKit gives the same bytes again: times are fixed, bases are
-named by digest, packages come with hashes.
+named by digest, packages come with hashes. The commit, which the orchestrator's image holds, is no part of
+its tag: what is the same under two commits is built once.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from translations_assets.runners.kubernetes.image import BUILD_FILE, LOCK, environment_tag
+from translations_assets.project import revision
+from translations_assets.runners.kubernetes.image import BUILD_FILE, ENVIRONMENT_BUILD_FILE, worker_images
 
 ROOT = Path(__file__).resolve().parent.parent
 ORCHESTRATOR = Path("deploy/orchestrator.Dockerfile")
 # What that file copies, but for what is no part of the project (.dockerignore)
 _COPIED = (
-    *("pyproject.toml", "workspace.yaml", "requirements", "deploy/worker.Dockerfile"),
+    *("pyproject.toml", "workspace.yaml", "requirements", str(BUILD_FILE), str(ENVIRONMENT_BUILD_FILE)),
     *("configs", "pipeline", "translations_assets"),
 )
 _EPOCH = "315532800"  # 1980, the first year that a zip file knows
@@ -50,10 +52,20 @@ class Image:
 
 
 def images(registry: str, root: Path = ROOT) -> list[Image]:
-    """The images of this checkout, in the order in which they are built: the second stands on the first."""
-    worker = f"{registry}/worker:{environment_tag(root / LOCK, root / BUILD_FILE)}"
-    orchestrator = f"{registry}/orchestrator:{_project_tag(root, worker.rpartition(':')[2])}"
-    return [Image(worker, BUILD_FILE), Image(orchestrator, ORCHESTRATOR, (f"WORKER={worker}",))]
+    """The images of this checkout, in the order in which they are built: the worker's, on which all stand,
+    one for each environment of its own, and last the orchestrator's.
+    """
+    names = worker_images(f"{registry}/worker", None, root)
+    worker = f"WORKER={names.worker}"
+    orchestrator = f"{registry}/orchestrator:{_project_tag(root, names.worker.rpartition(':')[2])}"
+    return [
+        Image(names.worker, BUILD_FILE),
+        *(
+            Image(name, ENVIRONMENT_BUILD_FILE, (worker, f"ENVIRONMENT={lock.stem}"))
+            for lock, name in names.environments.items()
+        ),
+        Image(orchestrator, ORCHESTRATOR, (worker, f"REVISION={revision(root)}")),
+    ]
 
 
 def helm_flags(orchestrator: str) -> str:
@@ -91,11 +103,11 @@ def main() -> None:
     action.add_argument("--push", action="store_true", help="build them and push them to the registry")
     action.add_argument("--helm", action="store_true", help="print the flags of helm that name them")
     options = parser.parse_args()
-    worker, orchestrator = images(options.registry.rstrip("/"))
+    found = images(options.registry.rstrip("/"))
     if options.helm:
-        print(helm_flags(orchestrator.name))
+        print(helm_flags(found[-1].name))
         return
-    for image in (worker, orchestrator):
+    for image in found:
         if options.build or options.push:
             _build(image, push=options.push)
         print(image.name)

@@ -14,13 +14,17 @@ RUN pip install -q --require-hashes --no-deps --only-binary :all: --no-compile -
 WORKDIR /opt/translations
 COPY pyproject.toml workspace.yaml ./
 COPY requirements requirements
-COPY deploy/worker.Dockerfile deploy/
+COPY deploy/worker.Dockerfile deploy/environment.Dockerfile deploy/
 COPY configs configs
 COPY pipeline pipeline
 COPY translations_assets translations_assets
 RUN python -m compileall -q --invalidation-mode unchecked-hash pipeline translations_assets \
     && printf '#!/bin/sh\nexec python -m translations_assets.cli.main "$@"\n' > /usr/local/bin/translations \
     && chmod 755 /usr/local/bin/translations
+
+# The commit, which manifests record: there is no git in here to ask.
+ARG REVISION
+RUN printf '%s\n' "${REVISION}" > revision
 
 # The root is read-only in a pod: what is written goes to /tmp.
 ENV PYTHONPATH=/opt/translations \

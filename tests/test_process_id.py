@@ -1,10 +1,15 @@
 """A run's process is known to be there, to be gone, or to be elsewhere."""
 
 import os
+import socket
 import subprocess
 import sys
 
 from translations_assets.process_id import is_gone, this_process
+
+
+def test_the_name_begins_with_what_people_look_for() -> None:
+    assert this_process("0123456789").startswith(f"{socket.gethostname()}:{os.getpid()} ")
 
 
 def test_this_process_is_there() -> None:
@@ -28,12 +33,12 @@ def test_a_process_that_is_dead_but_not_waited_for_is_gone() -> None:
 
 
 def test_another_process_with_its_number_is_not_it() -> None:
-    run, host, pid, began = this_process("run").split()
-    assert is_gone(f"{run} {host} {pid} {int(began) - 1}", "run") is True
+    place, began, run = this_process("run").split()
+    assert is_gone(f"{place} {int(began) - 1} {run}", "run") is True
 
 
 def test_nothing_is_said_of_other_machines_and_runs() -> None:
-    run, _, pid, began = this_process("run").split()
-    assert is_gone(f"{run} elsewhere {pid} 1", "run") is None
+    place, _, run = this_process("run").split()
+    assert is_gone(f"elsewhere:{place.partition(':')[2]} 1 {run}", "run") is None
     assert is_gone(this_process("its-parent"), "run") is None  # a tag that Dagster copied
     assert is_gone("", "run") is None

@@ -23,6 +23,7 @@ PAIRS, FEED, SETTINGS = (
     "pipeline/train/test_feed",
     "pipeline/train/test_settings",
 )
+STOPPING, STUDENTS = "pipeline/train/test_stopping", "pipeline/train/test_students"
 QUANTIZE, EXPORT = "pipeline/quantize/test_quantize", "pipeline/quantize/test_export"
 BAD, LOAD, DISK = "end_to_end/test_bad_input", "config/test_load", "store/test_disk"
 
@@ -38,7 +39,7 @@ TRAPS = {
         PAIRS: ["test_what_is_dropped_is_counted"],
     },
     "SIGTERM to OpusTrainer leaves Marian alive, which then ends as if it had finished": {
-        TRAIN: [
+        STOPPING: [
             "test_sigterm_leaves_a_complete_set_of_that_update",
             "test_a_stopped_training_is_no_finished_step",
             "test_a_stop_is_exit_75_in_time_whatever_marian_does",
@@ -60,7 +61,7 @@ TRAPS = {
             "test_a_damaged_set_is_passed_over_and_the_log_says_why",
             "test_a_set_without_an_optimizer_is_no_set",
         ],
-        TRAIN: ["test_training_goes_on_from_a_set_and_from_the_one_before_a_damaged_one"],
+        STOPPING: ["test_training_goes_on_from_a_set_and_from_the_one_before_a_damaged_one"],
     },
     "vocabularies or shortlist columns in the wrong order translate nonsense, with exit code 0": {
         MARIAN: [
@@ -154,10 +155,8 @@ TRAPS = {
     },
     "a cost that is not a number breaks resuming": {
         "pipeline/train/test_curve": ["test_a_cost_that_is_not_a_number_is_an_error"],
-        TRAIN: [
-            "test_a_training_that_diverges_says_so",
-            "test_a_student_learns_from_alignments_and_long_pairs_are_dropped",
-        ],
+        TRAIN: ["test_a_training_that_diverges_says_so"],
+        STUDENTS: ["test_a_student_learns_from_alignments_and_long_pairs_are_dropped"],
     },
     "a space before a tab, or a third field in the validation set, derails Marian": {
         PAIRS: [

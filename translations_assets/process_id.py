@@ -14,20 +14,26 @@ PROCESS_TAG = "translations/process"
 
 
 def this_process(run: str) -> str:
-    """The run, the host's name, the process's number and when it began, in the kernel's clock ticks.
+    """`host:number`, for people; then when the process began, in the kernel's clock ticks, and the run.
 
-    The run belongs to it because Dagster copies a run's tags when it is executed again.
+    The run, as short as Dagster shows it, belongs to it because Dagster copies a run's tags when it is
+    executed again.
     """
     pid = os.getpid()
-    return f"{run} {socket.gethostname()} {pid} {_began(pid)}"
+    return f"{socket.gethostname()}:{pid} {_began(pid)} {_short(run)}"
 
 
 def is_gone(name: str, run: str) -> bool | None:
     """Whether a run's process has ended; None for one on another machine, and when it has no process yet."""
-    words = name.split()
-    if len(words) != 4 or words[:2] != [run, socket.gethostname()] or not words[2].isdecimal():
+    host, _, rest = name.partition(":")
+    words = rest.split()
+    if len(words) != 3 or (host, words[2]) != (socket.gethostname(), _short(run)) or not words[0].isdecimal():
         return None
-    return _began(int(words[2])) != words[3]
+    return _began(int(words[0])) != words[1]
+
+
+def _short(run: str) -> str:
+    return run[:8]
 
 
 def _began(pid: int) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from translations_assets import settings
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.load import apply_overrides, parse_config, read_text
+from translations_assets.config.load import apply_overrides, config_notes, parse_config, read_text
 from translations_assets.config.partitions import SUFFIXES, find_config, find_configs, partition_key
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.stages import STAGES
@@ -117,6 +117,11 @@ class Project:
                 return text, f"{partition} in the store"
         path = path or find_config(partition, folders)
         return read_text(path), path
+
+    def notes(self, partition: str) -> list[Problem]:
+        """What people should know of a training config, given by key or path: old spellings, unused keys."""
+        text, source = self.config_text(partition)
+        return config_notes(text, str(source))
 
     def adopt(self, partition: str) -> str:
         """Keep the config of a path outside the config folders in the store; the partition key.
@@ -281,11 +286,15 @@ def _usable_files(folders: Sequence[Path]) -> tuple[dict[str, Path], list[Proble
 
 
 def revision(root: Path) -> str:
-    """The checkout's commit, with `+changes` when files differ from it; empty when it is no checkout."""
+    """The checkout's commit, with `+changes` when files differ from it; empty when it is no checkout.
+
+    An image has it in a file, from when it was built.
+    """
     try:
         git = ["git", "-C", str(root)]
         commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
         status = subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
-        return ""
+        file = root / "revision"
+        return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
     return commit.stdout.strip() + ("+changes" if status.stdout.strip() else "")

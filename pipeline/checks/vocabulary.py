@@ -4,8 +4,8 @@
         --corpus corpus.en.zst corpus.ru.zst --held-out-first dev.en.zst test.en.zst \\
         --held-out-second dev.ru.zst test.ru.zst --seed 1 --output numbers
 
-writes numbers.json: for each language and for its corpus (a sample of 20,000 lines) and its held-out lines
-(all of them) the numbers of pieces, of unknown ones, and of the characters that only single bytes spell.
+writes numbers.json: for each language and for its corpus (a sample of 20,000 lines; it may be left out) and
+its held-out lines (all) the numbers of pieces, of unknown ones, and of characters that only bytes spell.
 Vocabularies with byte fallback know no unknown piece: a character that no piece holds is spelt by its bytes,
 two to four pieces in place of one or less. The corpus streams; the held-out files are held in memory.
 """
@@ -20,7 +20,6 @@ from typing import Any
 
 from sentencepiece import SentencePieceProcessor
 
-from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines
 from pipeline.common.sampling import sample
 from pipeline.common.script import run, write_json
@@ -99,16 +98,17 @@ def _share(part: int, whole: int, otherwise: float) -> float:
 def main(argv: Sequence[str] | None = None) -> None:
     """Write numbers.json."""
     args = parse_arguments(argv)
-    if not len(args.langs) == len(args.vocabs) == len(args.corpus) == 2:
-        raise InputError("Give two files with each of --vocabs and --corpus, in the order of --langs.")
     sides = []
     with staged(args.output) as (output, _):
         held_out = (args.held_out_first, args.held_out_second)
-        for lang, model, corpus, files in zip(args.langs, args.vocabs, args.corpus, held_out, strict=True):
+        corpora = args.corpus or (None, None)
+        for lang, model, corpus, files in zip(args.langs, args.vocabs, corpora, held_out, strict=True):
             vocabulary = load_vocabulary(model)
-            chosen = sample(read_lines(corpus), CORPUS_SAMPLE, f"vocabulary {args.seed}")
             lines = [line for file in files for line in read_lines(file)]
-            texts = {"corpus": coverage(chosen, vocabulary), "held_out": coverage(lines, vocabulary)}
+            texts = {"held_out": coverage(lines, vocabulary)}
+            if corpus:
+                chosen = sample(read_lines(corpus), CORPUS_SAMPLE, f"vocabulary {args.seed}")
+                texts = {"corpus": coverage(chosen, vocabulary), **texts}
             sides.append({"lang": lang, "pieces": vocabulary.get_piece_size(), "texts": texts})
             logger.info("%s: %s", lang, {name: text["coverage"] for name, text in texts.items()})
         write_json(output / "numbers.json", {"sides": sides})
@@ -122,7 +122,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add = parser.add_argument
     add("--langs", required=True, nargs=2, help="the two languages")
     add("--vocabs", required=True, nargs=2, type=Path, help="the vocabulary of each")
-    add("--corpus", required=True, nargs=2, type=Path, help="text of each that is trained on")
+    add("--corpus", nargs=2, type=Path, help="text of each that is trained on")
     add("--held-out-first", nargs="*", type=Path, default=[], help="dev and test text in the first language")
     add("--held-out-second", nargs="*", type=Path, default=[], help="the same in the second")
     add("--seed", required=True, type=int, help="seed of the sample of the corpus")

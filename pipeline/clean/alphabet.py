@@ -17,8 +17,6 @@ _COMPOSED = {
     "kore": "Hangul Han",
     "korean": "Hangul Han",
 }
-# What one letter stands for, in letters of an alphabet: lengths of the flores sets, Latin to Han, compared.
-_WEIGHTS = {"Han": 3.3, "Han Hiragana Katakana": 2.2, "Hangul": 2.0, "Hangul Han": 2.0}
 _PROLONGED_SOUND = "\u30fc"  # Katakana's long vowel mark, which Unicode files under no script
 _NOT_LETTERS = regex.compile(r"[^\p{L}\p{M}]+")
 _ASCII_NOT_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
@@ -26,11 +24,6 @@ _ASCII_NOT_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha(
 
 def _composition(script: str) -> str:
     return _COMPOSED.get(script.lower(), script)
-
-
-def letter_weight(script: str) -> float:
-    """How many letters of an alphabet one letter of the script stands for; above 1 for Han and others."""
-    return _WEIGHTS.get(_composition(script), 1.0)
 
 
 @cache

@@ -44,13 +44,17 @@ class _Side:
 
     def fill(self) -> int:
         """Read on until there is enough for a block; how many lines can be taken."""
-        while len(self._ends) < BLOCK_ROWS and len(self._text) < BLOCK_BYTES:
+        parts, rows, size = [self._text], len(self._ends), len(self._text)
+        while rows < BLOCK_ROWS and size < BLOCK_BYTES:
             block = next(self._blocks, None)
             if block is None:
                 break
-            self._text += block
+            parts.append(block)
+            rows, size = rows + block.count(b"\n"), size + len(block)
+        if len(parts) > 1:
+            self._text = b"".join(parts)
             self._ends = line_ends(self._text)
-        return min(len(self._ends), BLOCK_ROWS)
+        return min(rows, BLOCK_ROWS)
 
     def take(self, rows: int) -> bytes:
         """The next lines, which must be there."""

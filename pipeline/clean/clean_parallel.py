@@ -1,4 +1,4 @@
-"""Clean a parallel corpus by the filters of a file of OpusCleaner.
+"""Clean a parallel corpus by the filters of files of OpusCleaner.
 
     python -m pipeline.clean.clean_parallel --src en --trg ru --src-script Latin --trg-script Cyrillic \\
         --filters default.filters.json --alphabets alphabets.json --currencies currencies.json \\
@@ -8,9 +8,10 @@
     clean/corpus.en.zst, clean/corpus.ru.zst    the good pairs, in the given order
     clean/stats.json                            lines in, kept, dropped by filter; samples of what was dropped
 
-The filters run in the order of the file, and do what OpusCleaner 0.7.1 does: white space
-and entities, lengths, the share of letters, numbers, web addresses, wiki markup, currencies, substitutions.
-Lines of more than 25,000 characters are dropped before (too_long); tabs and carriage returns become spaces.
+The filters run in the order of the file, one file after the other, and do what OpusCleaner 0.7.1 does: white
+space and entities, lengths, the share of letters, numbers, web addresses, wiki markup, currencies,
+substitutions. Lines of more than 25,000 characters are dropped before (too_long); tabs and carriage returns
+become spaces.
 
 Languages are told apart, where the file has `fasttext_filter`, by the model of fastText that
 --language-model names. Without it by py3langid, offline: a line of 20 letters and more is dropped when it
@@ -43,7 +44,7 @@ logger = logging.getLogger(__name__)
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description="Clean a parallel corpus by the filters of a file.")
+    parser = argparse.ArgumentParser(description="Clean a parallel corpus by the filters of files.")
     for side, text in (("src", "source"), ("trg", "target")):
         parser.add_argument(f"--{side}", required=True, help=f"{text} language, e.g. zh_hant")
         parser.add_argument(
@@ -61,7 +62,9 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         parser.add_argument(
             f"--corpus-{side}", required=True, type=Path, help=f"{text} side, a sentence a line"
         )
-    parser.add_argument("--filters", required=True, type=Path, help="the filter file (.filters.json)")
+    parser.add_argument(
+        "--filters", required=True, type=Path, nargs="+", help="the filter files (.filters.json)"
+    )
     parser.add_argument("--fix-currencies", action="store_true", help="end with the filter currency_mismatch")
     parser.add_argument("--alphabets", required=True, type=Path, help="letters of each language, JSON")
     parser.add_argument("--currencies", required=True, type=Path, help="codes of each currency sign, JSON")
@@ -78,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Clean a parallel corpus; see the module's text."""
     args = parse_arguments(argv)
     codes = (args.src_code or args.src, args.trg_code or args.trg)
-    steps = read_filter_file(args.filters, codes)
+    steps = [step for file in args.filters for step in read_filter_file(file, codes)]
     if args.fix_currencies and "currency_mismatch" not in [step.name for step in steps]:
         steps.append(FilterStep("--fix-currencies", 1, "currency_mismatch", (), {"FIX": True}))
     resources = Resources(

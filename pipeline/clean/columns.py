@@ -60,10 +60,10 @@ class Rows:
         return self.sides[0].lines
 
     def stretches(self, length: int) -> Iterator[tuple[list[Keys], Scores]]:
-        """Keys of each side, and scores (0 where there are none), of at most `length` rows at a time."""
+        """Keys of each side, and scores (1 where there are none), of at most `length` rows at a time."""
         for first in range(0, self.number, length):
             count = min(length, self.number - first)
-            scores = self.scored.scores(first, count) if self.scored else np.zeros(count)
+            scores = self.scored.scores(first, count) if self.scored else np.ones(count)
             yield [side.keys(first, count) for side in self.sides], scores
 
 

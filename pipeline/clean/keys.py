@@ -18,6 +18,7 @@ from xxhash import xxh3_128_digest
 from pipeline.common.line_blocks import fail, line_ends, read_blocks
 
 Keys: TypeAlias = npt.NDArray[np.uint64]  # of shape (lines, 2)
+Places: TypeAlias = npt.NDArray[np.int64]
 
 # The white space of `str.split`, but for space and line feed.
 NARROW_SPACES = tuple(bytes([code]) for code in b"\t\x0b\x0c\r\x1c\x1d\x1e\x1f")
@@ -59,6 +60,37 @@ def pair_keys(src: Keys, trg: Keys) -> Keys:
 
 def normal_lines(block: bytes) -> list[bytes]:
     """The normal form of each line of a block, in UTF-8."""
+    special = _special_places(block)
+    if len(special) > len(block) // 16:
+        return _normalised(block)
+    lines = block.split(b"\n")[:-1]
+    if numbers := _lines_at(special, block):
+        normal = _normalised(b"".join([lines[number] + b"\n" for number in numbers]))
+        for number, line in zip(numbers, normal, strict=True):
+            lines[number] = line
+    return lines
+
+
+def _special_places(block: bytes) -> Places:
+    """Places in all lines that may not be in normal form, or in UTF-8; few in many languages.
+
+    A line without one has no spaces but single ones between words, and no characters but ASCII, Latin letters
+    (U+00C0 to U+027F) and Cyrillic ones (U+0400 to U+047F): NFC changes these only where others follow.
+    """
+    codes = np.frombuffer(b"\n" + block, dtype=np.uint8)
+    spaces = codes <= ord(" ")
+    special = spaces[1:] & spaces[:-1]
+    special |= (codes < ord(" "))[1:] != (codes == ord("\n"))[1:]
+    if not block.isascii():
+        first = (codes - np.uint8(0xC3) < 7) | (codes - np.uint8(0xD0) < 2)  # bytes of these letters
+        second = codes & np.uint8(0xC0) == 0x80
+        special |= second[1:] != first[:-1]
+        special |= ((codes >= 0xC0) != first)[1:]
+    return np.flatnonzero(special)
+
+
+def _normalised(block: bytes) -> list[bytes]:
+    """The normal form of each line, whatever it holds."""
     block = _with_plain_spaces(block)
     lines = block.split(b"\n")[:-1]
     for number in _odd_lines(block):
@@ -86,10 +118,14 @@ def _with_plain_spaces(block: bytes) -> bytes:
 def _odd_lines(block: bytes) -> list[int]:
     """Lines that are empty, begin or end with a space or have two in a row, and a few others."""
     spaces = np.frombuffer(b"\n" + block, dtype=np.uint8) <= ord(" ")
-    doubled = np.flatnonzero(spaces[1:] & spaces[:-1])
-    if not len(doubled):
+    return _lines_at(np.flatnonzero(spaces[1:] & spaces[:-1]), block)
+
+
+def _lines_at(places: Places, block: bytes) -> list[int]:
+    """The numbers of the lines of a block in which these places are."""
+    if not len(places):
         return []
-    found: list[int] = np.unique(np.searchsorted(line_ends(block), doubled, side="right")).tolist()
+    found: list[int] = np.unique(np.searchsorted(line_ends(block), places, side="right")).tolist()
     return found
 
 

@@ -19,9 +19,10 @@ was, with tabs and carriage returns made spaces. The reasons to drop a pair, in 
     duplicate      another pair with the same target has a better score, or the same and comes first
     sampled_out    more than --max-sentences were left, and a uniform, seeded choice fell on others
 
-Without --scores all pairs are equally good. With --weights, one for each data set, a data set gives of
---max-sentences in proportion to its weight times its pairs, as long as it has some; within it the choice is
-uniform. Dev sets are merged in the same way, with the test sets held out.
+Without --scores all pairs are equally good. When some of the data sets have scores, --scored names those; the
+pairs of the others have the score 1, the best: such a data set is trusted as it is. With --weights, one for
+each data set, a data set gives of --max-sentences in proportion to its weight times its pairs, as long as it
+has some; within it the choice is uniform. Dev sets are merged in the same way, with the test sets held out.
 
 The text streams twice; memory is bounded by TRANSLATIONS_MEMORY (but for the lines of the held-out sets), and
 the result does not depend on it. Scratch space, in the output folder, is 33 bytes a pair, 8 more with scores,
@@ -31,12 +32,13 @@ and 32 more when the pairs' keys do not fit in memory.
 import argparse
 import logging
 from collections.abc import Sequence
-from itertools import repeat
+from pathlib import Path
 
 from pipeline.clean.arguments import add_files, add_output, add_sampling, check_counts, weights_of
 from pipeline.clean.columns import Dataset
 from pipeline.clean.merged import limit_rows, write_merged
 from pipeline.clean.merging import Policy, Verdict, judge, last_side
+from pipeline.common.errors import InputError
 from pipeline.common.script import run
 from pipeline.common.staging import staged
 
@@ -56,6 +58,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add_files(parser, "--corpus-src", "source side of each data set", required=True)
     add_files(parser, "--corpus-trg", "target side of each data set", required=True)
     add_files(parser, "--scores", "for each data set a file with a score a line, higher is better")
+    parser.add_argument("--scored", nargs="+", default=[], help="data sets that have scores, if not all")
     add_files(parser, "--held-out-src", "source sides of the sets whose sentences must not be in the result")
     add_files(parser, "--held-out-trg", "target sides of these sets")
     add_sampling(parser)
@@ -66,10 +69,21 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def datasets_of(args: argparse.Namespace) -> list[Dataset]:
     """The data sets that the options name; raises InputError when their numbers differ."""
     check_counts(args.datasets, corpus_src=args.corpus_src, corpus_trg=args.corpus_trg)
-    if args.scores:
-        check_counts(args.datasets, scores=args.scores)
     files = zip(args.corpus_src, args.corpus_trg, strict=True)
-    return list(map(Dataset, args.datasets, files, args.scores or repeat(None)))
+    return list(map(Dataset, args.datasets, files, _scores_of(args)))
+
+
+def _scores_of(args: argparse.Namespace) -> list[Path | None]:
+    """The file of scores of each data set, None for those that have no scores."""
+    scored = args.scored or args.datasets
+    if not args.scores and not args.scored:
+        return [None] * len(args.datasets)
+    check_counts(scored, scores=args.scores)
+    unknown = [name for name in scored if name not in args.datasets]
+    if unknown:
+        raise InputError(f"--scored names {', '.join(unknown)}, which --datasets does not name.")
+    scores = dict(zip(scored, args.scores, strict=True))
+    return list(map(scores.get, args.datasets))
 
 
 def main(argv: Sequence[str] | None = None) -> None:

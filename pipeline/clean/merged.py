@@ -39,7 +39,7 @@ def limit_rows(judgement: Judgement, size: int, seed: int, weights: Sequence[Fra
         sizes = enumerate(zip(kept, quotas(kept, weights, size), strict=True))
         selections = [Selection(rows, quota, f"max-sentences {seed} {n}") for n, (rows, quota) in sizes]
     seen: Counter[Selection] = Counter()
-    for dataset, verdicts in judgement.stretches():
+    for dataset, _, verdicts in judgement.stretches():
         selection, rows = selections[dataset], np.flatnonzero(verdicts == Verdict.KEPT)
         chosen = selection.chosen(seen[selection], len(rows))
         seen[selection] += len(rows)

@@ -19,12 +19,16 @@ from pipeline.clean.columns import Dataset, Rows, Scores, read_datasets
 from pipeline.clean.keys import EMPTY_KEY, Keys, KeySet, key_set, pair_keys
 from pipeline.clean.tasks import PROCESS_MB
 from pipeline.common.errors import InputError
-from pipeline.common.external import BYTES_A_RECORD, RECORD, BestRecords, Lines, Records
+from pipeline.common.external import BYTES_A_RECORD, RECORD, BestRecords, Dealt, Lines, Records
 from pipeline.common.resources import memory_mb, threads
+from pipeline.common.threads import in_threads
 
 Verdicts: TypeAlias = "np.memmap[tuple[int], np.dtype[np.uint8]]"
+# Keys of the sides of some rows, and scores; their data set's number, that of the first row, the verdicts.
+Stretch: TypeAlias = "tuple[tuple[list[Keys], Scores], tuple[int, int, npt.NDArray[np.uint8]]]"
 
-STRETCH = 1 << 19  # rows that are looked at together
+STRETCH = 1 << 17  # rows that are looked at together; more would not fit into a processor's cache
+JUDGES = 4  # threads that look at rows; each takes some 20 MB, and one thread writes what they find
 KNOWN = -1  # line number of texts that belong to another corpus
 
 
@@ -89,22 +93,21 @@ class Judgement:
         """The file in which they stand, mapped to memory: the kernel may drop what is not in use."""
         return np.memmap(self.path, dtype=np.uint8, mode="r+", shape=(sum(self.sizes),))
 
-    def stretches(self) -> Iterator[tuple[int, "npt.NDArray[np.uint8]"]]:
-        """The number of a data set and verdicts on rows of it, as a view, in order."""
+    def stretches(self) -> Iterator[tuple[int, int, "npt.NDArray[np.uint8]"]]:
+        """A data set's number, a row's, and the verdicts on rows from that one on, as a view; in order."""
         first = 0
         for dataset, size in enumerate(self.sizes):
             for start in range(first, first + size, STRETCH):
-                yield dataset, self.verdicts[start : min(start + STRETCH, first + size)]
+                yield dataset, start, self.verdicts[start : min(start + STRETCH, first + size)]
             first += size
 
     def counts(self) -> list[Counter[Verdict]]:
         """How many rows of each data set got which verdict."""
         counts: list[Counter[Verdict]] = [Counter() for _ in self.sizes]
-        for dataset, verdicts in self.stretches():
-            numbers = np.bincount(verdicts, minlength=len(Verdict))
-            counts[dataset].update(
-                {verdict: int(numbers[verdict]) for verdict in Verdict if numbers[verdict]}
-            )
+        for dataset, _, verdicts in self.stretches():
+            for verdict in Verdict:
+                if number := int(np.count_nonzero(verdicts == verdict)):
+                    counts[dataset][verdict] += number
         return counts
 
 
@@ -145,19 +148,23 @@ def _unjudged(path: Path, rows: Sequence[Rows]) -> Judgement:
 def _add_known(rows: Rows, best: BestRecords) -> None:
     """Let rows of another corpus win their keys."""
     for (keys,), _ in rows.stretches(STRETCH):
-        best.add(_records(keys, np.full(len(keys), np.inf), np.full(len(keys), KNOWN)))
+        best.add(best.dealt(_records(keys, np.full(len(keys), np.inf), np.full(len(keys), KNOWN))))
 
 
 def _judge_alone(judgement: Judgement, rows: Sequence[Rows], policy: Policy, best: BestRecords) -> None:
     """Judge every row by itself, and let those that may be kept compete for their keys."""
     held_out = [(verdict, key_set(files, near=policy.near)) for verdict, files in policy.held_out]
-    first = 0
-    stretches = (stretch for part in rows for stretch in part.stretches(STRETCH))
-    for (sides, scores), (_, verdicts) in zip(stretches, judgement.stretches(), strict=True):
+
+    def judged(stretch: Stretch) -> Dealt:
+        (sides, scores), (_, first, verdicts) = stretch
         _judge_stretch(verdicts, sides, held_out)
         kept = np.flatnonzero(verdicts == Verdict.KEPT)
-        best.add(_records(policy.key(sides).take(kept, axis=0), scores[kept], first + kept))
-        first += len(verdicts)
+        return best.dealt(_records(policy.key(sides).take(kept, axis=0), scores[kept], first + kept))
+
+    stretches = (stretch for part in rows for stretch in part.stretches(STRETCH))
+    numbered = zip(stretches, judgement.stretches(), strict=True)
+    for dealt in in_threads(judged, numbered, min(threads(), JUDGES)):
+        best.add(dealt)
 
 
 def _judge_stretch(

@@ -11,6 +11,7 @@ _ENTITY = re.compile(
     r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
     r"|& ?(?:#\d{1,7}|amp|lt|gt|quot|apos|nbsp) ?;"
 )
+_MOSES = {"&bar;": "|", "&bra;": "[", "&ket;": "]"}  # of its older releases; HTML does not know them
 # Names from a list, so that "a <b and c> d" in a formula or "<name>" in an interface text stays... unless it
 # spells a tag exactly. Comments are bounded, or many unclosed ones would cost quadratic time.
 _INLINE = "a|abbr|b|big|bpt|code|em|ept|font|g|i|it|mark|ph|s|small|span|strike|strong|sub|sup|tt|u|x"
@@ -27,7 +28,8 @@ _CONTROL = regex.compile(r"(?V1)[\p{C}--[\s\x1c-\x1f\u200c\u200d]]+")
 
 
 def _decode_entity(match: re.Match[str]) -> str:
-    return html.unescape(match[0].replace(" ", ""))
+    entity = match[0].replace(" ", "")
+    return _MOSES.get(entity) or html.unescape(entity)
 
 
 def deescape(text: str) -> str:

@@ -1,130 +1,103 @@
 """The rules that drop a line of monolingual text, in their order; the first to hold is the reason.
 
-A rule is a function that says whether to drop. To add one, write it and put it into LINE_RULES. Cheap rules
-come first, so that a line of a megabyte is gone before anything searches it.
+They are filters, as those of pairs are: each looks at a whole block of lines at once. What they count, and
+the thresholds, are Mozilla's; their names in the stats are those of its log, in small letters.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from pipeline.clean.alphabet import letter_weight, letters, letters_of
-from pipeline.clean.cleaning import Cleaned
+import numpy as np
+import numpy.typing as npt
+
+from pipeline.clean.filtering.block import Block, Column, Counts, Filter, Mask, Table
+from pipeline.clean.filtering.languages import other_languages
+from pipeline.clean.filtering.lengths import LetterCounts, count_letters, with_long_word
+from pipeline.clean.filtering.texts import edit_sides
 from pipeline.clean.identification import Identifier
 from pipeline.clean.repair import repair
-from pipeline.clean.tally import Tally
 
-MAX_RAW = 25_000  # characters before repairs: 150 words of 150 characters, spaces, some markup
-MAX_WORDS = 150
-MAX_UNSPACED = 450  # characters, where characters are the words: about three make an English word
+MIN_TOKENS = 2
+MIN_ALPHA = 0.4  # of the tokens begin with a letter of the language
+MIN_CHARS = 0.5  # of the characters that are not spaces are letters of the language
 MAX_WORD = 150  # characters
-MIN_LETTER_SHARE = 0.4  # of the characters that are not white space
-MIN_SCRIPT_SHARE = 0.4  # of the letters; below it a text is in another script, names and quotations aside
 
 
 @dataclass(frozen=True)
-class Language:
-    """What the rules must know of a language: pipeline code, script, whether characters are its words."""
+class Tokens:
+    """What the tokens of a language are, and how many a line may have.
 
-    code: str
-    script: str
+    unspaced    characters, spaces included, as the language is written without spaces; else words
+    most        of them in a line
+    """
+
     unspaced: bool
+    most: int
+
+    def count(self, column: Column) -> Counts:
+        """The tokens of each line."""
+        return column.lengths if self.unspaced else column.words
+
+    def share_of_letters(self, counts: LetterCounts) -> npt.NDArray[np.float64]:
+        """For each line the share of its tokens that begin with a letter."""
+        begin, tokens = counts.starts, counts.words
+        if self.unspaced:  # words are parted by single spaces, once a line is repaired
+            begin, tokens = counts.letters, counts.characters + counts.words - 1
+        share: npt.NDArray[np.float64] = begin / np.maximum(tokens, 1)
+        return share
 
 
-class Line:
-    """One repaired line (so words are parted by single spaces), with what several rules ask."""
+def mono_filters(tokens: Tokens, letters: Table | None, identifier: Identifier) -> list[tuple[str, Filter]]:
+    """The repairs and the rules, by their names in the stats; `letters` are the language's, if known."""
+    filters: list[tuple[str, Filter]] = [
+        ("repair", partial(edit_sides, sides=(0,), edit=repair, rows=_may_need_repair)),
+        ("empty", _drop_empty),
+        ("too_short", partial(_drop_short, tokens=tokens)),
+        ("too_long", partial(_drop_long, tokens=tokens)),
+    ]
+    if not tokens.unspaced:
+        filters.append(("long_word", _drop_long_words))
+    if letters is not None:
+        filters.append(("ratio_alpha", partial(_drop_low_alpha, tokens=tokens, letters=letters)))
+        filters.append(("ratio_chars", partial(_drop_low_chars, letters=letters)))
+    return [*filters, ("other_language", other_languages(identifier))]
 
-    __slots__ = ("characters", "language", "script_letters", "text", "words")
 
-    def __init__(self, text: str, language: Language) -> None:
-        self.text = text
-        self.language = language
-        spaces = text.count(" ")
-        self.words = spaces + 1
-        self.characters = len(text) - spaces  # that are not white space
-        self.script_letters = letters_of(language.script, text)
-
-
-LineRule = Callable[[Line], bool]
+def _may_need_repair(block: Block, side: int) -> Mask:
+    """The lines that `repair` may change: few of a corpus."""
+    column = block.columns[side]
+    unprintable = np.array([not line.isprintable() for line in column.lines], dtype=bool)
+    marked = column.lines_with(column.is_character("&") | column.is_character("<"))
+    found: Mask = column.untidy | unprintable | marked
+    return found
 
 
-def is_empty(line: Line) -> bool:
+def _drop_empty(block: Block) -> None:
     """Nothing is left."""
-    return not line.text
+    block.drop(block.columns[0].lengths == 0)
 
 
-def is_too_long(line: Line) -> bool:
-    """More than 150 words; 450 characters where characters are the words."""
-    if line.language.unspaced:
-        return len(line.text) > MAX_UNSPACED
-    return line.words > MAX_WORDS
+def _drop_short(block: Block, tokens: Tokens) -> None:
+    """A single token: a word of a menu or a table's cell, no sentence."""
+    block.drop(tokens.count(block.columns[0]) < MIN_TOKENS)
 
 
-def has_long_word(line: Line) -> bool:
-    """A word of more than 150 characters; in unspaced text a "word" is a whole clause and not asked."""
-    if line.language.unspaced or len(line.text) <= MAX_WORD:
-        return False
-    return max(map(len, line.text.split(" "))) > MAX_WORD
+def _drop_long(block: Block, tokens: Tokens) -> None:
+    """More tokens than a sentence has."""
+    block.drop(tokens.count(block.columns[0]) > tokens.most)
 
 
-def has_few_letters(line: Line) -> bool:
-    """Numbers, punctuation and symbols prevail."""
-    needed = MIN_LETTER_SHARE * line.characters
-    return line.script_letters < needed and letters(line.text) < needed
+def _drop_long_words(block: Block) -> None:
+    """A word of more than 150 characters, such as an address; so it is in the filters of pairs."""
+    block.drop(with_long_word(block.columns[0], MAX_WORD))
 
 
-def is_other_script(line: Line) -> bool:
-    """Most letters are of another script; a Han character outweighs three letters of a Latin name."""
-    if line.script_letters >= MIN_SCRIPT_SHARE * line.characters:
-        return False
-    expected = line.script_letters * letter_weight(line.language.script)
-    others = letters(line.text) - line.script_letters
-    return expected < MIN_SCRIPT_SHARE * (expected + others)
+def _drop_low_alpha(block: Block, tokens: Tokens, letters: Table) -> None:
+    """Numbers, signs or words of another script prevail."""
+    block.drop(tokens.share_of_letters(count_letters(block, 0, letters)) < MIN_ALPHA)
 
 
-LINE_RULES: dict[str, LineRule] = {
-    "empty": is_empty,
-    "too_long": is_too_long,
-    "long_word": has_long_word,
-    "few_letters": has_few_letters,
-    "other_script": is_other_script,
-}
-
-
-def reason_to_drop(line: Line) -> str | None:
-    """The first rule that a line breaks; None when it is good."""
-    for name, rule in LINE_RULES.items():
-        if rule(line):
-            return name
-    return None
-
-
-class RuleCleaner:
-    """Cleans blocks of lines of one language; the last rule, other_language, is the identifier's."""
-
-    def __init__(self, language: Language, identifier: Identifier) -> None:
-        self._language = language
-        self._identifier = identifier
-
-    def __call__(self, sides: Sequence[list[str]]) -> Cleaned:
-        """Clean one block; what becomes of a line depends on that line alone."""
-        tally, kept = Tally(), []
-        lines = [line for raw in sides[0] if (line := self._judged(raw, tally)) is not None]
-        for line, other in zip(lines, self._identifier.others(lines, 0), strict=True):
-            if other:
-                tally.drop("other_language", (line,))
-            else:
-                kept.append(line)
-        tally.kept = len(kept)
-        return Cleaned([kept], tally)
-
-    def _judged(self, raw: str, tally: Tally) -> str | None:
-        """The line, repaired; None when a rule drops it."""
-        if len(raw) > MAX_RAW:
-            tally.drop("too_long", (raw,))
-            return None
-        line = Line(repair(raw), self._language)
-        reason = reason_to_drop(line)
-        if reason is None:
-            return line.text
-        tally.drop(reason, (raw,))
-        return None
+def _drop_low_chars(block: Block, letters: Table) -> None:
+    """Most characters are no letters of the language."""
+    counts = count_letters(block, 0, letters)
+    block.drop(counts.letters / np.maximum(counts.characters, 1) < MIN_CHARS)

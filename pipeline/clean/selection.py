@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 Places = npt.NDArray[np.uint64]
 
-STRETCH = 1 << 20  # rows whose places are in memory at a time
+STRETCH = 1 << 16  # rows whose places are in memory at a time; they fit into a cache
 BITS = 16
 
 

@@ -13,7 +13,7 @@ import logging
 import os
 import re
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +71,27 @@ def fetch(url: str, target: Path) -> Source:
         source = part.finish(url)
     log.info("%s: %s bytes, SHA-256 %s", url, f"{source.bytes:,}", source.sha256)
     return source
+
+
+def fetch_first(urls: Sequence[str], target: Path) -> Source:
+    """Fetch the first file of several that exists; those in a mirror that is a folder come before all others.
+
+    So a machine without a network needs no more than the one file. Raises what `fetch` raises.
+    """
+    for url in sorted(urls, key=lambda url: not is_mirrored(url)):
+        try:
+            return fetch(url, target)
+        except NotFound as error:
+            log.info("%s", error)
+    raise NotFound(f"None of these files can be read: {', '.join(urls)}. Check the address.")
+
+
+def is_mirrored(url: str) -> bool:
+    """Whether the mirror is a folder and has a copy of the file."""
+    mirror = os.environ.get("TRANSLATIONS_MIRROR", "")
+    if not mirror or mirror.startswith("gs://") or url.startswith("file://"):
+        return False
+    return (Path(mirror) / _mirror_name(_https(url))).is_file()
 
 
 class Stream(io.RawIOBase):

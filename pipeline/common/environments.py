@@ -28,13 +28,18 @@ def interpreter(lock: Path) -> Path:
     """
     contents = lock.read_bytes()
     folder = _environments() / hashlib.sha256(contents).hexdigest()[:16]
+    if not (folder / COMPLETE).exists():  # else the folder may be an image's, where nothing can be written
+        _make_once(folder, lock)
+    return folder / "bin" / "python"
+
+
+def _make_once(folder: Path, lock: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix(".lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         if not (folder / COMPLETE).exists():
             _make(folder, lock)
             (folder / COMPLETE).touch()
-    return folder / "bin" / "python"
 
 
 def _environments() -> Path:
@@ -49,7 +54,7 @@ def _make(folder: Path, lock: Path) -> None:
     quiet = ("-q", "--disable-pip-version-check", "--no-input")
     for command in (
         [sys.executable, "-m", "venv", str(folder)],
-        [python, "-m", "pip", "install", *quiet, "--require-hashes", "-r", str(lock)],
+        [python, "-m", "pip", "install", *quiet, "--no-deps", "--require-hashes", "-r", str(lock)],
     ):
         done = subprocess.run(command, capture_output=True, text=True, env=_environment(), check=False)
         if done.returncode:

@@ -4,7 +4,6 @@ What comes out depends on the records alone, never on the limit that decides whe
 """
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,10 +11,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pipeline.common.threads import in_threads
+
 # high and low are the two halves of the key.
 RECORD = np.dtype([("high", "<u8"), ("low", "<u8"), ("score", "<f8"), ("line", "<i8")])
 Records: TypeAlias = np.ndarray[Any, np.dtype[np.void]]
 Lines: TypeAlias = npt.NDArray[np.int64]
+# The numbers of partitions, and the records that belong to each.
+Dealt: TypeAlias = list[tuple[int, Records]]
 
 BYTES_A_RECORD = 160  # in memory while records are ranked
 MIN_BITS, MAX_BITS = 4, 14  # of a key, that say into which partition its records go
@@ -39,22 +42,24 @@ class BestRecords:
         self._bits = min(max(needed.bit_length(), MIN_BITS), MAX_BITS)
         self._partitions: list[list[Records]] = [[] for _ in range(1 << self._bits)]
 
-    def add(self, records: Records) -> None:
-        """Add records."""
+    def dealt(self, records: Records) -> Dealt:
+        """Deal records to their partitions, for `add`; may be called in several threads at a time."""
         partitions = (records["high"] >> np.uint64(64 - self._bits)).astype(np.uint16)
         order = np.argsort(partitions, kind="stable")
         records, partitions = records.take(order), partitions[order]  # take: far faster than an index
         starts = np.flatnonzero(np.diff(partitions, prepend=-1)).tolist()
-        for start, end in pairwise([*starts, len(records)]):
-            self._append(int(partitions[start]), records[start:end])
+        ends = pairwise([*starts, len(records)])
+        return [(int(partitions[start]), records[start:end]) for start, end in ends]
+
+    def add(self, dealt: Dealt) -> None:
+        """Add records, after those that come before them."""
+        for partition, records in dealt:
+            self._append(partition, records)
 
     def losers(self) -> Iterator[tuple[Lines, Lines]]:
         """The lines of records that are not the best of their keys, and for each the line of a better."""
-        numbers = range(len(self._partitions))
-        with ThreadPoolExecutor(self._threads) as pool:  # most of the work is numpy's, and needs no lock
-            for first in range(0, len(numbers), self._threads):  # no further ahead: memory
-                some = numbers[first : first + self._threads]
-                yield from chain.from_iterable(pool.map(self._losers_in, some))
+        partitions = in_threads(self._losers_in, range(len(self._partitions)), self._threads)
+        yield from chain.from_iterable(partitions)
 
     def _append(self, partition: int, records: Records) -> None:
         if self._folder is None:
@@ -66,7 +71,8 @@ class BestRecords:
     def _chunks(self, partition: int) -> Iterator[Records]:
         """The records of a partition in the order in which they were added; they are gone then."""
         if self._folder is None:
-            yield np.concatenate([np.empty(0, dtype=RECORD), *self._partitions[partition]])
+            if self._partitions[partition]:
+                yield np.concatenate(self._partitions[partition])
             self._partitions[partition].clear()
         elif (path := self._path(self._folder, partition)).exists():
             with path.open("rb") as file:
@@ -75,31 +81,31 @@ class BestRecords:
             path.unlink()
 
     def _losers_in(self, partition: int) -> list[tuple[Lines, Lines]]:
-        best, found = np.empty(0, dtype=RECORD), []
+        found: list[tuple[Lines, Lines]] = []
+        best = _NONE
         for records in self._chunks(partition):
-            best, losers = _rank(np.concatenate((best, records)))
+            records = _sorted(np.concatenate((best, records)) if len(best) else records)
+            places, losers = _rank(records)
             found.append(losers)
+            best = records.take(places)
         return found
 
     def _path(self, folder: Path, partition: int) -> Path:
         return folder / f"partition.{partition:05d}"
 
 
-_NOBODY: tuple[Lines, Lines] = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+_NONE: Records = np.empty(0, dtype=RECORD)
 
 
-def _rank(records: Records) -> tuple[Records, tuple[Lines, Lines]]:
-    """The best records of their keys, in any order; the lines of the others, and for each its key's best."""
-    if not len(records):
-        return records, _NOBODY
-    records = records.take(_order(records))
+def _rank(records: Records) -> tuple[Lines, tuple[Lines, Lines]]:
+    """Where the best of each key stand among sorted records; the others' lines, and those of their best."""
     starts = np.flatnonzero(np.append(True, ~_same_key(records)))
     sizes = np.diff(starts, append=len(records))
     best = _first_best(records["score"], starts, sizes)
     lost = np.ones(len(records), dtype=bool)
     lost[best] = False
     lines = records["line"]
-    return records.take(best), (lines[lost], np.repeat(lines[best], sizes)[lost])
+    return best, (lines[lost], np.repeat(lines[best], sizes)[lost])
 
 
 def _first_best(scores: npt.NDArray[np.float64], starts: Lines, sizes: Lines) -> Lines:
@@ -112,24 +118,26 @@ def _first_best(scores: npt.NDArray[np.float64], starts: Lines, sizes: Lines) ->
     return firsts
 
 
-def _order(records: Records) -> Lines:
-    """An order in which the records of a key stand together, those that came first in front.
+def _sorted(records: Records) -> Records:
+    """The records in an order in which those of a key stand together, those that came first in front.
 
     Sorts leading bits of the key with the record's number in the place of its last bits, all in one integer,
     several times as fast as numpy sorts numbers by their keys.
     """
     bits = np.uint64(len(records).bit_length())
-    leading = records["high"] >> bits << bits
-    packed = np.sort(leading | np.arange(len(records), dtype=np.uint64))
-    order: Lines = (packed ^ (packed >> bits << bits)).astype(np.int64)
+    packed = records["high"] >> bits << bits
+    packed |= np.arange(len(records), dtype=np.uint64)
+    packed.sort()
     leading = packed >> bits
-    mixed = (leading[1:] == leading[:-1]) & ~_same_key(records.take(order))
+    packed ^= leading << bits
+    records = records.take(packed.astype(np.int64))
+    mixed = (leading[1:] == leading[:-1]) & ~_same_key(records)
     if mixed.any():  # of some keys only the leading bits agree
         run = np.cumsum(np.append(True, leading[1:] != leading[:-1]))
         places = np.flatnonzero(np.isin(run, run[1:][mixed]))
-        few = records.take(order[places])
-        order[places] = order[places][np.lexsort((few["low"], few["high"]))]
-    return order
+        few = records.take(places)
+        records[places] = few.take(np.lexsort((few["low"], few["high"])))
+    return records
 
 
 def _same_key(records: Records) -> npt.NDArray[np.bool_]:

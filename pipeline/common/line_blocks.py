@@ -7,8 +7,9 @@ import codecs
 import gzip
 import zlib
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +17,13 @@ import zstandard
 
 from pipeline.common.lines import LineWriter, count_lines, open_bytes
 
-BLOCK = 1 << 18  # fits into a processor's cache with what is made from it
+# What is made from a block stays below the 128 KiB from which on glibc asks the kernel for memory each time,
+# and in a processor's cache: larger blocks take up to half as much time again.
+BLOCK = 1 << 15
 
 
 def read_blocks(path: Path) -> Iterator[bytes]:
-    """Yield the text of a file in blocks of about 256 KB, each of whole lines that end with a line feed.
+    """Yield the text of a file in blocks of about 32 KB, each of whole lines that end with a line feed.
 
     As `read_lines` does, drops a byte order mark and carriage returns at the ends of lines; UTF-8 is not
     checked. A longer line makes a longer block. Raises InputError for a damaged compressed file.
@@ -54,8 +57,16 @@ class BlockWriter(LineWriter):
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
-    with open_bytes(path) as stream:
-        while block := stream.read(BLOCK):
-            if not block.endswith(b"\n"):
-                block += stream.readline()
-            yield block if block.endswith(b"\n") else block + b"\n"
+    parts: list[bytes] = []
+    size = 0
+    with cast(BufferedReader, open_bytes(path)) as stream:
+        # read1 hands over what is decompressed already: read would copy it into a block once more.
+        while part := stream.read1(BLOCK):
+            size += len(part)
+            if size >= BLOCK and (end := part.rfind(b"\n") + 1):
+                yield b"".join((*parts, part[:end]))
+                parts, part = [], part[end:]
+                size = len(part)
+            parts.append(part)
+    if rest := b"".join(parts):
+        yield rest if rest.endswith(b"\n") else rest + b"\n"

@@ -24,6 +24,7 @@ MODEL = "model.npz"
 OPTIMIZER = "model.npz.optimizer.npz"
 PROGRESS = "model.npz.progress.yml"
 OPTIONS = "model.npz.yml"
+CONTINUED = "model.npz.continued"  # there when the optimizer began in another run, with other options perhaps
 FEED = "feed.json"
 SET = "set.json"
 
@@ -178,6 +179,8 @@ def _optimizer_agrees(kept: Path, update: int) -> bool:
     options = yaml.safe_load((kept / OPTIONS).read_text()) if (kept / OPTIONS).exists() else {}
     params = options.get("optimizer-params") or []
     if len(params) < 2 or any(map(options.get, _UNCOUNTED)):  # Marian's own default is not written down
+        return True
+    if (kept / CONTINUED).exists():
         return True
     with np.load(kept / OPTIMIZER) as arrays:
         if "adam_denoms" not in arrays.files:

@@ -2,20 +2,29 @@
 
 Marian reads ahead, so OpusTrainer is always further than Marian: its state after each batch is kept with the
 number of lines given out until then, and a checkpoint takes the newest state that Marian had passed.
+
+OpusTrainer forks its workers, so it runs in a fresh process: what threads and libraries of another one leave
+behind can crash a fork. It would wait for ever for a worker that has died; here it ends.
 """
 
 import json
+import logging
 import os
 import signal
 import sys
 from collections.abc import Generator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, set_start_method
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from multiprocessing.queues import Queue
 from pathlib import Path
+from queue import Empty
 from typing import Any, TypeAlias
 
+from opustrainer.modifiers import pool
+from opustrainer.modifiers.pool import ModifierPool
 from opustrainer.trainer import (
     AsyncDatasetReader,
     CurriculumLoader,
@@ -30,6 +39,8 @@ from pipeline.common.processes import die_with_parent
 State: TypeAlias = dict[str, Any]
 
 CLOSED = 3  # exit status: Marian stopped reading
+LOST = 4  # exit status: a worker of OpusTrainer died
+_LOOK_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -50,11 +61,12 @@ class Feed:
 
     def start(self, pipe: int, group: int) -> BaseProcess:
         """Start to write lines to a pipe, as a process in the given process group. Ends with status 0 after
-        the stage's last line, CLOSED when nobody reads any more.
+        the stage's last line, CLOSED when nobody reads any more, LOST when a worker of OpusTrainer died.
         """
         self.states.mkdir(parents=True, exist_ok=True)
-        process = get_context("fork").Process(target=_run, args=(self, pipe, group))
-        process.start()
+        with Connection(os.dup(pipe), readable=False) as connection:
+            process = get_context("spawn").Process(target=_run, args=(self, connection, group))
+            process.start()
         return process
 
     def state_after(self, lines: int) -> tuple[State | None, int]:
@@ -77,11 +89,42 @@ class Feed:
                     yield batch, _state(trainer.state())
 
 
-def _run(feed: Feed, pipe: int, group: int) -> None:
+class _Pool(ModifierPool):  # type: ignore[misc]  # OpusTrainer has no types
+    """OpusTrainer's workers; when one has died, this process ends."""
+
+    results: Any
+
+    def __enter__(self) -> "_Pool":
+        super().__enter__()
+        self.results = _Results(self.results, self.processes)
+        return self
+
+
+class _Results:
+    """What the workers have done, as OpusTrainer's pool takes it out."""
+
+    def __init__(self, queue: "Queue[Any]", workers: list[BaseProcess]) -> None:
+        self._queue, self._workers = queue, workers
+
+    def get(self) -> Any:
+        """The next chunk's number, lines and error."""
+        while True:
+            for worker in self._workers:
+                if worker.exitcode:
+                    logging.error("A worker of OpusTrainer died (status %d)", worker.exitcode)
+                    os._exit(LOST)  # it may have held the queues' locks: nothing can be closed in order
+            with suppress(Empty):
+                return self._queue.get(timeout=_LOOK_SECONDS)
+
+
+def _run(feed: Feed, pipe: "Connection[Any, Any]", group: int) -> None:
     _prepare(group)
+    set_start_method("fork", force=True)  # of OpusTrainer's workers; a spawned process spawns its own
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s OpusTrainer: %(message)s", datefmt="%H:%M:%S")
     os.register_at_fork(after_in_child=die_with_parent)  # OpusTrainer's workers would wait for ever
+    pool.ModifierPool = _Pool
     try:
-        _write(feed, pipe)
+        _write(feed, os.dup(pipe.fileno()))
     except BrokenPipeError:
         sys.exit(CLOSED)
 

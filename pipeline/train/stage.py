@@ -23,7 +23,7 @@ from pipeline.common.processes import die_with_parent, kill_group
 from pipeline.common.resources import grace_seconds, marian_command
 from pipeline.train.checkpoints import MODEL, Checkpoints, Place, read_progress, saved_at
 from pipeline.train.curve import Curve, parse_validation
-from pipeline.train.feed import CLOSED, Feed
+from pipeline.train.feed import CLOSED, LOST, Feed
 from pipeline.train.settings import updates_in
 from pipeline.train.stopping import StopSwitch
 
@@ -182,6 +182,8 @@ class Stage:
             raise TemporaryError(f"Stopped at update {progress.update if progress else 0}, as asked")
         if status:
             raise marian_error("train", status, "\n".join(self._tail))
+        if fed == LOST:
+            raise TemporaryError("A worker of OpusTrainer died, for lack of memory perhaps; see above")
         if fed not in (0, CLOSED, -signal.SIGKILL):
             raise InputError(f"OpusTrainer failed (status {fed}); its messages stand above")
         return ended

@@ -10,9 +10,10 @@
         --marian-args '{"after": "5000u"}' --seed 1 --best-model chrf --output backwards
 
 The output is a model's folder, model.npz source.spm target.spm decoder.yml, with the vocabularies in the
-order of training; marian-args.yml, the options that were laid over the configs; and metrics.json: the curve,
-the best scores, what was derived for this machine. To train a model further, give its folder and these
-options (--pretrained, --pretrained-args), over which --marian-args are laid. When
+order of training; marian-args.yml, the options that were laid over the configs; metrics.json: the curve, the
+best scores, what was derived for this machine; and last.*, what Marian saved last. To train a model further,
+give its folder and these options (--pretrained, --pretrained-args), over which --marian-args are laid; with
+--state, the folder with last.*, its optimizer and the count of its updates go on, too. When
 TRANSLATIONS_CHECKPOINTS names a folder, each save is kept there, and training goes on from the newest set in
 it that is whole. SIGTERM saves and exits with status 75.
 """
@@ -40,6 +41,7 @@ from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.train import settings
 from pipeline.train.checkpoints import MODEL, Checkpoints, Place, read_progress
+from pipeline.train.continuing import leave_state, take_state
 from pipeline.train.curriculum import Curriculum, read_curriculum
 from pipeline.train.curve import Curve
 from pipeline.train.feed import Feed
@@ -125,6 +127,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--pretrained", type=_file, metavar="MODEL_DIR", help="model to begin with")
     parser.add_argument("--pretrained-args", type=_file, help="the marian-args.yml that its training wrote")
+    parser.add_argument("--state", type=_file, metavar="DIR", help="what its training saved last, to go on")
     parser.add_argument(
         "--tokenized", action="store_true", help="training text is tokenised, with ▁ for spaces"
     )
@@ -197,6 +200,8 @@ def train(training: Training, options: Options, stop: StopSwitch) -> Curve:
     place = checkpoints.restore(training.model)
     if place:
         curve.restore(place.update)
+    elif training.args.state:
+        place = take_state(training.args, training.model, training.expanded)
     begin = place or Place(update=0, stage=0, feed=None)
     stop.hold()
     for number in range(begin.stage, len(training.curriculum.stages)):
@@ -217,6 +222,7 @@ def write_result(training: Training, output: Path) -> None:
     shutil.copyfile(best_or_last(training.model, training.args.best_model), output / MODEL)
     shutil.copyfile(training.args.source_vocab, output / SOURCE_VOCAB)
     shutil.copyfile(training.args.target_vocab, output / TARGET_VOCAB)
+    leave_state(training.model, output)
     defaults: Options = {"beam-size": 12, "normalize": 0}  # Marian's
     decoding = {name: training.expanded.get(name, value) for name, value in defaults.items()}
     batches: Options = {"mini-batch": 32, "maxi-batch": 100, "maxi-batch-sort": "src"}
@@ -275,6 +281,8 @@ def _check(training: Training) -> None:
         )
     if args.pretrained:
         _check_pretrained(training)
+    elif args.state:
+        raise InputError("--state goes with --pretrained, the model that its training came to")
 
 
 def _check_pretrained(training: Training) -> None:

@@ -196,6 +196,24 @@ def test_the_student_against_the_best_that_the_teachers_do() -> None:
     assert "50.0 on demo_a" in models.student_gap(ensemble, gates.StudentGap()).description
 
 
+def test_a_student_without_a_teacher_is_not_judged_by_one() -> None:
+    """Its text, or what it is judged by, is of another run."""
+    alone = scores(evaluate_student={"demo_a": 50.0}, evaluate_teacher={}, evaluate_teacher_ensemble={})
+    verdict = models.student_gap(alone, gates.StudentGap())
+    assert (verdict.passed, verdict.description) == (
+        True,
+        "nothing to judge: the training config has no teacher",
+    )
+
+
+@pytest.mark.parametrize("fetched", ["train_teacher", "train_backwards"])
+def test_a_fetched_model_was_not_validated_here(fetched: str) -> None:
+    trained = {"train-x": {"best": {"chrf": {"score": 1.0}}}}
+    documents = {"train_teacher": trained, "train_backwards": trained, fetched: {}}
+    verdict = models.teacher_margin(documents, gates.TeacherMargin())
+    assert (verdict.passed, "not both trained here" in verdict.description) == (True, True)
+
+
 def test_quantised_against_float() -> None:
     small = {"demo_a": 47.5}
     same = scores(evaluate_quantized=small, evaluate_finetuned_student={"demo_a": 48.0})

@@ -145,7 +145,7 @@ def test_a_run_whose_process_is_there_is_running(command: Command, place: Place)
 def test_a_run_on_another_machine_is_judged_by_its_heartbeat(
     command: Command, place: Place, silent: int, state: str
 ) -> None:
-    dagster_run(place, FIRST, DagsterRunStatus.STARTED, {PROCESS_TAG: f"{FIRST} elsewhere 1 1"})
+    dagster_run(place, FIRST, DagsterRunStatus.STARTED, {PROCESS_TAG: f"elsewhere:1 1 {FIRST[:8]}"})
     record = {"run": FIRST, "partition": PARTITION, "started": 1.0, "heartbeat": time.time() - silent}
     Project().store.write_run(FIRST, {**record, "uses": {}, "stages": []})
     assert status_of(command, FIRST)["state"] == state

@@ -120,9 +120,9 @@ def typo_in_marian_option(page: Page, rng: random.Random) -> Planted:
     return page.with_line(line, page.lines[line - 1].replace(str(place[-1]), wrong, 1)), line
 
 
-def typo_in_threshold(page: Page, rng: random.Random) -> Planted:
-    """A threshold of a dataset that is not listed."""
-    place = page.some(rng, r"experiment \S+( \S+)? dataset-thresholds \S+")
+def typo_in_dataset_of_a_number(page: Page, rng: random.Random) -> Planted:
+    """A threshold or a weight of a dataset that is not listed."""
+    place = page.some(rng, r"experiment \S+( \S+)? (dataset-thresholds|dataset-weights \S+) \S+")
     if place is None:
         return None
     line, wrong = page.places[place], f"{place[-1]}{rng.randrange(10)}"
@@ -292,7 +292,7 @@ def wrong_continuation(page: Page, rng: random.Random) -> Planted:
 KINDS: tuple[Callable[[Page, random.Random], Planted], ...] = (
     typo_in_key,
     typo_in_marian_option,
-    typo_in_threshold,
+    typo_in_dataset_of_a_number,
     typo_in_choice,
     typo_in_stage_of_a_machine,
     wrong_type,

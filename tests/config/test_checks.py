@@ -9,11 +9,6 @@ VOCAB = "  vocab:\n    src: https://example.org/v.spm\n    trg: https://example.
 CORPUS = "src: https://example.org/c.en.zst\n      trg: https://example.org/c.ru.zst\n"
 
 
-def mistakes_of(text: str) -> list[str]:
-    """What is wrong with a config, apart from what is not built yet."""
-    return [problem for problem in problems_of(text) if "not built yet" not in problem]
-
-
 def with_dataset(key: str) -> str:
     return with_line(f"    - {key}", "    - opus_ParaCrawl/v9")
 
@@ -58,6 +53,25 @@ def test_pontoon_translates_from_english() -> None:
     parse_config(with_dataset("tmx_pontoon"), "my.yml")
 
 
+@pytest.mark.parametrize(
+    ("category", "key", "provider"),
+    [
+        ("devtest", "flores_aug-mix_dev", "FLORES-200"),
+        ("test", "tmx_pontoon", "Pontoon"),
+        ("mono-trg", "hplt_mono/v3.0", "HPLT"),
+        ("mono-trg", "hplt_mono/v2.0", "HPLT"),
+    ],
+)
+def test_a_provider_that_has_a_language_in_another_script_only(
+    category: str, key: str, provider: str
+) -> None:
+    ntrex = SMALL.replace("trg: ru", "trg: sr_latn").replace("flores_devtest", "url_https://a.org/[LANG].zst")
+    good = ntrex.replace("flores_dev", "ntrex_test") + "  mono-trg:\n    - hplt_mono/v1.2\n"
+    parse_config(good, "my.yml")
+    found = problem_of(good.replace(f"  {category}:\n", f"  {category}:\n    - {key}\n"))
+    assert f"{provider} has no Serbian (Latin); remove '{key}'" in found
+
+
 @pytest.mark.parametrize("key", ["news-crawl_2021", "opus_NLLB"])
 def test_monolingual_keys_have_forms(key: str) -> None:
     found = problem_of(SMALL + f"  mono-src:\n    - {key}\n")
@@ -73,14 +87,6 @@ def test_the_one_set_of_ntrex_may_be_validated_and_tested_on_but_not_trained_on(
     parse_config(both, "my.yml")
     found = problems_of(with_dataset("ntrex_test") + "    - ntrex_test\n")
     assert [problem.partition(": ")[0] for problem in found] == ["8 datasets.train[1]", "13 datasets.test[1]"]
-
-
-def test_an_ensemble_cannot_be_decoded_with_ctranslate2() -> None:
-    text = with_line("  teacher-decoder: ctranslate2\n  teacher-ensemble: 2", "  trg: ru")
-    assert mistakes_of(text) == [
-        "6 experiment.teacher-ensemble: CTranslate2 decodes with one teacher, not with 2; write 1, or "
-        "teacher-decoder: marian"
-    ]
 
 
 @pytest.mark.parametrize(
@@ -106,26 +112,32 @@ def test_an_ensemble_cannot_be_decoded_with_ctranslate2() -> None:
             "  models:\n    backwards:\n      url: https://\n      mode: use\n",
             "15 continuation.models.backwards.url: 'https://' is not a URL",
         ),
+        (
+            "  models:\n    backwards:\n      type: opusmt\n      url: https://a.org/1\n      mode: use\n",
+            "15 continuation.models.backwards.type: is not supported: OPUS-MT's models keep their vocabulary",
+        ),
     ],
 )
 def test_a_wrong_continuation(lines: str, problem: str) -> None:
-    assert mistakes_of(f"{SMALL}continuation:\n{lines}")[0].startswith(problem)
+    assert problems_of(f"{SMALL}continuation:\n{lines}")[0].startswith(problem)
 
 
 def test_distillation_needs_a_vocabulary_and_no_datasets() -> None:
     text = f"{SMALL}continuation:\n  corpora:\n    distillation:\n      {CORPUS}"
-    assert [found.partition(": ")[0] for found in mistakes_of(text)] == [
+    assert [found.partition(": ")[0] for found in problems_of(text)] == [
         "6 datasets.train",
         "14 continuation.corpora.distillation",
     ]
     without = text.replace("  train:\n    - opus_ParaCrawl/v9\n", "")
-    assert mistakes_of(f"{without}{VOCAB}") == []
+    config = parse_config(f"{without}{VOCAB}", "my.yml")
+    assert config.continuation.corpora.distillation is not None
 
 
 def test_training_data_are_needed_unless_they_are_continued() -> None:
     text = SMALL.replace("  train:\n    - opus_ParaCrawl/v9\n", "")
     assert problem_of(text) == "5 datasets.train: is missing"
-    assert mistakes_of(f"{text}continuation:\n  corpora:\n    parallel:\n      {CORPUS}") == []
+    config = parse_config(f"{text}continuation:\n  corpora:\n    parallel:\n      {CORPUS}", "my.yml")
+    assert config.datasets.train == ()
 
 
 @pytest.mark.parametrize(
@@ -152,4 +164,33 @@ def test_a_model_that_is_trained_on_without_its_vocabulary() -> None:
     model = "  models:\n    teacher:\n      urls: [https://a.org/1]\n      mode: init\n"
     (note,) = config_notes(f"{SMALL}continuation:\n{model}", "my.yml")
     assert (note.line, note.key) == (14, "continuation.models.teacher")
+    assert note.message.startswith("no vocabulary is trained: it is this model's")
     assert config_notes(f"{SMALL}continuation:\n{model}{VOCAB}", "my.yml") == []
+
+
+MONO = "  mono-trg:\n    - news-crawl_news.2020\n"
+TEACHER = "  models:\n    teacher:\n      urls: [https://a.org/1]\n      mode: use\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "notes"),
+    [
+        (f"  corpora:\n    backtranslations:\n      {CORPUS}", ["datasets.mono-trg"]),
+        (TEACHER, ["datasets.mono-trg"]),
+        (
+            f"  corpora:\n    backtranslations:\n      {CORPUS}{TEACHER}",
+            ["continuation.corpora.backtranslations", "datasets.mono-trg"],
+        ),
+    ],
+)
+def test_what_is_not_used_beside_something_else(lines: str, notes: list[str]) -> None:
+    found = config_notes(f"{SMALL}{MONO}continuation:\n{lines}", "my.yml")
+    assert sorted(note.key for note in found) == notes
+    assert all(note.message.startswith("is not used: ") for note in found)
+
+
+def test_models_are_not_used_beside_a_distilled_corpus() -> None:
+    without = SMALL.replace("  train:\n    - opus_ParaCrawl/v9\n", "")
+    text = f"{without}continuation:\n{VOCAB}  corpora:\n    distillation:\n      {CORPUS}{TEACHER}"
+    (note,) = config_notes(text, "my.yml")
+    assert (note.key, note.message[:11]) == ("continuation.models.teacher", "is not used")

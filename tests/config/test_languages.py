@@ -12,7 +12,7 @@ from translations_assets.config.errors import ConfigError
 from translations_assets.config.languages import TABLE, language, languages
 
 # Codes with a script or a region, besides those that configs of 2026 have
-VARIANTS = {"pt_br", "pt_pt", "sr_cyrl", "zh_hans"}
+VARIANTS = {"pt_br", "pt_pt", "sr_cyrl", "sr_latn", "zh_hans"}
 
 
 def test_all_languages_of_the_2026_generation_are_there() -> None:
@@ -51,14 +51,21 @@ def test_variants_have_the_codes_of_their_language_and_of_their_own() -> None:
     assert language("eo").ntrex == ""
 
 
+def test_serbian_in_latin_letters_is_not_given_text_in_cyrillic_ones() -> None:
+    latin = language("sr_latn")
+    assert (latin.opus, latin.mtdata, latin.ntrex, latin.icu) == ("sr", "srp", "srp-Latn", "sr_Latn")
+    assert (latin.flores, latin.hplt, latin.hplt2, latin.pontoon) == ("", "", "", "")
+    assert {code for code in languages() if not language(code).flores} == {"sr_latn"}
+
+
 @pytest.mark.parametrize("code", languages())
 def test_a_row_agrees_with_itself_and_with_mtdata(code: str) -> None:
     known = language(code)
     assert known.iso639_3 == iso3_code(known.iso639_1)
-    for name in (known.flores, known.hplt):
+    for name in filter(None, (known.flores, known.hplt)):
         assert re.fullmatch("[a-z]{3}_[A-Z][a-z]{3}", name)
     # Korean's script of its own, without the Han characters that Kore includes, is what FLORES names
-    assert known.flores[4:] == {"Kore": "Hang"}.get(known.script_code, known.script_code)
+    assert known.flores[4:] in ("", {"Kore": "Hang"}.get(known.script_code, known.script_code))
 
 
 def test_scripts_decide_case_and_spelling_by_sound() -> None:

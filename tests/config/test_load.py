@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from tests.config.texts import SMALL, problem_of, problems_of, with_line
 from translations_assets.config.errors import ConfigError
-from translations_assets.config.load import load_config, parse_config
+from translations_assets.config.load import config_notes, load_config, parse_config
 
 
 def test_a_short_config_has_the_defaults_of_production() -> None:
@@ -81,7 +81,7 @@ def test_the_digest_knows_values_and_not_how_they_are_written() -> None:
         ("student-model: bas", "Did you mean 'base'?"),
         ("student-model: []", "must be one of tiny, base, base-memory, not a list."),
         ("spm-norm-rule: nfkd", "must be one of nmt_nfkc, nfkc, nfc, nfd, nfkc_translit_hbs, not"),
-        ("teacher-decoder: ctranslate2", "ctranslate2 is not built yet; write marian, or remove the key"),
+        ("teacher-decoder: ctranslate", "Did you mean 'ctranslate2'?"),
         (
             "mono-max-sentences-src: 1.5",
             "must be a mapping with the keys total, per-dataset, not the number 1.5",
@@ -242,6 +242,52 @@ def test_a_threshold_of_mono_text_is_matched_with_its_own_side() -> None:
     assert config.experiment.monocleaner.mono_trg.dataset_thresholds == {"opus_Books_v1": 0.8}
 
 
+def test_a_weight_that_matches_no_dataset() -> None:
+    weights = "    dataset-weights:\n      train:\n        opus_ParaCrawl_9: 2"
+    text = with_line(f"  corpus-max-sentences: 9\n  merging:\n{weights}", "  trg: ru")
+    assert problem_of(text) == (
+        "9 experiment.merging.dataset-weights.train.opus_ParaCrawl_9: matches no dataset in datasets.train."
+        " Did you mean 'opus_ParaCrawl_v9'?"
+    )
+
+
+def test_a_weight_is_matched_with_the_texts_of_its_own_side() -> None:
+    lines = "  merging:\n    dataset-weights:\n      mono-trg:\n        opus_Books_v1: 2"
+    text = with_line(lines, "  trg: ru")
+    assert problem_of(text + "  mono-src:\n    - opus_Books/v1\n").startswith(
+        "8 experiment.merging.dataset-weights.mono-trg.opus_Books_v1: matches no dataset in datasets.mono-trg"
+    )
+    config = parse_config(text + "  mono-trg:\n    - opus_Books/v1\n", "my.yml")
+    assert config.experiment.merging.dataset_weights.mono_trg == {"opus_Books_v1": 2.0}
+
+
+def test_weights_without_a_limit_to_choose_for() -> None:
+    lines = "  merging:\n    dataset-weights:\n      train:\n        opus_ParaCrawl_v9: 2"
+    text = with_line(lines, "  trg: ru")
+    assert problem_of(text) == (
+        "7 experiment.merging.dataset-weights.train: decides what a limit drops, and there is none; "
+        "set experiment.corpus-max-sentences"
+    )
+    parse_config(text.replace("  merging:", "  corpus-max-sentences: 1000\n  merging:"), "my.yml")
+
+
+def test_a_weight_of_nothing() -> None:
+    weights = "    dataset-weights:\n      train:\n        opus_ParaCrawl_v9: 0"
+    text = with_line(f"  corpus-max-sentences: 9\n  merging:\n{weights}", "  trg: ru")
+    assert problem_of(text).endswith("opus_ParaCrawl_v9: must be greater than 0, not 0")
+
+
+def test_a_pair_without_english_is_told_that_bicleaner_may_have_no_model() -> None:
+    def notes(text: str) -> list[str]:
+        return [note.message for note in config_notes(text, "my.yml") if "Bicleaner-AI" in note.message]
+
+    pair = SMALL.replace("src: en", "src: de")
+    assert notes(SMALL) == []
+    (note,) = notes(pair)
+    assert note.startswith("Bicleaner-AI may have no model of German and Russian")
+    assert notes(pair.replace("  trg: ru", "  trg: ru\n  bicleaner: {default-threshold: 0}")) == []
+
+
 def test_a_threshold_above_one() -> None:
     text = with_line("  bicleaner:\n    default-threshold: 50", "  trg: ru")
     assert problem_of(text) == "6 experiment.bicleaner.default-threshold: must be 1 or less, not 50"
@@ -251,7 +297,7 @@ def test_a_threshold_above_one() -> None:
     ("lines", "problem"),
     [
         ("target-stage: train-studnt", "12 target-stage: 'train-studnt' is not a stage. Did you mean"),
-        ("target-stage: bicleaner", "12 target-stage: the stage 'bicleaner' is not built yet"),
+        ("target-stage: final-eval", "12 target-stage: the stage 'final-eval' is not built yet"),
         ("start-stage: nothing", "12 start-stage: 'nothing' is not a stage."),
         (
             "previous-group-ids: []\nprevious_group_ids: []",
@@ -280,10 +326,6 @@ def test_a_threshold_above_one() -> None:
         (
             "marian-args:\n  training-teacher: {}\n  training-teacher-base: {}",
             "14 marian-args.training-teacher-base: unknown key: a key of 2022; training-teacher is there",
-        ),
-        (
-            "continuation:\n  vocab:\n    src: https://x.org/v.spm\n    trg: https://x.org/v.spm",
-            "12 continuation: continuation is not built yet; remove it.",
         ),
     ],
 )

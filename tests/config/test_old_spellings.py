@@ -102,6 +102,8 @@ def test_taskcluster_of_2024() -> None:
     assert models.backwards.url == "https://example.org/models/ru-en/student"
     assert config.datasets.test == ("flores_devtest", "sacrebleu_wmt20")
     assert config.previous_group_ids == ("dOW0JdeoTFqFu431zzJ6Lw",)
+    fluency = experiment.hplt_min_fluency
+    assert (fluency.mono_src, fluency.mono_trg) == (0.7, 0.85)
     assert (config.start_stage, config.target_stage) == ("alignments-student", "all-pipeline")
     assert config.taskcluster.worker_classes == {"default": "gcp-spot", "shortlist": "gcp-standard"}
     assert experiment.student_model == "tiny"
@@ -141,6 +143,23 @@ def test_legacy_cleaning_wins_over_a_mode_of_opuscleaner() -> None:
         "6 experiment.opuscleaner-mode",
     ]
     assert migrated(text, "my.yml")[0] == with_line("  opuscleaner-mode: legacy", "  trg: ru")
+
+
+def test_the_fluency_of_hplt_has_another_name_now() -> None:
+    old = "  min-fluency-threshold:\n    # of the first release\n    mono-trg: 0.95"
+    text = with_line(old, "  trg: ru")
+    fluency = parse_config(text, "my.yml").experiment.hplt_min_fluency
+    assert (fluency.mono_src, fluency.mono_trg) == (0.8, 0.95)
+    assert notes_of(text) == [
+        "5 experiment.min-fluency-threshold: a key of 2024; read as hplt-min-fluency",
+    ]
+    rewritten = migrated(text, "my.yml")[0]
+    assert rewritten == with_line(old.replace("min-fluency-threshold", "hplt-min-fluency"), "  trg: ru")
+    assert notes_of(rewritten) == []
+    both = with_line(f"{old}\n  hplt-min-fluency:\n    mono-trg: 0.9", "  trg: ru")
+    assert [problem.partition(": ")[0] for problem in problems_of(both)] == [
+        "5 experiment.min-fluency-threshold"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import yaml
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.load import config_notes, load_config, read_values
 from translations_assets.config.partitions import find_configs, partition_key
-from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.schema import PRODUCTION_OPTIONS, TrainingConfig
 from translations_assets.config.section import Section
 from translations_assets.config.stage_names import STAGE_NAMES, resolve_stage
 
@@ -85,10 +85,8 @@ def test_defaults_are_those_of_the_production_config() -> None:
 
 @needs_upstream
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
-def test_upstreams_configs_are_accepted_but_for_what_is_not_built(path: Path) -> None:
-    problems = problems_in(path)
-    assert [problem for problem in problems if "not built yet" not in problem.message] == []
-    assert all(problem.line for problem in problems)
+def test_upstreams_configs_are_accepted(path: Path) -> None:
+    assert problems_in(path) == []
 
 
 @needs_upstream
@@ -109,10 +107,16 @@ def test_the_meaning_of_upstreams_configs_is_kept(path: Path) -> None:
     for key in ("previous-group-ids", "previous_group_ids"):
         if key in written:
             assert list(config.previous_group_ids) == written[key]
-    classes = written.get("taskcluster", {}).get("worker-classes", {})
-    assert config.taskcluster.worker_classes == {
-        kind: machine for kind, machine in classes.items() if kind != "alignments-priors2"
-    }
+    _check_taskcluster(config, written.get("taskcluster", {}))
+
+
+def _check_taskcluster(config: TrainingConfig, written: dict[str, Any]) -> None:
+    for key, value in written.items():
+        read = getattr(config.taskcluster, key.replace("-", "_"))
+        if key == "worker-classes":
+            assert read == {kind: value[kind] for kind in value if kind != "alignments-priors2"}
+        else:
+            assert read == value
 
 
 def _check_datasets(config: TrainingConfig, written: dict[str, Any]) -> None:
@@ -141,13 +145,19 @@ def _check_thresholds(config: TrainingConfig, written: dict[str, Any]) -> None:
 
 
 def _check_marian_args(config: TrainingConfig, written: dict[str, Any]) -> None:
-    """Options as they are written, but for epochs, which curricula count, and a teacher's two trainings."""
+    """Options as they are written, but for epochs, which curricula count, and a teacher's two trainings.
+
+    Beside them there are those of production alone.
+    """
     base = written.pop("training-teacher-base", {})
     tuned = written.pop("training-teacher-finetuned", {})
     if base or tuned:
         written["training-teacher"] = {**base, **tuned}
-    for section, options in written.items():
+    assert set(written) <= set(PRODUCTION_OPTIONS)
+    for section, production in PRODUCTION_OPTIONS.items():
+        options = written.get(section, {})
         read = getattr(config.marian_args, section.replace("-", "_"))
+        assert set(read) <= {*options, *production}
         counted = {"training-backward": "10e", "training-teacher": "2e"}.get(section)
         for name, value in options.items():
             if name == "after" and value == counted:

@@ -1,7 +1,7 @@
 """Keys without effect."""
 
 from tests.config.texts import SMALL, with_line
-from translations_assets.config.load import read_values
+from translations_assets.config.load import config_notes, read_values
 from translations_assets.config.unused import has_effect, unused_keys
 from translations_assets.config.yaml_reader import dotted
 
@@ -16,17 +16,12 @@ def test_defaults_are_not_told_of() -> None:
 
 def test_keys_that_a_config_sets_are_told_of() -> None:
     text = with_line(
-        "  bicleaner:\n"
-        "    dataset-thresholds:\n"
-        "      opus_ParaCrawl_v9: 0.7\n"
-        "  hplt-min-doc-score:\n"
-        "    mono-src: 7.0",
+        "  hplt-min-doc-score:\n    mono-src: 7.0",
         "  trg: ru",
     )
     text += "wandb-publication: true\nstart-stage: train-student\nprevious-group-ids: [abc]\n"
     text += "taskcluster:\n  split-chunks: 2\n  upload-bucket: development\n"
     assert unused(text) == [
-        "experiment.bicleaner.dataset-thresholds",
         "wandb-publication",
         "taskcluster.upload-bucket",
         "start-stage",
@@ -36,17 +31,23 @@ def test_keys_that_a_config_sets_are_told_of() -> None:
 
 def test_what_asks_for_nothing_is_honoured() -> None:
     text = with_line(
-        "  archive-corpora: false\n"
-        "  bicleaner:\n"
-        "    default-threshold: 0\n"
-        "    dataset-thresholds: {opus_ParaCrawl_v9: 0.0}",
+        "  archive-corpora: false",
         "  trg: ru",
     )
     text += "wandb-publication: false\nprevious-group-ids: []\nstart-task-prefix: ''\n"
     assert unused(text) == []
 
 
+def test_what_describes_a_launch_is_said_to_belong_there() -> None:
+    text = f"{SMALL}start-stage: train-student\nprevious-group-ids: [abc]\nwandb-publication: true\n"
+    assert [note.message for note in config_notes(text, "my.yml")] == [
+        "has no effect: it describes one launch; give --start to `translations train`, or in the UI",
+        "has no effect: it describes one launch; give --previous-run to `translations train`, or in the UI",
+        "has no effect in this version",
+    ]
+
+
 def test_has_effect() -> None:
     assert has_effect(("experiment", "spm-vocab-size"))
     assert not has_effect(("wandb-publication",))
-    assert not has_effect(("continuation", "vocab", "src"))
+    assert has_effect(("continuation", "vocab", "src"))

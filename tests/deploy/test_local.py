@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -128,9 +129,10 @@ def _launch(url: str) -> str:
 
 def _listening(processes: list[psutil.Process]) -> Iterator[Any]:
     for process in processes:
-        for connection in process.net_connections("tcp"):
-            if connection.status == psutil.CONN_LISTEN:
-                yield connection
+        with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+            for connection in process.net_connections("tcp"):
+                if connection.status == psutil.CONN_LISTEN:
+                    yield connection
 
 
 def test_postgresql_ends_with_its_block(folder: Path) -> None:

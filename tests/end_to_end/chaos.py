@@ -15,8 +15,6 @@ from tests.end_to_end.on_cluster import ClusterPlace
 from tests.end_to_end.tiny import BIN, PARTITION
 from tests.kube.cluster import NODES
 from tests.store.gcs_server import BUCKET, Fault
-from translations_assets.store.gcs.leases import Leases
-from translations_assets.store.gcs.store import BucketStore
 
 EVENTS = (
     "pod killed",
@@ -27,8 +25,7 @@ EVENTS = (
     "API server restarted",
     "node removed",
 )
-UNSWEPT_SECONDS = 120.0  # a lease of somebody who was killed lapses after half a minute
-GONE_SECONDS = 240.0  # a lease of somebody who was killed after the commit is swept when it is 150 s old
+GONE_SECONDS = 120.0  # in which the pods of Jobs that are no longer wanted have gone
 _RUN_SECONDS = 1800.0
 _LOOK_SECONDS = 0.05
 
@@ -40,7 +37,6 @@ class Chaos:
     events        kinds of what happens, in turn
     longest_wait  seconds until the next event, once a pod runs
     gave_up       runs that ended because a step had used up its attempts
-    unswept       leases that were left until somebody swept; there should be none
     """
 
     place: ClusterPlace
@@ -52,7 +48,6 @@ class Chaos:
     starts: int = 0
     gave_up: int = 0
     problems: list[str] = field(default_factory=list)
-    unswept: list[str] = field(default_factory=list)
     _before: int = 0
 
     def run(self, times: int) -> int:
@@ -176,24 +171,15 @@ class Chaos:
         self._complain(sorted(wanted - set(results(self.place))), "has no result")
         self._complain(defects(self.place), "in the store")
         self._complain(repeated(self.place), "although finished")
-        seconds_until(lambda: not self._objects("leases/"), UNSWEPT_SECONDS)
-        self.unswept += self._objects("leases/")
         looks: dict[str, Callable[[], list[str]]] = {
             "job": site.unfinished_jobs,
             "pod": self._pods,
-            "lease": self._leases,
+            "lease": lambda: self._objects("leases/"),
             "checkpoint": lambda: self._objects("checkpoints/"),
         }
         seconds_until(lambda: not any(look() for look in looks.values()), GONE_SECONDS)
         for what, look in looks.items():
             self._complain([f"the {what} {name}" for name in look()], "is left at the end")
-
-    def _leases(self) -> list[str]:
-        """The leases that are left although somebody sweeps, as every run does that waits for long enough."""
-        store = self.place.store
-        if self._objects("leases/") and isinstance(store, BucketStore):
-            Leases(store.files.objects).sweep()
-        return self._objects("leases/")
 
     def _objects(self, folder: str) -> list[str]:
         prefix = f"{self.place.site.namespace}/{folder}"

@@ -61,14 +61,13 @@ def assert_nothing_lost(place: Place) -> None:
         ("spm-vocab-size: 336", "spm-vocab-size: many", "must be a whole number, not the text 'many'"),
         ("target-stage: all", "target-stage: train_studnet", r"not a stage. Did you mean 'train_student'\?"),
         ("trg: eo", "trg: xx", "'xx' is not a known language. Known: af, ar, "),
-        ("student-model: tiny", "teacher-decoder: ctranslate2", "not built yet; write marian, or remove"),
         (
             "target-stage: all",
-            "continuation: {vocab: {src: 'https://example.org/v', trg: 'https://example.org/v'}}",
-            "continuation is not built yet; remove it",
+            "continuation: {models: {backwards: {url: 'https://example.org/m', mode: use, type: opusmt}}}",
+            "is not supported: OPUS-MT's models keep their vocabulary as a vocab.yml",
         ),
     ],
-    ids=["unknown key", "wrong type", "unknown stage", "unknown language", "decoder", "continuation"],
+    ids=["unknown key", "wrong type", "unknown stage", "unknown language", "continuation"],
 )
 def test_a_wrong_config_is_one_line_that_names_the_place(
     place: Place, tmp_path: Path, old: str, new: str, message: str

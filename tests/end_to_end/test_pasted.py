@@ -16,6 +16,7 @@ from translations_assets.dagster_home import prepare
 
 pytestmark = pytest.mark.slow
 
+OLD_KEY = '  trg: eo\n  use-opuscleaner: "true"\n'
 NO_SERVER = {"TRANSLATIONS_SERVER": "http://127.0.0.1:9"}
 
 
@@ -26,9 +27,21 @@ def place(tmp_path: Path) -> Place:
     return place
 
 
+def told(place: Place) -> dict[str, tuple[str, list[str]]]:
+    """Job → its run's tag of notes, and the notes in its log."""
+    with DagsterInstance.from_config(str(place.root / "dagster")) as instance:
+        return {
+            run.job_name: (
+                run.tags["translations/notes"],
+                [log.user_message for log in instance.all_logs(run.run_id) if "note: " in log.user_message],
+            )
+            for run in instance.get_runs()
+        }
+
+
 def job(place: Place, target: str) -> list[str]:
     """The command that runs the job with the tiny pair's config."""
-    text = (place.root / "configs" / f"{PARTITION}.yml").read_text()
+    text = (place.root / "configs" / f"{PARTITION}.yml").read_text().replace("  trg: eo\n", OLD_KEY, 1)
     config = {"config": text, "name": "pasted", "target": target, "options": {"start": target}}
     path = place.root / "run.json"
     path.write_text(json.dumps({"ops": {"pasted_config": {"config": config}}}))
@@ -47,6 +60,10 @@ def test_it_is_trained_by_a_child(place: Place) -> None:
     assert done.returncode == 0, done.stderr
     assert "No Dagster server answers at http://127.0.0.1:9" in done.stderr
     assert runs(place) == {"train_pasted_config": "SUCCESS", "all": "SUCCESS"}
+    said = "en-eo.pasted in the store:5: experiment.use-opuscleaner: a key of 2024; removed: "
+    for tag, (note,) in told(place).values():
+        assert tag == "1 in the log"
+        assert note.startswith(f"note: {said}")
     plan = place.run("translations", "plan", "en-eo.pasted", "--target", "dataset_devtest")
     assert "1 step: 1 cached" in plan.stdout
 

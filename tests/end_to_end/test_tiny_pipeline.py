@@ -13,9 +13,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.marian]
 MODELS = {"backwards", "teacher-1", "student", "finetuned-student", "quantized"}
 
 
-def plan(place: Place) -> dict[str, str]:
+def plan(place: Place, partition: str = PARTITION) -> dict[str, str]:
     """Label → status."""
-    done = place.run("translations", "plan", PARTITION, "--target", "all", "--json")
+    done = place.run("translations", "plan", partition, "--target", "all", "--json")
     assert done.returncode == 0, done.stderr
     return {step["label"]: step["status"] for step in json.loads(done.stdout)["steps"]}
 
@@ -103,6 +103,26 @@ def test_the_gates_are_judged_from_the_cache(trained: Place) -> None:
     assert {check["state"] for check in found.values()} <= {"passed", "failed"}
     assert found["export", "export"]["numbers"]["empty"] <= 0.2
     assert found["merge_corpus", "held-out-exact"]["numbers"] == {"lines, en": 0, "lines, eo": 0}
+
+
+def test_ctranslate2_decodes_the_same_teacher(trained: Place, tmp_path: Path) -> None:
+    """The teacher is found, converted once, and translates both texts."""
+    text = (trained.root / "configs" / f"{PARTITION}.yml").read_text()
+    path = tmp_path / f"{PARTITION}-ctranslate2.yml"
+    path.write_text(
+        text.replace("student-model: tiny", "teacher-decoder: ctranslate2\n  student-model: tiny")
+    )
+    before = plan(trained, str(path))
+    done = trained.run("translations", "train", str(path), "--target", "merge_translated", "--yes")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert before["train-teacher-en-eo-1"] == "cached"
+    assert before["convert-teacher-en-eo"] == "run"
+    made = [
+        label for label, status in plan(trained, str(path)).items() if before[label] != status == "cached"
+    ]
+    assert {label.partition("-en-eo")[0] for label in made} >= {
+        *("convert-teacher", "translate-corpus", "translate-mono-src", "extract-best", "merge-translated")
+    }
 
 
 def test_an_edit_of_one_setting_runs_only_what_it_concerns(trained: Place) -> None:

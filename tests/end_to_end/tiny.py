@@ -28,6 +28,7 @@ experiment:
   spm-vocab-size: 336
   student-model: tiny
   teacher-mode: one-stage
+  bicleaner: {{default-threshold: 0}} # its environment and its model are far too large
 datasets:
   train: ["url_file://{folder}/train.[LANG].gz"]
   devtest: ["url_file://{folder}/dev.[LANG].gz"]

@@ -71,6 +71,24 @@ def test_vocabularies_of_scripts_with_many_characters(pair: tuple[str, str], key
     assert {key: value for key, value in experiment.items() if key.startswith("spm")} == keys
 
 
+@pytest.mark.parametrize(
+    ("pair", "scored"), [(("en", "lt"), True), (("ko", "en"), True), (("ko", "zh"), False)]
+)
+def test_a_pair_without_english_is_not_scored(pair: tuple[str, str], scored: bool) -> None:
+    experiment = yaml.safe_load(text_of(src=pair[0], trg=pair[1]))["experiment"]
+    assert experiment.get("bicleaner") == (None if scored else {"default-threshold": 0})
+
+
+def test_a_backwards_model_that_need_not_be_trained() -> None:
+    config = yaml.safe_load(text_of(src="en", trg="ru"))
+    assert config["experiment"]["teacher-mode"] == "one-stage"
+    model = config["continuation"]["models"]["backwards"]
+    assert (model["mode"], model["url"].split("/")[-3:-1]) == ("use", ["ru-en", "better-teacher"])
+    other = yaml.safe_load(text_of(src="ru", trg="en"))
+    assert "continuation" not in other
+    assert "teacher-mode" not in other["experiment"]
+
+
 def test_a_higher_score_where_there_is_plenty_of_text() -> None:
     assert "mono-trg: 8.0" in text_of(HPLT, src="lt", trg="en")
     assert "mono-trg: 8.0" not in text_of(HPLT)

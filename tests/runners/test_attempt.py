@@ -13,6 +13,7 @@ from tests.runners.scripts import COPY, KEY, job, leftovers, output, run, tar, w
 from translations_assets.runners.local import LocalRunner
 from translations_assets.steps.job import JobEvent
 from translations_assets.steps.manifest import Blob
+from translations_assets.steps.programs import program_version
 from translations_assets.store.local import LocalStore
 
 
@@ -51,6 +52,15 @@ def test_a_finished_step_does_not_run_again(runner: LocalRunner, store: LocalSto
     first, second = run(runner, store, work), run(runner, store, work)
     assert first == second
     assert (tmp_path / "ran").read_text() == "x"
+
+
+def test_a_step_does_not_run_with_another_version_of_a_program(
+    runner: LocalRunner, store: LocalStore
+) -> None:
+    outcome = run(runner, store, job(store, COPY, programs={"sh-of-old": "1.0"}))
+    assert outcome.kind == "failed"
+    assert "sh-of-old 1.0, and here it is not installed" in outcome.message
+    assert run(runner, store, job(store, COPY, programs={"sed": program_version("sed")})).kind == "done"
 
 
 def test_a_missing_and_an_empty_output_are_named(runner: LocalRunner, store: LocalStore) -> None:

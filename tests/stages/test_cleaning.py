@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -11,11 +13,22 @@ from tests.stages.configs import FULL, IMPORTS, SMALL, files, graph
 from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.languages import language
 from translations_assets.stages import cleaning
-from translations_assets.stages.cleaning import FAST, FILTERS, filter_file, labels, opuscleaner_code
+from translations_assets.stages.cleaning import (
+    FAST,
+    FILTERS,
+    FIXES,
+    ROOT,
+    filter_files,
+    labels,
+    max_tokens,
+    mono_labels,
+    opuscleaner_code,
+)
 
 
-def chosen(mode: str, src: str, trg: str, key: str) -> str:
-    return str(PurePosixPath(filter_file(mode, src, trg, parse_dataset(key)).path).relative_to(FILTERS))
+def chosen(mode: str, src: str, trg: str, key: str) -> list[str]:
+    files = filter_files(mode, src, trg, parse_dataset(key))
+    return [str(PurePosixPath(file.path).relative_to(FILTERS)) for file in files]
 
 
 @pytest.mark.parametrize(
@@ -29,11 +42,35 @@ def chosen(mode: str, src: str, trg: str, key: str) -> str:
         ("custom", "zh", "en", "opus_UNPC/v1.0", "zh-en/default.filters.json"),
         ("custom", "en", "zh_hant", "opus_WikiMatrix/v1", "en-zh_hant/opus_WikiMatrix-v1.filters.json"),
         ("defaults", "zh", "en", "opus_UNPC/v1.0", "default.filters.json"),
-        ("legacy", "zh", "en", "opus_UNPC/v1.0", "legacy.filters.json"),
     ],
 )
 def test_the_filter_file_of_a_dataset(mode: str, src: str, trg: str, key: str, expected: str) -> None:
-    assert chosen(mode, src, trg, key) == expected
+    assert chosen(mode, src, trg, key) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("src", "trg", "key", "fixes"),
+    [
+        ("zh", "en", "opus_ParaCrawl/v9", []),
+        ("en", "ru", "opus_SETIMES/v2", ["detokenize"]),
+        ("en", "ro", "mtdata_OPUS-setimes-v2-eng-ron", ["detokenize"]),
+        ("ca", "es", "mtdata_OPUS-dogc-v2-cat-spa", ["catalan", "spanish", "detokenize"]),
+        ("fr", "en", "opus_UNPC/v1.0", ["french", "english"]),
+        ("en", "ro", "mtdata_Neulab-tedtalks_train-1-eng-ron", ["romanian", "detokenize"]),
+        ("de", "en", "mtdata_ELRC-luxembourg.lu-1-deu-eng", ["markup"]),
+    ],
+)
+def test_legacy_cleaning_mends_what_is_wrong_with_single_datasets(
+    src: str, trg: str, key: str, fixes: list[str]
+) -> None:
+    names = ["repairs", *fixes, "rules"]
+    assert chosen("legacy", src, trg, key) == [f"legacy/{name}.filters.json" for name in names]
+    assert chosen("defaults", src, trg, key) == ["default.filters.json"]
+
+
+def test_every_fix_is_there_and_is_of_use() -> None:
+    files = {file.name.removesuffix(".filters.json") for file in (ROOT / FILTERS / "legacy").iterdir()}
+    assert files == {"repairs", "rules", *FIXES.values()}
 
 
 def test_filter_files_are_inputs() -> None:
@@ -71,19 +108,26 @@ def test_chinese_is_identified_by_openlid() -> None:
 
 
 def test_codes_and_labels() -> None:
-    assert [opuscleaner_code(language(code)) for code in ("en", "zh", "zh_hant")] == ["en", "zh", "zh_Hant"]
+    codes = [opuscleaner_code(language(code)) for code in ("en", "zh", "zh_hant", "pt_br")]
+    assert codes == ["en", "zh", "zh_Hant", "pt_BR"]
     assert labels(language("zh_hant")) == ["zho", "cmn", "zh"]
     assert labels(language("lv")) == ["lvs", "lav", "lv"]
     assert labels(language("nb")) == ["nob", "nb", "no"]
+    assert labels(language("sr_latn")) == ["srp", "sr", "hrv", "bos", "hr", "bs", "sh"]
+    mono = {code: mono_labels(language(code)) for code in ("et", "sr", "sr_latn")}
+    assert mono["et"] == ["est_Latn", "ekk_Latn"]
+    assert mono["sr"] == ["srp_Cyrl"]
+    assert mono["sr_latn"] == ["hrv_Latn", "bos_Latn", "srp_Latn"]
 
 
-def test_a_script_without_spaces_is_said_to_have_none() -> None:
+def test_tokens_are_words_or_characters() -> None:
     cleaned = {
-        step.args["lang"]: step.args["unspaced"]
+        step.args["lang"]: (step.args["unspaced"], step.args["max_tokens"], step.args["alphabet"])
         for step in graph(IMPORTS).steps
         if step.label.startswith("clean-mono")
     }
-    assert cleaned == {"en": False, "zh_hant": True}
+    assert cleaned == {"en": (False, 200, "en"), "zh_hant": (True, 200, "zh_Hant")}
+    assert [max_tokens(language(code)) for code in ("ru", "ko", "ja", "th")] == [200, 200, 200, 600]
 
 
 def test_fast_filters_need_no_opuscleaner() -> None:
@@ -99,3 +143,16 @@ def test_other_filters_bring_the_lock_of_opuscleaner(tmp_path: Path, monkeypatch
     step = graph(FULL + "# with a file of its own\n").step("clean-corpus-opus_ParaCrawl_v9-en-ru")
     assert files(step, "filters") == [f"{FILTERS}/en-ru/opus_ParaCrawl-v9.filters.json"]
     assert files(step, "opuscleaner_lock") == ["requirements/opuscleaner.lock"]
+
+
+def test_the_programs_that_filters_run_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert graph(FULL).step("clean-corpus-opus_ParaCrawl_v9-en-ru").programs == ()
+    monkeypatch.setattr(cleaning, "ROOT", tmp_path)
+    mine = tmp_path / FILTERS / "en-ru" / "default.filters.json"
+    mine.parent.mkdir(parents=True)
+    filters: list[dict[str, Any]] = [
+        {"filter": name, "parameters": {}, "language": "en"} for name in ("sed", "regexp", "sed")
+    ]
+    mine.write_text(json.dumps({"filters": filters}))
+    step = graph(FULL + "# with another file of its own\n").step("clean-corpus-opus_ParaCrawl_v9-en-ru")
+    assert step.programs == ("perl", "sed")

@@ -17,6 +17,14 @@ def test_codes_of_providers() -> None:
     assert codes("dataset-mono-trg-hplt_mono_v2_0-zh_hant") == ["zho_Hant"]
 
 
+def test_the_first_hplt_is_measured_by_the_fluency_of_lines() -> None:
+    both = IMPORTS.replace("- hplt_mono/v2.0", "- hplt_mono/v1.2")
+    given = "  hplt-min-fluency: {mono-src: 0.5}\ndatasets:\n"
+    for text, expected in ((both, [0.8, 0.9]), (both.replace("datasets:\n", given), [0.5, 0.9])):
+        steps = [step for step in graph(text).steps if step.args.get("dataset") == "mono/v1.2"]
+        assert [step.args["min_score"] for step in steps] == expected
+
+
 def test_a_score_is_given_to_hplt_alone() -> None:
     scores = {
         step.args["dataset"]: step.args.get("min_score")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
+from pipeline.clean import merge_mono, merge_parallel
+from pipeline.clean.arguments import weights_of
 from tests.stages.configs import FULL, SMALL, files, graph, labels
 from translations_assets.stages import STAGES
 from translations_assets.steps.command import command
@@ -65,8 +68,34 @@ def test_datasets_stand_in_the_order_of_their_names() -> None:
     names = step.args["datasets"]
     assert isinstance(names, list)
     assert names[0] == "opus_ParaCrawl/v9"
-    assert files(step, "corpus_src")[0] == "clean-corpus-opus_ParaCrawl_v9-en-ru:corpus.en.zst"
+    assert files(step, "corpus_src")[0] == "bicleaner-ai-opus_ParaCrawl_v9-en-ru:corpus.en.zst"
     assert len(names) == len(files(step, "corpus_src")) == len(files(step, "corpus_trg"))
+
+
+def test_merges_are_told_of_near_duplicates_and_weights() -> None:
+    section = (
+        "  corpus-max-sentences: 1000\n"
+        "  merging:\n"
+        "    near-duplicates: true\n"
+        "    dataset-weights:\n"
+        "      train: {opus_ParaCrawl_v9: 2}\n"
+        "      mono-trg: {opus_NewsCommentary_v16: 0.25}\n"
+    )
+    asking = graph(FULL.replace("datasets:", f"{section}datasets:", 1))
+    corpus = merge_parallel.parse_arguments(command(asking.step("merge-corpus-en-ru")))
+    source, target = (
+        merge_mono.parse_arguments(command(asking.step(f"merge-mono-{side}")))
+        for side in ("src-en", "trg-ru")
+    )
+    assert [args.near_duplicates for args in (corpus, source, target)] == [True, True, True]
+    assert [weights_of(args) for args in (corpus, source, target)] == [[2, 1, 1], None, [1, Fraction(1, 4)]]
+    assert {"near_duplicates", "weights"}.isdisjoint(asking.step("merge-devset-en-ru").args)
+
+
+def test_without_wishes_merges_are_as_they_were_before_there_were_any() -> None:
+    for label in ("corpus-en-ru", "devset-en-ru", "mono-src-en", "mono-trg-ru"):
+        args = graph(FULL).step(f"merge-{label}").args
+        assert set(args) <= {"src", "trg", "lang", "datasets", "max_sentences", "seed"}
 
 
 # Vocabulary and export
@@ -122,7 +151,8 @@ def test_training_can_be_resumed_and_not_repeated(any_graph: Graph) -> None:
     trained = [step for step in any_graph.steps if step.script == "pipeline.train.train"]
     assert len(trained) >= 4
     assert all(step.resumable and not step.repeatable for step in trained)
-    assert [step.label for step in any_graph.steps if step.resumable and step not in trained] == []
+    others = {step.script for step in any_graph.steps if step.resumable and step not in trained}
+    assert others == {"pipeline.clean.score_bicleaner"}
 
 
 def test_the_score_model_reads_the_target_side() -> None:
@@ -143,7 +173,7 @@ def test_scores_are_collected_in_order() -> None:
 
 def test_downloads_training_and_work_on_gpus_are_tried_more_often() -> None:
     attempts = {step.script.split(".")[1]: step.attempts for step in graph(FULL).steps if step.attempts > 3}
-    assert attempts == {"data": 6, "train": 10, "translate": 5, "cefilter": 5}
+    assert attempts == {"data": 6, "train": 10, "translate": 5, "cefilter": 5, "clean": 5}
 
 
 def test_back_translations_are_the_source_side_of_the_target_text() -> None:
@@ -280,6 +310,33 @@ def test_mono_text_is_translated_without_references() -> None:
     assert len(steps) == 5
     assert "--nbest" not in command(steps[1])
     assert steps[-1].outputs == ("mono.ru.zst", "stats.json")
+
+
+def test_ctranslate2_decodes_one_converted_teacher_in_all_parts() -> None:
+    alone = FULL.replace("teacher-ensemble: 2", "teacher-decoder: ctranslate2")
+    stages = graph(alone).stages
+    (convert,) = stages["convert_teacher"]
+    assert "train-teacher-en-ru-1:model.npz" in files(convert, "model")
+    decoding = [
+        step
+        for name in ("translate_corpus", "translate_mono_src")
+        for step in stages[name]
+        if step.label.startswith("translate-")
+    ]
+    assert len(decoding) == 6
+    for step in decoding:
+        assert step.script == "pipeline.translate.with_ctranslate2"
+        assert {name.partition(":")[0] for name in files(step, "model")} == {convert.label}
+        assert files(step, "cuda_lock") == ["requirements/cuda.lock"]
+        assert "models" not in step.inputs
+    assert ["--nbest" in command(step) for step in decoding] == [True] * 3 + [False] * 3
+
+
+def test_marian_needs_no_converted_teacher() -> None:
+    assert graph(FULL).stages["convert_teacher"] == ()
+    one_teacher = FULL.replace("teacher-ensemble: 2", "teacher-ensemble: 1")
+    scripts = {step.script for step in graph(one_teacher).steps}
+    assert not {"pipeline.translate.with_ctranslate2", "pipeline.translate.convert"} & scripts
 
 
 def test_options_of_marian_reach_the_steps_as_json_whose_order_says_nothing() -> None:

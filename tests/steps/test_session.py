@@ -169,6 +169,19 @@ def test_going_back_to_an_earlier_result_is_published(bench: Bench) -> None:
     assert [ref.run for ref in bench.store.refs("ann", "en-ru", "join")] == ["run-3", "run-2", "run-1"]
 
 
+def test_a_run_that_ends_removes_what_dead_owners_left_of_all_its_steps(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.make()
+    session, finished = bench.session(run="run-2"), list[tuple[str, int]]()
+    bench.run(session)
+    monkeypatch.setattr(bench.store, "disown", finished.extend)
+    session.end()
+    results = [session.result(step) for step in session.graph.steps]
+    assert {(result.key, result.generation) for result in results if result} == set(finished)
+    assert len(finished) == len(results)
+
+
 def test_what_a_run_uses_is_written_down_by_key_and_generation(bench: Bench) -> None:
     bench.make()
     session = bench.session(run="run-2")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -10,7 +11,10 @@ from uuid import uuid4
 import pytest
 
 from tests.store.gcs_server import BUCKET, GcsServer, serve
+from tests.store.machines import World
+from translations_assets.steps.errors import StoreError
 from translations_assets.steps.protocols import Store
+from translations_assets.store.gcs.beat import Beat
 from translations_assets.store.gcs.objects import Objects
 from translations_assets.store.gcs.store import BucketStore
 from translations_assets.store.local import LocalStore
@@ -52,3 +56,15 @@ def gcs(_server: GcsServer, monkeypatch: pytest.MonkeyPatch) -> GcsServer:
 def bucket(gcs: GcsServer) -> BucketStore:
     """An empty store in a bucket, below a prefix."""
     return BucketStore(replace(OBJECTS, prefix=f"{uuid4().hex[:8]}/store/"))
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """An empty bucket, and no threads; whoever still owns something at the end gives it back."""
+    monkeypatch.setattr(Beat, "start", lambda beat: None)
+    world = World()
+    yield world
+    world.service.away = False
+    for machine in world.machines:
+        with suppress(StoreError):
+            machine.leave()

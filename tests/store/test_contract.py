@@ -139,6 +139,24 @@ def test_one_owner_at_a_time(store: Store) -> None:
         assert again
 
 
+def test_whether_a_step_is_owned_can_be_asked_without_owning_it(store: Store) -> None:
+    assert not store.is_owned(KEY, 1)
+    with store.lock(KEY, 1):
+        assert store.is_owned(KEY, 1)
+        assert not store.is_owned(KEY, 2)
+        assert not store.is_owned(OTHER_KEY, 1)
+    assert not store.is_owned(KEY, 1)
+    with store.lock(KEY, 1) as free:
+        assert free
+
+
+def test_nothing_is_taken_from_a_finished_step_that_nobody_left_behind(store: Store) -> None:
+    with store.lock(OTHER_KEY, 1) as owner:
+        store.disown([(KEY, 1)])
+        assert owner
+        assert store.is_owned(OTHER_KEY, 1)
+
+
 def test_a_failing_owner_frees_the_step(store: Store) -> None:
     with pytest.raises(RuntimeError, match="failed"), store.lock(KEY, 1):
         raise RuntimeError("failed")

@@ -3,83 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
 
 import pytest
 
 from tests.runners.scripts import eventually
-from tests.store.fake_objects import Clock, FakeObjects, Service
+from tests.store.fake_objects import FakeObjects, Service
+from tests.store.machines import PERIOD, Machine, World
 from tests.store.values import KEY, OTHER_KEY
 from translations_assets.steps.errors import StoreError, StoreUnreachable
-from translations_assets.store.gcs.beat import Beat
 from translations_assets.store.gcs.leases import Leases
-
-PERIOD = 15.0
-
-
-class Machine:
-    """A process on a machine of its own, with a clock and a network of its own; it renews when told to."""
-
-    def __init__(self, service: Service, clock: float) -> None:
-        self.service, self.clock = service, Clock(clock)
-        self.objects = FakeObjects("bucket", service=service)
-        self.leases = Leases(self.objects, PERIOD, self.clock)
-        self.lost: list[str] = []
-        self._life = ExitStack()
-
-    def own(self, key: str = KEY) -> bool:
-        """Become the owner, until `leave`."""
-        return self._life.enter_context(self.leases.lock(key, 1, self.lost.append))
-
-    def wait_for(self, key: str = KEY) -> None:
-        """Wait for a step, until `leave`."""
-        self._life.enter_context(self.leases.waiting(key, 1))
-
-    def leave(self) -> None:
-        """End in order."""
-        self._life.close()
-
-    def works(self) -> bool:
-        """Whether the step is still ours, so far as we know."""
-        return self.leases.token(KEY, 1) > 0
-
-
-class World:
-    """Machines whose clocks all move, whatever they show."""
-
-    def __init__(self) -> None:
-        self.service = Service()
-        self.machines: list[Machine] = []
-
-    def machine(self, clock: float = 0.0) -> Machine:
-        """Another machine."""
-        self.machines.append(Machine(self.service, clock))
-        return self.machines[-1]
-
-    def pass_time(self, seconds: float, *running: Machine) -> None:
-        """Time passes everywhere; the processes that run do what their threads do, each second."""
-        for _ in range(round(seconds)):
-            self.service.now += 1
-            for machine in self.machines:
-                machine.clock.now += 1
-            for machine in running:
-                machine.leases.renew()
-                machine.leases.renew_waiting()
-                machine.leases.watch()
-
-
-@pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """An empty bucket, and no threads; whoever still owns something at the end gives it back."""
-    monkeypatch.setattr(Beat, "start", lambda beat: None)
-    world = World()
-    yield world
-    world.service.away = False
-    for machine in world.machines:
-        with suppress(StoreError):
-            machine.leave()
 
 
 def test_an_owner_that_lives_keeps_its_lease(world: World) -> None:
@@ -138,6 +71,31 @@ def test_a_paused_owner_finds_its_lease_lost_and_harms_nobody(world: World) -> N
     world.pass_time(10 * PERIOD, other)
     assert other.works()
     assert other.lost == []
+
+
+def test_the_lease_of_a_finished_step_goes_with_the_run_and_no_other(world: World) -> None:
+    """Its owner was killed after the commit, before it could give the lease back."""
+    killed, working, run = world.machine(), world.machine(), world.machine()
+    assert killed.own()
+    assert working.own(OTHER_KEY)
+    run.leases.disown([(KEY, 1)], lambda seconds: world.pass_time(seconds, working))
+    assert world.service.names("leases/") == [f"leases/{OTHER_KEY}.1"]
+
+
+def test_a_living_owner_keeps_the_lease_of_its_finished_step(world: World) -> None:
+    """It has just committed, and gives the lease back itself."""
+    owner, run = world.machine(), world.machine()
+    assert owner.own()
+    run.leases.disown([(KEY, 1)], lambda seconds: world.pass_time(seconds, owner))
+    assert owner.works()
+    owner.leave()
+    assert world.service.names("leases/") == []
+
+
+def test_a_run_that_leaves_nothing_ends_with_one_request(world: World) -> None:
+    run = world.machine()
+    run.leases.disown([(KEY, 1)], lambda seconds: pytest.fail("waits"))
+    assert len(world.service.requests) == 1
 
 
 def test_a_machine_that_slept_finds_out_by_its_first_renewal(world: World) -> None:
@@ -303,6 +261,28 @@ def test_the_step_of_an_owner_that_is_long_dead_is_taken_at_once(world: World) -
     assert world.machine(-1e9).own()
 
 
+def test_a_look_tells_what_taking_would_and_changes_nothing(world: World) -> None:
+    owner, onlooker = world.machine(), world.machine(50.0)
+    assert not onlooker.leases.is_owned(KEY, 1)
+    assert owner.own()
+    before = world.service.names()
+    for _ in range(10):
+        world.pass_time(PERIOD, owner)
+        assert onlooker.leases.is_owned(KEY, 1)
+    assert owner.leases.is_owned(KEY, 1)
+    assert world.service.names() == before
+    assert onlooker.leases.is_owned(KEY, 1), "it died now, and may as well be about to renew"
+    world.pass_time(3 * PERIOD)
+    assert not onlooker.leases.is_owned(KEY, 1)
+    assert not world.machine().leases.is_owned(OTHER_KEY, 1)
+
+
+def test_a_look_at_a_step_that_nobody_owns_is_one_request(world: World) -> None:
+    machine = world.machine()
+    assert not machine.leases.is_owned(KEY, 1)
+    assert world.service.requests == [f"stat leases/{KEY}.1"]
+
+
 def test_a_step_cannot_be_owned_without_the_service(world: World) -> None:
     world.service.away = True
     machine = world.machine()
@@ -340,133 +320,3 @@ def test_threads_renew_by_themselves_and_end_when_nothing_is_owned() -> None:
     assert lost == []
     assert service.names() == []
     assert eventually(lambda: set(threading.enumerate()) <= before)
-
-
-def test_who_waits_counts_at_once_and_no_longer_than_it_waits(world: World) -> None:
-    one, two, asking = world.machine(), world.machine(), world.machine()
-    one.wait_for()
-    one.wait_for()
-    two.wait_for()
-    two.wait_for(OTHER_KEY)
-    assert asking.leases.waiters(KEY, 1) == 3
-    assert asking.leases.waiters(OTHER_KEY, 1) == 1
-    assert asking.leases.waiters(KEY, 2) == 0
-    one.leave()
-    assert asking.leases.waiters(KEY, 1) == 1
-    two.leave()
-    assert asking.leases.waiters(KEY, 1) == 0
-    assert world.service.names() == []
-
-
-def test_the_dead_count_for_three_periods_and_one_look_tells(world: World) -> None:
-    dead, alive = world.machine(), world.machine(1e6)
-    dead.wait_for()
-    alive.wait_for()
-    world.pass_time(3 * PERIOD - 1, alive)
-    assert world.machine(-50.0).leases.waiters(KEY, 1) == 2
-    world.pass_time(1, alive)
-    assert world.machine(1e9).leases.waiters(KEY, 1) == 1
-
-
-def test_what_the_dead_have_left_is_removed(world: World) -> None:
-    dead, alive = world.machine(), world.machine()
-    dead.wait_for()
-    dead.wait_for(OTHER_KEY)
-    dead.own()
-    world.pass_time(10 * PERIOD)
-    alive.wait_for()
-    alive.own(OTHER_KEY)
-    world.pass_time(PERIOD, alive)
-    assert f"leases/{OTHER_KEY}.1" in world.service.names()
-    alive.leave()
-    assert world.service.names() == []
-
-
-def test_who_waits_for_a_hundred_steps_renews_one_object(world: World) -> None:
-    machine = world.machine()
-    keys = [f"{number:064x}" for number in range(100)]
-    for key in keys:
-        machine.wait_for(key)
-    world.pass_time(PERIOD, machine)  # the first renewal sweeps
-    before = len(world.service.requests)
-    world.pass_time(4 * PERIOD, machine)
-    asked = world.service.requests[before:]
-    assert len(asked) == 6
-    assert {request.split("/")[0] for request in asked} == {"write sessions"}
-    assert all(world.machine().leases.waiters(key, 1) == 1 for key in keys[::20])
-
-
-def test_who_was_taken_for_dead_counts_again(world: World) -> None:
-    paused, asking = world.machine(), world.machine()
-    paused.wait_for()
-    paused.wait_for(OTHER_KEY)
-    world.pass_time(3 * PERIOD)
-    assert asking.leases.waiters(KEY, 1) == 0
-    asking.leases.sweep()
-    assert world.service.names() == []
-    world.pass_time(1, paused)
-    assert asking.leases.waiters(KEY, 1) == asking.leases.waiters(OTHER_KEY, 1) == 1
-    paused.leave()
-    assert world.service.names() == []
-
-
-def test_who_was_taken_for_dead_and_is_cut_off_again_counts_in_the_end(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    paused, asking = world.machine(), world.machine()
-    paused.wait_for()
-    world.pass_time(3 * PERIOD)
-    assert asking.leases.waiters(KEY, 1) == 0
-    put = world.service.put
-
-    def put_heartbeats_only(name: str, data: bytes) -> int:
-        if name.startswith("waiting/"):
-            raise StoreUnreachable("The connection was lost.")
-        return put(name, data)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(world.service, "put", put_heartbeats_only)
-        world.pass_time(1, paused)
-    assert asking.leases.waiters(KEY, 1) == 0
-    world.pass_time(1, paused)
-    assert asking.leases.waiters(KEY, 1) == 1
-
-
-def test_who_cannot_leave_is_removed_later(world: World) -> None:
-    machine, asking = world.machine(), world.machine()
-    machine.wait_for(OTHER_KEY)
-    with machine.leases.waiting(KEY, 1):
-        world.service.away = True
-    world.service.away = False
-    assert asking.leases.waiters(KEY, 1) == 1
-    world.pass_time(1, machine)
-    assert asking.leases.waiters(KEY, 1) == 0
-    assert asking.leases.waiters(OTHER_KEY, 1) == 1
-
-
-def test_nobody_waits_without_the_service(world: World) -> None:
-    machine = world.machine()
-    world.service.away = True
-    with pytest.raises(StoreUnreachable):
-        machine.wait_for()
-    world.service.away = False
-    assert machine.leases.waiters(KEY, 1) == 0
-
-
-def test_many_threads_wait_at_once(world: World) -> None:
-    machine, asking = world.machine(), world.machine()
-    inside, leave = threading.Barrier(17), threading.Event()
-
-    def wait() -> None:
-        with machine.leases.waiting(KEY, 1):
-            inside.wait(30)
-            leave.wait(30)
-
-    with ThreadPoolExecutor(16) as pool:
-        waits = [pool.submit(wait) for _ in range(16)]
-        inside.wait(30)
-        assert asking.leases.waiters(KEY, 1) == 16
-        leave.set()
-        for done in waits:
-            done.result()
-    assert world.service.names() == []

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.store.values import KEY, files, manifest, ref
+from tests.store.values import KEY, OTHER_KEY, files, manifest, ref
 from translations_assets.steps.errors import DamagedError, StoreError
 from translations_assets.steps.manifest import Blob
 from translations_assets.store.local import LocalStore
@@ -59,6 +59,15 @@ def test_the_layout_is_the_documented_one(local: LocalStore, tmp_path: Path) -> 
         "locks/blobs",
         "store.json",
     }
+
+
+def test_the_lock_file_of_a_killed_owner_goes_when_its_step_is_finished(local: LocalStore) -> None:
+    with local.lock(OTHER_KEY, 1):
+        left = local.root / "locks" / f"{KEY}.1"
+        left.touch()
+        local.disown([(KEY, 1), (OTHER_KEY, 1)])
+        assert not left.exists()
+        assert local.is_owned(OTHER_KEY, 1)
 
 
 def test_blobs_and_manifests_are_read_only(local: LocalStore) -> None:

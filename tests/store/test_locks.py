@@ -6,7 +6,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from translations_assets.store.locks import release, take, take_new
+from translations_assets.store.locks import is_held, release, take, take_new
 
 
 def test_one_holder_at_a_time(tmp_path: Path) -> None:
@@ -18,6 +18,16 @@ def test_one_holder_at_a_time(tmp_path: Path) -> None:
     again = take(tmp_path / "lock")
     assert again is not None
     release(tmp_path / "lock", again)
+
+
+def test_looking_makes_and_takes_nothing(tmp_path: Path) -> None:
+    assert not is_held(tmp_path / "lock")
+    assert not (tmp_path / "lock").exists()
+    held = take(tmp_path / "lock")
+    assert held is not None
+    assert is_held(tmp_path / "lock")
+    release(tmp_path / "lock", held)
+    assert not is_held(tmp_path / "lock")
 
 
 def test_a_new_lock_is_never_one_that_a_sweeper_has_removed(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ def test_a_store_that_was_there_is_not_taken_for_an_empty_one(
         "waiters": lambda: local.waiters(KEY, 1),
         "place_checkpoints": lambda: local.place_checkpoints(KEY, 1, tmp_path / "sets"),
         "lock": lambda: local.lock(KEY, 1).__enter__(),
+        "is_owned": lambda: local.is_owned(KEY, 1),
     }
     for name, ask in asked.items():
         with pytest.raises(StoreUnreachable, match="Is the disk mounted"):

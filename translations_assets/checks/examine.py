@@ -69,7 +69,8 @@ def documents(session: Session, gate: Gate) -> Documents:
             result = session.result(step)
             assert result is not None  # else `need` has raised
             name = "numbers.json" if stage in session.graph.checks else "metrics.json"
-            found[stage][step.label] = json.loads(session.store.read_blob(result.outputs[name]))
+            if name in result.outputs:  # not of a model that was fetched
+                found[stage][step.label] = json.loads(session.store.read_blob(result.outputs[name]))
     return found
 
 

@@ -84,6 +84,8 @@ def alignment_links(documents: Documents, thresholds: AlignmentLinks) -> Verdict
 
 def teacher_margin(documents: Documents, thresholds: TeacherMargin) -> Verdict:
     """chrF on the validation set: every teacher's against the backwards model's."""
+    if not documents["train_teacher"] or not documents["train_backwards"]:
+        return nothing("teachers and backwards model are not both trained here")
     teachers = {label: _validated(label, found) for label, found in documents["train_teacher"].items()}
     baseline = max(_validated(label, found) for label, found in documents["train_backwards"].items())
     worst = min(teachers.values())
@@ -110,7 +112,10 @@ def student_gap(documents: Documents, thresholds: StudentGap) -> Verdict:
         documents.get("evaluate_teacher", {})
     )
     (judged,) = (stage for stage in documents if "student" in stage)
-    return _gap(teachers, _scores(documents[judged]), thresholds.max_gap, "teacher", "student")
+    students = _scores(documents[judged])
+    if students and not teachers:
+        return nothing("the training config has no teacher")
+    return _gap(teachers, students, thresholds.max_gap, "teacher", "student")
 
 
 def quantized_gap(documents: Documents, thresholds: QuantizedGap) -> Verdict:

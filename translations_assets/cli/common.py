@@ -101,13 +101,10 @@ def overrides_of(settings: Sequence[str]) -> dict[str, Any]:
 
 def print_notes(project: Project, partition: str) -> None:
     """Tell on standard error what people should know of a config: a few notes, or how to see the many."""
-    from translations_assets.config.load import config_notes
-
-    text, source = project.config_text(partition)
-    notes = config_notes(text, str(source))
+    notes = project.notes(partition)
     if len(notes) > MOST_NOTES:
         typer.echo(
-            f"note: {len(notes)} notes on {source}: old spellings, keys without effect. "
+            f"note: {len(notes)} notes on {notes[0].file}: old spellings, keys without effect. "
             f"To see them: translations config check {partition}",
             err=True,
         )

@@ -39,7 +39,7 @@ def command(
     generation, attempt = _newest(project.store, label, key, generation, follow)
     part = 0
     while True:
-        running = follow and _is_running(project.store, key, generation)
+        running = follow and project.store.is_owned(key, generation)
         part = _print(project.store, key, generation, attempt, part)
         if not running:
             later = _next_attempt(project.store, key, generation, attempt) if follow else None
@@ -101,8 +101,3 @@ def _next_attempt(store: Store, key: str, generation: int, attempt: int) -> int 
             return later[0]
         time.sleep(POLL_SECONDS)
     return None
-
-
-def _is_running(store: Store, key: str, generation: int) -> bool:
-    with store.lock(key, generation) as free:
-        return not free

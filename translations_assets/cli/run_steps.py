@@ -105,9 +105,8 @@ def _planned(planned: PlannedStep, store: Store) -> Row:
 
 
 def _state(store: Store, key: str, generation: int, attempts: int) -> str:
-    with store.lock(key, generation) as free:
-        if not free:
-            return "running"
+    if store.is_owned(key, generation):
+        return "running"
     return "failed" if attempts else "waiting"
 
 

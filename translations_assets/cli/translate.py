@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,7 @@ import typer
 from translations_assets.cli.common import Partition, Set, look, outputs_of
 from translations_assets.project import Project
 from translations_assets.stages.handles import MODEL_FILES, QUANTIZED_FILES
+from translations_assets.steps.errors import TranslationsError
 
 if TYPE_CHECKING:
     from translations_assets.steps.session import Session
@@ -49,12 +51,20 @@ def command(
 ) -> None:
     """Translate standard input, a sentence a line, to standard output."""
     session = look(Project(), partition, overrides)
-    steps = session.graph.stages[STAGE_OF[model]]
+    steps = _makers(session.graph.stages[STAGE_OF[model]])
+    if not steps:
+        raise TranslationsError(f"The training config has no {model.value} model; give another --model.")
     outputs_of(session, steps)
     with tempfile.TemporaryDirectory() as folder:
         models = [_place(session, step, Path(folder) / str(number)) for number, step in enumerate(steps)]
         script = [sys.executable, "-m", "pipeline.translate.stream", "--models", *map(str, models)]
         raise typer.Exit(subprocess.run(script, check=False).returncode)
+
+
+def _makers(steps: Sequence[Step]) -> list[Step]:
+    """The steps of a stage that make its models, and not what others of them begin with."""
+    begun_with = {up for step in steps for up in step.upstream()}
+    return [step for step in steps if step not in begun_with]
 
 
 def _place(session: Session, step: Step, folder: Path) -> Path:

@@ -147,7 +147,8 @@ def _hub(name: str, *sides: Language) -> Addresses:
 def _model(url: str, metric: str) -> Addresses:
     """A model's folder, told by its weights, or by itself where a server shows folders."""
     folder = url.rstrip("/")
-    return [[f"{folder}/final.model.npz.best-{metric}.npz", f"{folder}/model.npz", url]]
+    names = (f"final.model.npz.best-{metric}.npz", f"model.npz.best-{metric}.npz", "model.npz")
+    return [[*(f"{folder}/{name}" for name in names), url]]
 
 
 PARALLEL: Mapping[str, Callable[..., Addresses]] = {

@@ -7,12 +7,14 @@ from typing import Any, TypeAlias
 
 from translations_assets.config.datasets import URL_SCHEMES
 from translations_assets.config.edits import at
-from translations_assets.config.yaml_reader import KeyPath
+from translations_assets.config.yaml_reader import KeyPath, dotted
 
 Found: TypeAlias = "Iterator[tuple[KeyPath, str]]"
 
 CORPORA = ("parallel", "backtranslations", "distillation")
 WITH_ALIGNMENTS = ("tok-src", "tok-trg", "alignments")
+TEACHER, BACKWARDS = (("continuation", "models", name) for name in ("teacher", "backwards"))
+MODELS = (TEACHER, BACKWARDS)
 
 
 def check_continuation(config: Mapping[str, Any]) -> Found:
@@ -23,6 +25,7 @@ def check_continuation(config: Mapping[str, Any]) -> Found:
         _teachers,
         _alignments,
         _vocabulary,
+        _opusmt,
         _urls,
     )
     for check in checks:
@@ -40,11 +43,28 @@ def remarks(config: Mapping[str, Any]) -> Found:
             "both sides have the same file, so the vocabulary is joint, whatever spm-vocab-split says",
         )
     if not split and src != trg:
-        yield vocab, "the sides have files of their own; they are taken as joint only if these are the same"
-    for model in ("teacher", "backwards"):
-        path = ("continuation", "models", model)
+        yield vocab, "the sides have files of their own; these must be the same, or spm-vocab-split true"
+    for path in MODELS:
         if at(config, (*path, "mode")) in ("continue", "init") and not src:
-            yield path, "a model that is trained on needs its vocabulary, and continuation.vocab is not given"
+            yield path, "no vocabulary is trained: it is this model's, as continuation.vocab is not given"
+            break
+    yield from _not_needed(config)
+
+
+def _not_needed(config: Mapping[str, Any]) -> Found:
+    """What has no effect beside something else that is continued."""
+    mono_trg: KeyPath = ("datasets", "mono-trg")
+    backtranslations: KeyPath = ("continuation", "corpora", "backtranslations")
+    if _corpus(config, "distillation"):
+        needless = [backtranslations, ("continuation", "corpora", "parallel"), *MODELS]
+        reason = "the student learns from continuation.corpora.distillation"
+    elif at(config, (*TEACHER, "mode")) == "use":
+        needless, reason = [backtranslations, mono_trg], "the teachers are taken as they are"
+    elif at(config, backtranslations):
+        needless, reason = [mono_trg], f"{dotted(backtranslations)} takes its place"
+    else:
+        return
+    yield from ((path, f"is not used: {reason}") for path in needless if at(config, path))
 
 
 def urls_of(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
@@ -109,6 +129,16 @@ def _vocabulary(config: Mapping[str, Any]) -> Found:
     if _corpus(config, "distillation") and not at(config, ("continuation", "vocab")):
         message = "needs continuation.vocab: the vocabulary of the run that made it"
         yield ("continuation", "corpora", "distillation"), message
+
+
+def _opusmt(config: Mapping[str, Any]) -> Found:
+    for path in MODELS:
+        if at(config, (*path, "type")) == "opusmt":
+            message = (
+                "is not supported: OPUS-MT's models keep their vocabulary as a vocab.yml beside two "
+                "SentencePiece models. Of a model with model.npz and .spm files write default"
+            )
+            yield (*path, "type"), message
 
 
 def _urls(config: Mapping[str, Any]) -> Found:

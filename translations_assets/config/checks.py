@@ -1,4 +1,4 @@
-"""Checks of a training config that concern several keys at once, and refusals of what is not built yet.
+"""Checks of a training config that concern several keys at once.
 
 They look at the values as they were read, and so find what is wrong where other keys are wrong too: all
 problems are told at once.
@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from translations_assets.config import check_continuation
 from translations_assets.config.check_continuation import check_continuation as _continuation
+from translations_assets.config.check_ctranslate2 import check_ctranslate2
 from translations_assets.config.check_marian import check_marian_args
 from translations_assets.config.datasets import SETS, Dataset, parse_dataset
 from translations_assets.config.edits import at
@@ -23,6 +24,8 @@ Found: TypeAlias = "Iterator[tuple[KeyPath, str]]"
 
 PARALLEL = ("train", "devtest", "test")
 CATEGORIES = (*PARALLEL, "mono-src", "mono-trg")
+WEIGHTED = ("train", "mono-src", "mono-trg")
+HPLT_1 = "mono/v1.2"  # which knows languages by ISO 639-1
 DEMO_LANGUAGES = frozenset({"en", "eo"})
 # Codes by which providers name some languages besides those of the table: macrolanguages and their members.
 MTDATA_CODES = {
@@ -44,11 +47,11 @@ def check_together(config: Mapping[str, Any]) -> Found:
         _same_short_name,
         _held_out_in_training,
         _languages_of_providers,
-        _thresholds_without_dataset,
-        _one_decoder_one_teacher,
+        _names_without_dataset,
+        _weights_without_limit,
         check_marian_args,
+        check_ctranslate2,
         _continuation,
-        _not_built,
     )
     for check in checks:
         yield from check(config)
@@ -60,6 +63,7 @@ def remarks(config: Mapping[str, Any]) -> Found:
         if _is_validated_and_tested_on(dataset, path, elsewhere):
             message = f"{dataset.key!r} is in {elsewhere} too: its scores will be better than on unseen text"
             yield path, message
+    yield from _scored_without_english(config)
     yield from check_continuation.remarks(config)
 
 
@@ -132,8 +136,15 @@ def _languages_of_providers(config: Mapping[str, Any]) -> Found:
 
 
 def _lacking(dataset: Dataset, known: Language) -> str:
-    if dataset.provider == "ntrex" and not known.ntrex:
-        return f"NTREX-128 has no {known.name}; remove {dataset.key!r}"
+    names = {
+        "flores": ("FLORES-200", known.flores),
+        "ntrex": ("NTREX-128", known.ntrex),
+        "hplt": ("HPLT", known.iso639_1 if dataset.name == HPLT_1 else known.hplt),
+        "tmx": ("Pontoon", known.pontoon if dataset.name == "pontoon" else dataset.name),
+    }
+    provider, there = names.get(dataset.provider, ("", dataset.name))
+    if not there:
+        return f"{provider} has no {known.name}; remove {dataset.key!r}"
     if dataset.provider == "demo" and known.code not in DEMO_LANGUAGES:
         return f"the demo corpus is English and Esperanto (en, eo), not {known.name}"
     return ""
@@ -170,45 +181,40 @@ def _are_of(codes: list[str], *spoken: Language) -> bool:
     )
 
 
-def _thresholds_without_dataset(config: Mapping[str, Any]) -> Found:
+def _names_without_dataset(config: Mapping[str, Any]) -> Found:
+    """Thresholds and weights of datasets that the config does not list."""
     for path, category in (
-        (("bicleaner",), "train"),
-        (("monocleaner", "mono-src"), "mono-src"),
-        (("monocleaner", "mono-trg"), "mono-trg"),
+        (("bicleaner", "dataset-thresholds"), "train"),
+        (("monocleaner", "mono-src", "dataset-thresholds"), "mono-src"),
+        (("monocleaner", "mono-trg", "dataset-thresholds"), "mono-trg"),
+        *((("merging", "dataset-weights", category), category) for category in WEIGHTED),
     ):
-        where = ("experiment", *path, "dataset-thresholds")
+        where = ("experiment", *path)
         slugs = [dataset.slug for _, dataset in _datasets(config, category)]
-        thresholds = at(config, where)
-        for name in thresholds if isinstance(thresholds, Mapping) else ():
+        values = at(config, where)
+        for name in values if isinstance(values, Mapping) else ():
             if name not in slugs:
                 message = f"matches no dataset in datasets.{category}.{suggestion(name, slugs)}"
                 yield (*where, name), message
 
 
-def _one_decoder_one_teacher(config: Mapping[str, Any]) -> Found:
-    number = at(config, ("experiment", "teacher-ensemble"))
-    if at(config, ("experiment", "teacher-decoder")) == "ctranslate2" and number not in (None, 1):
+def _scored_without_english(config: Mapping[str, Any]) -> Found:
+    """Few of Bicleaner-AI's models are of pairs without English, and which is known when one is fetched."""
+    src, trg = _language(config, "src"), _language(config, "trg")
+    if src is None or trg is None or "en" in (src.code, trg.code):
+        return
+    where = ("experiment", "bicleaner", "default-threshold")
+    if at(config, where) != 0 and any(True for _ in _datasets(config, "train")):
         message = (
-            f"CTranslate2 decodes with one teacher, not with {number}; write 1, or teacher-decoder: marian"
+            f"Bicleaner-AI may have no model of {src.name} and {trg.name}, as it has few of pairs without "
+            "English; if so, fetching it fails, and 0 here, for all datasets, does without"
         )
-        yield ("experiment", "teacher-ensemble"), message
+        yield where, message
 
 
-def _not_built(config: Mapping[str, Any]) -> Found:
-    if _says_something(at(config, ("continuation",))):
-        message = (
-            "continuation is not built yet; remove it. Without it the models, vocabularies and corpora are "
-            "made from scratch"
-        )
-        yield ("continuation",), message
-    if at(config, ("experiment", "teacher-decoder")) == "ctranslate2":
-        yield (
-            ("experiment", "teacher-decoder"),
-            "ctranslate2 is not built yet; write marian, or remove the key",
-        )
-
-
-def _says_something(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return any(map(_says_something, value.values()))
-    return value is not None
+def _weights_without_limit(config: Mapping[str, Any]) -> Found:
+    """Texts of one language always have a limit; the parallel corpus has one when the config says so."""
+    where = ("experiment", "merging", "dataset-weights", "train")
+    if at(config, where) and not at(config, ("experiment", "corpus-max-sentences")):
+        message = "decides what a limit drops, and there is none; set experiment.corpus-max-sentences"
+        yield where, message

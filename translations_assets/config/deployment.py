@@ -95,7 +95,9 @@ class Kubernetes(Section):
     image: str = Field(
         description="image of the worker without its tag, which is the digest of what it is built from"
     )
-    tag: str | None = Field(default=None, description="another tag; you vouch for what is in it")
+    tag: str | None = Field(
+        default=None, description="another tag, for all steps; you vouch for its contents"
+    )
     image_pull_secrets: Texts = Field(default=(), description="names of secrets")
     service_account: str = Field(default="translations-worker", description="account of the pods")
     secrets: Mapping[str, SecretReference] = Field(

@@ -10,12 +10,14 @@ script or region after `_` where one is needed (`zh_hant`). Of each language it 
 | `script` | Unicode's name of the script; `Han`, `Japanese` and `Korean` for those that mix several |
 | `script_code` | ISO 15924 (`Latn`, `Hans`) |
 | `flores` | the file's name in FLORES-200 (`eng_Latn`), an individual language (`arb_Arab`, `lvs_Latn`) |
-| `ntrex` | the file's name in NTREX-128 (`rus`, `srp-Cyrl`); empty where NTREX lacks the language |
+| `ntrex` | the file's name in NTREX-128 (`rus`, `srp-Cyrl`) |
 | `hplt` | the name in HPLT 3, as in FLORES-200, but `cmn_Hans`, `ekk_Latn`, `fil_Latn`, `gug_Latn` |
 | `hplt2` | the name in HPLT 2; left out where it is the one of FLORES-200 |
 | `pontoon` | the locale at Pontoon, Mozilla's localisation platform; left out where it is ISO 639-1 |
 | `icu` | the ICU locale that finds word boundaries |
 | `spaced` | whether words are separated by spaces, so that lengths are counted in words; not Korean |
+
+A name is empty where the provider lacks the language, or has it in another script only.
 
 Of each script: `type` (alphabetic, abjad, abugida, logographic, featural) and `bicameral`, whether it has
 upper and lower case. Georgian's capitals begin neither sentences nor names, so it counts as having one case.
@@ -37,6 +39,8 @@ TABLE = Path(__file__).resolve().parents[2] / "pipeline" / "langs" / "languages.
 
 # Scripts that spell sounds, so that a slip of a finger makes a typo that a reader still understands.
 _PHONEMIC = frozenset({"alphabetic", "abjad", "abugida", "syllabary"})
+
+_BICLEANER = {"sr": "hbs", "bs": "hbs", "hr": "hbs", "cnr": "hbs", "no": "nb"}
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,11 @@ class Language:
     def news_crawl(self) -> str:
         """The code of the News Crawl: ISO 639-1."""
         return self.iso639_1
+
+    @property
+    def bicleaner(self) -> str:
+        """Bicleaner-AI's code: ISO 639-1 but for Serbo-Croatian and Norwegian."""
+        return _BICLEANER.get(self.iso639_1, self.iso639_1)
 
     @property
     def mtdata(self) -> str:

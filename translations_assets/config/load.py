@@ -14,7 +14,7 @@ from translations_assets.config.messages import describe
 from translations_assets.config.old_spellings import rewrite
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.section import Section
-from translations_assets.config.unused import unused_keys
+from translations_assets.config.unused import unused_keys, why_unused
 from translations_assets.config.yaml_reader import Document, KeyPath, read_yaml
 
 OVERRIDES = "overrides"
@@ -46,7 +46,7 @@ def config_notes(text: str, source_name: str) -> list[Problem]:
     """
     document = read_values(text, source_name)
     for path in unused_keys(document.value):
-        document.note(path, "has no effect in this version")
+        document.note(path, why_unused(path))
     for path, message in remarks(document.value):
         document.note(path, message)
     return sorted(document.notes, key=lambda note: note.line or 0)

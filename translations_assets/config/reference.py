@@ -22,8 +22,8 @@ Made from the schema by `python -m translations_assets.config.reference`; do not
 
 A config needs `experiment.name`, `experiment.src`, `experiment.trg` and the datasets; every other key has the
 default of production. In `marian-args` the defaults hold option by option. Keys marked † are understood and
-checked, but have no effect in this version; `continuation` is refused. [configs.md](configs.md) tells how
-configs are checked, what becomes of old spellings, and how editors complete keys.
+checked, but have no effect in this version. [configs.md](configs.md) tells how configs are checked, how to
+continue from earlier runs, what becomes of old spellings, and how editors complete keys.
 
 | key | allowed | default | meaning |
 |---|---|---|---|

@@ -87,6 +87,7 @@ StageName: TypeAlias = Annotated[
 ]
 WorkerKind: TypeAlias = Annotated[str, AfterValidator(_worker_kind)]
 Threshold: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+Weight: TypeAlias = Annotated[float, Field(gt=0)]
 DocumentScore: TypeAlias = Annotated[float, Field(ge=0, le=10)]
 Sentences: TypeAlias = Annotated[int, Field(gt=0)]
 Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_as_tuple), "list"]
@@ -130,6 +131,26 @@ class Monocleaner(Section):
     mono_trg: Thresholds = optional_section("fluency filter of target text")
 
 
+class DatasetWeights(Section):
+    """How much likelier than another's the lines of a dataset are chosen where a limit drops some; else 1."""
+
+    train: Mapping[str, Weight] = Field(
+        default={}, description="for `corpus-max-sentences`; names as for thresholds: `opus_ParaCrawl_v9: 2`"
+    )
+    mono_src: Mapping[str, Weight] = Field(default={}, description="for `mono-max-sentences-src.total`")
+    mono_trg: Mapping[str, Weight] = Field(default={}, description="for `mono-max-sentences-trg.total`")
+
+
+class Merging(Section):
+    """How datasets become one text for training."""
+
+    near_duplicates: bool = Field(
+        default=False,
+        description="lines that differ in case, punctuation and white space alone count as the same",
+    )
+    dataset_weights: DatasetWeights = optional_section("shares of datasets in a text that a limit cuts")
+
+
 class MonoLimits(Section):
     """How many sentences of monolingual text are used."""
 
@@ -144,6 +165,13 @@ class DocumentScores(Section):
 
     mono_src: DocumentScore = Field(default=7.0, description="source text")
     mono_trg: DocumentScore = Field(default=7.0, description="target text")
+
+
+class Fluency(Section):
+    """The least fluency of a line of HPLT 1.2, whose scores are of another kind than those of documents."""
+
+    mono_src: Threshold = Field(default=0.8, description="source text")
+    mono_trg: Threshold = Field(default=0.9, description="target text")
 
 
 class Experiment(Section):
@@ -166,13 +194,15 @@ class Experiment(Section):
     archive_corpora: bool = Field(default=True, description="archive the aligned corpora")
     bicleaner: Bicleaner = optional_section("filter of parallel text by a classifier")
     monocleaner: Monocleaner = optional_section("filter of monolingual text by fluency")
+    merging: Merging = optional_section("how datasets become one text")
     mono_max_sentences_src: MonoLimits = optional_section("limits of source text")
     mono_max_sentences_trg: MonoLimits = optional_section("limits of target text")
     corpus_max_sentences: Sentences | None = Field(
         default=None, description="limit of the merged parallel corpus; none when left out"
     )
     dev_max_sentences: Sentences | None = Field(default=8000, description="limit of the validation set")
-    hplt_min_doc_score: DocumentScores = optional_section("least score of HPLT documents")
+    hplt_min_doc_score: DocumentScores = optional_section("least score of documents of HPLT 2.0 and 3.0")
+    hplt_min_fluency: Fluency = optional_section("least fluency of lines of HPLT 1.2")
     spm_sample_size: Sentences = Field(
         default=10_000_000, description="sentences the vocabulary is trained on"
     )
@@ -251,21 +281,24 @@ class MarianArgs(Section):
         }
 
 
+ContinuationMode = Literal["continue", "init", "use"]
+
+
 class ContinuedVocab(Section):
     """Vocabularies of an earlier run."""
 
-    src: str = Field(description="URL")
-    trg: str = Field(description="URL")
+    src: str = Field(description="URL of the source language's; the same as `trg` when it is joint")
+    trg: str = Field(description="URL of the target language's")
 
 
 class ContinuedCorpus(Section):
     """A corpus of an earlier run."""
 
-    src: str = Field(description="URL")
-    trg: str = Field(description="URL")
-    tok_src: str | None = Field(default=None, description="URL of the tokenised text")
-    tok_trg: str | None = Field(default=None, description="URL of the tokenised text")
-    alignments: str | None = Field(default=None, description="URL")
+    src: str = Field(description="URL of the source side, a sentence a line")
+    trg: str = Field(description="URL of the target side")
+    tok_src: str | None = Field(default=None, description="URL of the source side as tokens")
+    tok_trg: str | None = Field(default=None, description="URL of the target side as tokens")
+    alignments: str | None = Field(default=None, description="URL of the links between the tokens")
 
 
 class ContinuedCorpora(Section):
@@ -281,16 +314,16 @@ class ContinuedCorpora(Section):
 class ContinuedTeacher(Section):
     """Teachers of an earlier run."""
 
-    urls: SomeTexts = Field(description="a URL for each teacher")
-    mode: Literal["continue", "init", "use"] = Field(description="what is done with the models")
+    urls: SomeTexts = Field(description="a folder's URL for each teacher")
+    mode: ContinuationMode = Field(description="take the models, train them on, or begin with their weights")
     type: Literal["default", "opusmt"] = Field(default="default", description="who made the models")
 
 
 class ContinuedBackwards(Section):
     """The backwards model of an earlier run."""
 
-    url: str = Field(description="URL")
-    mode: Literal["continue", "init", "use"] = Field(description="what is done with the model")
+    url: str = Field(description="a folder's URL")
+    mode: ContinuationMode = Field(description="take the model, train it on, or begin with its weights")
     type: Literal["default", "opusmt"] = Field(default="default", description="who made the model")
 
 
@@ -302,7 +335,7 @@ class ContinuedModels(Section):
 
 
 class Continuation(Section):
-    """What is taken from an earlier run. Not built yet."""
+    """What is taken from an earlier run."""
 
     vocab: ContinuedVocab | None = Field(default=None, description="vocabularies")
     corpora: ContinuedCorpora = optional_section("corpora")

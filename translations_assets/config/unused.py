@@ -11,31 +11,39 @@ _NEVER: tuple[Any, ...] = ()
 # Each key with the values that ask for nothing, and so have the effect they should have.
 _UNUSED: Mapping[tuple[str, ...], tuple[Any, ...]] = {
     ("experiment", "archive-corpora"): (False,),
-    ("experiment", "bicleaner", "default-threshold"): (0,),
-    ("experiment", "bicleaner", "dataset-thresholds"): (0,),
-    ("experiment", "monocleaner", "mono-src", "default-threshold"): (0,),
-    ("experiment", "monocleaner", "mono-src", "dataset-thresholds"): (0,),
-    ("experiment", "monocleaner", "mono-trg", "default-threshold"): (0,),
-    ("experiment", "monocleaner", "mono-trg", "dataset-thresholds"): (0,),
     ("wandb-publication",): (False,),
     ("taskcluster", "upload-bucket"): _NEVER,
     ("start-stage",): (None,),
     ("start-task-prefix",): (None, ""),
     ("previous-group-ids",): _NEVER,
 }
+# What describes one launch of a run; the command line and the UI ask for it.
+_LAUNCH: Mapping[KeyPath, str] = {
+    ("start-stage",): "--start",
+    ("start-task-prefix",): "--start",
+    ("previous-group-ids",): "--previous-run",
+}
 
 
 def unused_keys(given: Mapping[str, Any]) -> list[KeyPath]:
     """The keys that a config, as it was read, sets and that change nothing in this version.
 
-    Values that ask for nothing (`bicleaner.default-threshold: 0`, `wandb-publication: false`) are honoured.
+    Values that ask for nothing (`archive-corpora: false`, `wandb-publication: false`) are honoured.
     """
     return [path for path, idle in _UNUSED.items() if not _is_idle(_given(given, path), idle)]
 
 
+def why_unused(path: KeyPath) -> str:
+    """The note on a key that changes nothing, with what to do instead."""
+    option = _LAUNCH.get(path)
+    if option:
+        return f"has no effect: it describes one launch; give {option} to `translations train`, or in the UI"
+    return "has no effect in this version"
+
+
 def has_effect(path: tuple[str, ...]) -> bool:
     """Whether the key at a path has an effect in this version."""
-    return path not in _UNUSED and path[:1] != ("continuation",)
+    return path not in _UNUSED
 
 
 def _given(values: Any, path: tuple[str, ...]) -> Any:

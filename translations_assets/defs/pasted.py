@@ -19,6 +19,7 @@ from translations_assets import settings
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.defs.executor import cancel_event, threaded_executor
+from translations_assets.defs.notes import notes_table, tell_notes
 from translations_assets.defs.resources import OPTIONS
 from translations_assets.defs.shared import PROJECT
 from translations_assets.server import Server, ServerUnreachable
@@ -56,6 +57,7 @@ def pasted_config(context: dg.OpExecutionContext) -> None:
             resolve_stage(asked["target"])  # before anything is kept for good
         key = PROJECT.keep(_text(asked["config"]), asked["name"])
         context.log.info(f"The training config is kept as {key}.")
+        _tell_notes(context, key)
         _train(context, key, asked["target"], options)
     except (ConfigError, TranslationsError) as error:
         raise dg.Failure(str(error), allow_retries=False) from None
@@ -63,6 +65,13 @@ def pasted_config(context: dg.OpExecutionContext) -> None:
 
 def _text(config: object) -> str:
     return config if isinstance(config, str) else yaml.safe_dump(config, allow_unicode=True, sort_keys=False)
+
+
+def _tell_notes(context: dg.OpExecutionContext, key: str) -> None:
+    notes = PROJECT.notes(key)
+    tell_notes(context.instance, context.run_id, context.log, notes)
+    if notes:
+        context.add_output_metadata({"notes": notes_table(notes)})
 
 
 def _train(context: dg.OpExecutionContext, key: str, target: str, options: RunOptions) -> None:

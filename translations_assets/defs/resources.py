@@ -7,6 +7,7 @@ import dagster as dg
 from dagster import InitResourceContext
 
 from translations_assets.config.errors import ConfigError
+from translations_assets.defs.notes import tell_notes
 from translations_assets.defs.recipes import observe_recipes
 from translations_assets.defs.shared import PROJECT
 from translations_assets.server import PARTITION_TAG
@@ -50,6 +51,7 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
         yield options
         return
     try:
+        tell_notes(context.instance, dagster_run.run_id, log, PROJECT.notes(partition))
         observe_recipes(context.instance, PROJECT, [partition])
         stages, earlier = _stages(dagster_run), _continued(context.instance, dagster_run)
         session = PROJECT.session(dagster_run.run_id, partition, options, stages, earlier)

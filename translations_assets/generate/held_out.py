@@ -14,10 +14,12 @@ NTREX_SENTENCES = 1997
 
 def find(query: Query) -> Iterator[Found]:
     """What there is of the pair; nothing is asked of a server."""
-    if query.src.flores and query.trg.flores:
+    flores = query.src.flores and query.trg.flores
+    if flores:
         for use, (key, sentences) in FLORES.items():
             yield Found("flores", key, use, sentences, licence=SHARE_ALIKE)
     if query.src.ntrex and query.trg.ntrex:
-        yield Found("ntrex", "ntrex_test", "test", NTREX_SENTENCES, licence=SHARE_ALIKE)
-    if ENGLISH in (query.src.code, query.trg.code):
+        use = "test" if flores else "devtest"  # so that there is something to validate on
+        yield Found("ntrex", "ntrex_test", use, NTREX_SENTENCES, licence=SHARE_ALIKE)
+    if ENGLISH in (query.src.code, query.trg.code) and query.src.pontoon and query.trg.pontoon:
         yield Found("pontoon", "tmx_pontoon", "test")

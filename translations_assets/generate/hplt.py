@@ -17,6 +17,8 @@ LICENCE = "CC0-1.0"  # of the packaging; the texts are their authors'
 def find(query: Query) -> Iterator[Found | Problem]:
     """The text of both languages; how many sentences it has depends on the scores that are asked for."""
     for category, language in query.sides:
+        if not language.hplt:
+            continue
         try:
             yield _text(language, category, query.mirror)
         except NotThere:

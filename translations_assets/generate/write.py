@@ -15,6 +15,11 @@ from translations_assets.generate.found import Found, Problem, Query, one_line
 WIDEST_KEY = 60  # of those that comments are lined up behind
 JOINT_VOCABULARY = 64_000  # pieces, where one of the scripts has thousands of characters
 HPLT_SCORE = 8.0  # of target text that HPLT has plenty of
+# Mozilla's students that serve as backwards models, by the pair of the config; back-translation is then good
+# from the start, and one stage of training enough for the teacher.
+BACKWARDS = {
+    ("en", "ru"): "https://storage.googleapis.com/releng-translations-dev/models/ru-en/better-teacher/student"
+}
 WELL_COVERED = frozenset({"en", "es", "de", "cs", "nl", "it", "fr", "pt", "ja", "zh"})
 
 
@@ -25,6 +30,7 @@ def write(name: str, query: Query, choice: Choice, problems: Sequence[Problem]) 
         ["datasets:", *_datasets("devtest", choice)],
         *(_datasets(category, choice) for category in CATEGORIES[1:]),
         ["target-stage: evaluate-teacher # `all`, once the teacher is good"],
+        *_continuation(query),
     ]
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
@@ -53,10 +59,25 @@ def _experiment(name: str, query: Query, choice: Choice) -> Iterator[str]:
         yield f"  spm-vocab-split: true # the script of {src.name} has many characters"
     elif not trg.phonemic:
         yield f"  spm-vocab-size: {JOINT_VOCABULARY} # the script of {trg.name} has many characters"
+    if "en" not in (src.code, trg.code):
+        yield "  bicleaner:"
+        yield "    default-threshold: 0 # few models are of pairs without English; 0.5 if there is one"
     has_hplt = any(each.found.importer == "hplt-mono" for each in choice.chosen["mono-trg"])
     if has_hplt and trg.code in WELL_COVERED:
         yield "  hplt-min-doc-score:"
         yield f"    mono-trg: {HPLT_SCORE} # there is plenty of text in {trg.name}"
+    if (src.code, trg.code) in BACKWARDS:
+        yield "  teacher-mode: one-stage # the backwards model is good from the start"
+
+
+def _continuation(query: Query) -> Iterator[list[str]]:
+    """The backwards model that need not be trained, if there is one."""
+    url = BACKWARDS.get((query.src.code, query.trg.code))
+    if url:
+        yield [
+            *("continuation:", "  models:", "    backwards: # a student of an earlier run"),
+            *(f"      url: {url}", "      mode: use"),
+        ]
 
 
 def _datasets(category: str, choice: Choice) -> list[str]:

@@ -27,6 +27,7 @@ from translations_assets.steps.errors import DamagedError, StoreError, StoreUnre
 from translations_assets.steps.job import JobEvent, Outcome
 from translations_assets.steps.manifest import Blob, Manifest, Usage
 from translations_assets.steps.patience import RESULT_SECONDS, when_reachable
+from translations_assets.steps.programs import other_programs
 from translations_assets.store.digest import digest_file
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ class Attempt:
             return self._run()
 
     def _run(self) -> Outcome:
+        if wrong := other_programs(self._job.programs):
+            return self._outcome("failed", wrong)
         try:
             placed = self._place()
             self._control.wait(0)

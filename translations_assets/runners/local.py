@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, workspace
 from translations_assets.runners.slots import Grant, Slots
+from translations_assets.runners.waiting import wait_for_owner
 from translations_assets.runners.wire import Busy, Detached, Request
 from translations_assets.runners.worker_process import WorkerProcess
 from translations_assets.steps.errors import StoreError, StoreUnreachable
@@ -63,7 +64,7 @@ class LocalRunner:
                     reply = self._attempt(job, store, grant, cancel, on_event, wanting.close)
                 if isinstance(reply, Outcome):
                     return reply
-                if outcome := _wait_for_owner(job, store, cancel):
+                if outcome := wait_for_owner(job, store, cancel, _OWNER_SECONDS):
                     return outcome
         return Outcome("cancelled", message="cancelled before it began")
 
@@ -122,14 +123,3 @@ class LocalRunner:
         if url.startswith("file://"):
             return Path(unquote(urlsplit(url).path)) / "work"
         return self._state / "work"
-
-
-def _wait_for_owner(job: Job, store: Store, cancel: threading.Event) -> Outcome | None:
-    """Wait, without a slot, while another worker owns the step; its result, None when there is none."""
-    while not cancel.wait(_OWNER_SECONDS):
-        if manifest := store.generation(job.key, job.generation):
-            return Outcome("done", manifest)
-        with store.lock(job.key, job.generation) as free:
-            if free:
-                return None
-    return None

@@ -2,6 +2,7 @@
 
 from translations_assets.stages import (
     back_translation,
+    classifying,
     corpus,
     distillation,
     evaluation,
@@ -15,6 +16,7 @@ from translations_assets.steps.stage import Stage
 
 _MODULES = (
     corpus,
+    classifying,
     vocabulary,
     back_translation,
     teacher,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.stages.building import train_model, translate_in_chunks
+from translations_assets.stages.continuation import fetch_corpus, fetch_model, goes_on, trains_teachers
 from translations_assets.stages.handles import Corpus, Model, Mono, Vocab
 from translations_assets.steps.stage import stage
 
@@ -12,10 +13,20 @@ SEED = 1111
 
 @stage(group="back_translation")
 def train_backwards(
-    config: TrainingConfig, merge_corpus: Corpus, merge_devset: Corpus, train_vocab: Vocab
-) -> Model:
-    """The model from target to source: translates mono text back, and scores distilled text."""
+    config: TrainingConfig, merge_corpus: Corpus | None, merge_devset: Corpus, train_vocab: Vocab
+) -> Model | None:
+    """The model from target to source: translates mono text back, and scores distilled text.
+
+    An earlier run's is fetched where it is given: to be used, trained further, or begun with.
+    """
+    if merge_corpus is None:
+        return None
     src, trg = config.experiment.src, config.experiment.trg
+    given, fetched = config.continuation.models.backwards, None
+    if given:
+        fetched = fetch_model(config, f"backwards-{src}-{trg}", given.url, given.mode, trg, src)
+        if given.mode == "use":
+            return fetched
     return train_model(
         config,
         label=f"train-backwards-{src}-{trg}",
@@ -29,16 +40,23 @@ def train_backwards(
         curriculum="backward",
         args=config.marian_args.training_backward,
         seed=SEED,
+        pretrained=fetched,
+        goes_on=goes_on(given),
         tokenized=False,
     )
 
 
 @stage(group="back_translation")
 def translate_mono_trg(
-    config: TrainingConfig, merge_mono_trg: Mono | None, train_backwards: Model
+    config: TrainingConfig, merge_mono_trg: Mono | None, train_backwards: Model | None
 ) -> Corpus | None:
-    """Mono target text with its back-translation as the source side; split, translated, collected."""
-    if merge_mono_trg is None:
+    """Mono target text with its back-translation as the source side; split, translated, collected.
+
+    It is fetched where an earlier run's is given.
+    """
+    if trains_teachers(config) and (fetched := fetch_corpus(config, "backtranslations")):
+        return fetched
+    if merge_mono_trg is None or train_backwards is None:
         return None
     synthetic = translate_in_chunks(
         config,

@@ -10,13 +10,16 @@ from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.stages.handles import MODEL_FILES, Aligned, Corpus, Model, Vocab
 from translations_assets.steps.stage import step
-from translations_assets.steps.step import Input, Output, RepoFile
+from translations_assets.steps.step import Input, Output, RepoFile, Step
 
 TRAIN_CONFIGS = "pipeline/train/configs"
 DECODING_CONFIGS = "pipeline/translate/configs"
+CUDA = RepoFile("requirements/cuda.lock")
 TRAINED_WITH = "marian-args.yml"
+STATE_FILES = ("last.npz", "last.optimizer.npz", "last.progress.yml")  # as in pipeline.train.continuing
 TRAINING_ATTEMPTS = 10  # each goes on from the last save, so that machines may be taken away
 GPU_ATTEMPTS = 5  # of a part of a text
+PRIORS_SAMPLE = 1_000_000  # pairs, which eflomal holds in memory all at once
 
 
 def marian_args(values: Mapping[str, Any]) -> str:
@@ -39,12 +42,13 @@ def train_model(
     args: Mapping[str, Any],
     seed: int,
     pretrained: Model | None = None,
+    goes_on: bool = False,
     tokenized: bool = True,
 ) -> Model:
     """A step that trains a model src→trg; `vocab` and `dev` are given in that direction.
 
     It begins with the weights of `pretrained`, if any, and with the options that this was trained with, over
-    which `args` are laid.
+    which `args` are laid; with `goes_on` also with what its training saved last, so that that one goes on.
     """
     spoken = language(src)
     trained = step(
@@ -71,8 +75,9 @@ def train_model(
             "curriculum": RepoFile(f"{TRAIN_CONFIGS}/curriculum/{curriculum}.yml"),
             "pretrained": pretrained,
             "pretrained_args": trained_with(pretrained) if pretrained else None,
+            "state": maker(pretrained).folder(*STATE_FILES) if pretrained and goes_on else None,
         },
-        outputs=(*MODEL_FILES, TRAINED_WITH, "metrics.json"),
+        outputs=(*MODEL_FILES, TRAINED_WITH, "metrics.json", *STATE_FILES),
         worker="large-gpu",
         resumable=True,
         repeatable=False,
@@ -83,7 +88,25 @@ def train_model(
 
 def trained_with(model: Model) -> Output:
     """The options that a model was trained with, as its training wrote them down."""
-    return model.files[MODEL_FILES[0]].step[TRAINED_WITH]
+    return maker(model)[TRAINED_WITH]
+
+
+def maker(model: Model) -> Step:
+    """The step that trained a model, or fetched it."""
+    return model.files[MODEL_FILES[0]].step
+
+
+def learn_priors(config: TrainingConfig, label: str, corpus: Corpus) -> Output:
+    """What a sample of a corpus tells of how its words are linked, with which its parts are aligned."""
+    src, trg = config.experiment.src, config.experiment.trg
+    learned = step(
+        "pipeline.alignments.priors",
+        label=label,
+        args={"src": src, "trg": trg, "sample_size": PRIORS_SAMPLE},
+        inputs={"corpus_src": corpus.src, "corpus_trg": corpus.trg},
+        outputs=("corpus.priors", "stats.json"),
+    )
+    return learned["corpus.priors"]
 
 
 def align_in_chunks(config: TrainingConfig, name: str, corpus: Corpus, priors: Output) -> Aligned:
@@ -92,26 +115,15 @@ def align_in_chunks(config: TrainingConfig, name: str, corpus: Corpus, priors: O
     family, parts = f"alignments-{name}-{src}-{trg}", config.taskcluster.split_chunks
     tokens_src, tokens_trg = f"corpus.tok-icu.{src}.zst", f"corpus.tok-icu.{trg}.zst"
     outputs = (tokens_src, tokens_trg, "corpus.aln.zst", "stats.json")
-    split = step(
-        "pipeline.translate.split",
-        label=f"split-{family}",
-        args={"parts": parts},
-        inputs={"text": corpus.src, "references": corpus.trg},
-        outputs=part_files(parts, ".zst", ".ref.zst"),
-    )
     aligned = [
         step(
             "pipeline.alignments.align",
             label=f"{family}-{i}/{parts}",
             args={"src": src, "trg": trg},
-            inputs={
-                "corpus_src": split[f"part.{i}.zst"],
-                "corpus_trg": split[f"part.{i}.ref.zst"],
-                "priors": priors,
-            },
+            inputs={"corpus_src": part_src, "corpus_trg": part_trg, "priors": priors},
             outputs=outputs,
         )
-        for i in range(1, parts + 1)
+        for i, (part_src, part_trg) in enumerate(split_pairs(family, parts, corpus.src, corpus.trg), start=1)
     ]
     collected = step(
         "pipeline.alignments.collect",
@@ -128,6 +140,18 @@ def align_in_chunks(config: TrainingConfig, name: str, corpus: Corpus, priors: O
     return Aligned(collected[tokens_src], collected[tokens_trg], collected["corpus.aln.zst"], priors)
 
 
+def split_pairs(family: str, parts: int, first: Output, second: Output) -> list[tuple[Output, Output]]:
+    """The parts of two texts, line by line beside each other, in order, from a step that splits both."""
+    split = step(
+        "pipeline.translate.split",
+        label=f"split-{family}",
+        args={"parts": parts},
+        inputs={"text": first, "references": second},
+        outputs=part_files(parts, ".zst", ".ref.zst"),
+    )
+    return [(split[f"part.{i}.zst"], split[f"part.{i}.ref.zst"]) for i in range(1, parts + 1)]
+
+
 def part_files(parts: int, *kinds: str) -> tuple[str, ...]:
     """The output names of a step that splits a text."""
     return (*(f"part.{i}{kind}" for i in range(1, parts + 1) for kind in kinds), "stats.json")
@@ -142,11 +166,13 @@ def translate_in_chunks(
     models: Sequence[Model],
     decoding: str,
     args: Mapping[str, Any],
+    converted: Model | None = None,
     references: Output | None = None,
 ) -> Output:
     """Split a text, translate the parts, collect them in order under `name`.
 
-    With references the models' n-best lists are searched for the best translation by chrF.
+    Marian decodes with `models`, or CTranslate2 with the one in its form. With references the lists of n best
+    are searched for the best translation by chrF.
     """
     pair = f"{config.experiment.src}-{config.experiment.trg}"
     parts = config.taskcluster.split_chunks
@@ -162,11 +188,11 @@ def translate_in_chunks(
     for i in range(1, parts + 1):
         output = "nbest.zst" if references else "translations.zst"
         chunk = step(
-            "pipeline.translate.translate",
+            "pipeline.translate.with_ctranslate2" if converted else "pipeline.translate.translate",
             label=f"translate-{family}-{pair}-{i}/{parts}",
             args={"marian_args": marian_args(args), "nbest": references is not None},
             inputs={
-                "models": models,
+                **({"model": converted, "cuda_lock": CUDA} if converted else {"models": models}),
                 "text": split[f"part.{i}.zst"],
                 "decoding_config": RepoFile(f"{DECODING_CONFIGS}/{decoding}.yml"),
             },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,26 @@ from translations_assets.steps.step import Output, RepoFile
 ROOT = Path(__file__).resolve().parents[2]
 FILTERS = "pipeline/clean/filters"
 DEFAULT = "default.filters.json"
-LEGACY = "legacy.filters.json"
+
+# The mode `legacy`, the cleaning of 2024: repairs, what is wrong with single datasets, rules.
+LEGACY = ("legacy/repairs.filters.json", "legacy/rules.filters.json")
+# By dataset, or dataset and language: what its text needs. OPUS and mtdata have most of them.
+FIXES = {
+    "dogc-v2": "detokenize",
+    "ecb-v1": "detokenize",
+    "jw300-v1": "detokenize",
+    "neulab-tedtalks-train-1": "detokenize",
+    "neulab-tedtalks-v1": "detokenize",
+    "setimes-v2": "detokenize",
+    "dogc-v2.ca": "catalan",
+    "dogc-v2.es": "spanish",
+    "neulab-tedtalks-train-1.ro": "romanian",
+    "neulab-tedtalks-v1.ro": "romanian",
+    "unpc-v1.0.en": "english",
+    "unpc-v1.0.fr": "french",
+    "elrc-luxembourg.lu-1": "markup",
+    "elrc-638-luxembourg.lu-v1": "markup",
+}
 
 # fastText's models by the names that OpusCleaner gives them.
 MODELS = {
@@ -39,8 +59,15 @@ FAST = frozenset(
     )
 )
 OPUSCLEANER = RepoFile("requirements/opuscleaner.lock")
-# Labels of lid.176 that are not the language's ISO 639-1 code.
-OTHER_LABELS = {"nb": ("no",)}
+PROGRAMS = {"regexp": "perl", "sed": "sed"}  # of the system, which filters run
+# Labels besides a language's own codes: lid.176 says `no` for Bokmål, and all models take Serbian in Latin
+# letters for Croatian or Bosnian.
+OTHER_LABELS = {"nb": ("no",), "sr_latn": ("hrv", "bos", "hr", "bs", "sh")}
+# Of the monolingual models: for languages that they do not know by the names of FLORES-200 and HPLT.
+MONO_LABELS = {"sr_latn": ("hrv_Latn", "bos_Latn", "srp_Latn")}
+MAX_TOKENS = 200  # of a line of monolingual text: words, or characters of Chinese, Japanese and Korean
+MAX_CHARACTERS = 600  # of other languages without spaces, three of whose characters make a word
+CHARACTERS_COUNT = ("zh", "ja", "ko")
 
 
 def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus) -> Corpus:
@@ -49,7 +76,8 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus) -> Corpus:
     source, target = language(src), language(trg)
     dataset = parse_dataset(corpus.name)
     label = f"clean-corpus-{dataset.slug}-{src}-{trg}"
-    filters = filter_file(config.experiment.opuscleaner_mode, src, trg, dataset)
+    mode = config.experiment.opuscleaner_mode
+    filters = filter_files(mode, src, trg, dataset)
     clean = step(
         "pipeline.clean.clean_parallel",
         label=label,
@@ -62,7 +90,7 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus) -> Corpus:
             "trg_code": opuscleaner_code(target),
             "src_labels": labels(source),
             "trg_labels": labels(target),
-            "fix_currencies": source.script == target.script == "Latin" and not _is_legacy(filters),
+            "fix_currencies": source.script == target.script == "Latin" and mode != "legacy",
         },
         inputs={
             "corpus_src": corpus.src,
@@ -76,6 +104,7 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus) -> Corpus:
         },
         outputs=corpus_files(src, trg),
         worker="large-cpu",
+        programs=programs(filters),
     )
     return corpus_of(clean, src, trg, corpus.name)
 
@@ -92,31 +121,52 @@ def clean_mono_dataset(config: TrainingConfig, side: str, lang: str, mono: Mono)
         args={
             "lang": lang,
             "script": spoken.script,
+            "alphabet": opuscleaner_code(spoken),
             "unspaced": not spoken.spaced,
-            "labels": [spoken.flores, *({spoken.hplt} - {spoken.flores})],
+            "max_tokens": max_tokens(spoken),
+            "labels": mono_labels(spoken),
         },
-        inputs={"text": mono.text, "language_model": _language_model(config, label, model)},
+        inputs={
+            "text": mono.text,
+            "alphabets": RepoFile(f"{FILTERS}/alphabets.json"),
+            "language_model": _language_model(config, label, model),
+        },
         outputs=(f"mono.{lang}.zst", "stats.json"),
         worker="large-cpu",
     )
     return Mono(clean[f"mono.{lang}.zst"], mono.name)
 
 
-def filter_file(mode: str, src: str, trg: str, dataset: Dataset) -> RepoFile:
-    """The filter file of a dataset: in `custom` mode its own, else the language pair's, else the default.
+def max_tokens(spoken: Language) -> int:
+    """How long a line of monolingual text may be: in words, or characters where there are no spaces."""
+    counted = spoken.spaced or spoken.iso639_1 in CHARACTERS_COUNT
+    return MAX_TOKENS if counted else MAX_CHARACTERS
+
+
+def filter_files(mode: str, src: str, trg: str, dataset: Dataset) -> list[RepoFile]:
+    """The filter files of a dataset, which run one after the other; all modes but `legacy` have one."""
+    if mode != "legacy":
+        return [RepoFile(f"{FILTERS}/{_filter_file(mode, src, trg, dataset)}")]
+    name = _bare_name(dataset)
+    fixes = [FIXES[key] for key in (f"{name}.{src}", f"{name}.{trg}", name) if key in FIXES]
+    repairs, rules = LEGACY
+    names = (repairs, *(f"legacy/{fix}.filters.json" for fix in fixes), rules)
+    return [RepoFile(f"{FILTERS}/{name}") for name in names]
+
+
+def _filter_file(mode: str, src: str, trg: str, dataset: Dataset) -> str:
+    """In `custom` mode a dataset's own file, else the language pair's, else the default.
 
     A file of its own is looked for in the pair's folder, then, if the pair has no default, in the common one;
     its name is the key, or as OpusCleaner writes it: opus_UNPC/v1.0 is opus_UNPC-v1.0.
     """
-    if mode == "legacy":
-        return RepoFile(f"{FILTERS}/{LEGACY}")
     if mode == "custom":
         pair = f"{src}-{trg}"
         names = [f"{name}.filters.json" for name in _names(dataset.key)]
         for path in (*(f"{pair}/{name}" for name in names), f"{pair}/{DEFAULT}", *names):
             if (ROOT / FILTERS / path).is_file():
-                return RepoFile(f"{FILTERS}/{path}")
-    return RepoFile(f"{FILTERS}/{DEFAULT}")
+                return path
+    return DEFAULT
 
 
 def _names(key: str) -> tuple[str, str]:
@@ -124,30 +174,41 @@ def _names(key: str) -> tuple[str, str]:
     return key, f"{head}-{tail}" if separator else key
 
 
-def _is_legacy(filters: RepoFile) -> bool:
-    return filters.name == LEGACY
+def _bare_name(dataset: Dataset) -> str:
+    """A dataset's name, alike for OPUS and mtdata: opus_SETIMES/v2, mtdata_OPUS-setimes-v2-eng-ron."""
+    name = dataset.name.lower()
+    if dataset.provider == "mtdata":
+        name = name.rsplit("-", 2)[0].removeprefix("opus-")
+    return re.sub("[^a-z0-9.]+", "-", name)
 
 
-def pattern_files(filters: RepoFile) -> Sequence[RepoFile]:
-    """The files of frequent patterns that a filter file names; they stand beside the default one."""
+def pattern_files(filters: Sequence[RepoFile]) -> Sequence[RepoFile]:
+    """The files of frequent patterns that filter files name; they stand beside the default one."""
     names = (given.rpartition("/")[2] for given in _parameters(filters, "PATTERN_FILE"))
     return [RepoFile(f"{FILTERS}/{name}") for name in dict.fromkeys(names)]
 
 
-def model_name(filters: RepoFile) -> str:
-    """The model that a filter file tells languages apart by; empty when it does not."""
+def model_name(filters: Sequence[RepoFile]) -> str:
+    """The model that filter files tell languages apart by; empty when they do not."""
     return next(_parameters(filters, "FASTTEXT_MODEL_TYPE"), "")
 
 
-def needs_opuscleaner(filters: RepoFile) -> bool:
-    """Whether a filter file has filters that only OpusCleaner itself has."""
-    return not FAST.issuperset(entry["filter"] for entry in _entries(filters))
+def needs_opuscleaner(filters: Sequence[RepoFile]) -> bool:
+    """Whether filter files have filters that only OpusCleaner itself has."""
+    return not FAST.issuperset(entry["filter"] for file in filters for entry in _entries(file))
 
 
-def _parameters(filters: RepoFile, name: str) -> Iterator[str]:
-    for entry in _entries(filters):
-        if name in entry["parameters"]:
-            yield entry["parameters"][name]
+def programs(filters: Sequence[RepoFile]) -> Sequence[str]:
+    """The programs of the system that the filters of files run."""
+    names = {entry["filter"] for file in filters for entry in _entries(file)}
+    return [program for name, program in PROGRAMS.items() if name in names]
+
+
+def _parameters(filters: Sequence[RepoFile], name: str) -> Iterator[str]:
+    for file in filters:
+        for entry in _entries(file):
+            if name in entry["parameters"]:
+                yield entry["parameters"][name]
 
 
 @cache
@@ -157,16 +218,23 @@ def _entries(filters: RepoFile) -> list[dict[str, Any]]:
 
 
 def opuscleaner_code(spoken: Language) -> str:
-    """The code by which OpusCleaner knows a language: `zh_Hant` for zh_hant."""
-    base, separator, script = spoken.code.partition("_")
-    return f"{base}{separator}{script.title()}"
+    """The code by which OpusCleaner knows a language: `zh_Hant` for zh_hant, `pt_BR` for pt_br."""
+    base, separator, variant = spoken.code.partition("_")
+    return f"{base}{separator}{variant.title() if len(variant) == 4 else variant.upper()}"
 
 
 def labels(spoken: Language) -> Sequence[str]:
     """The labels of a language in fastText's models, whatever its script."""
     individual = (spoken.flores.partition("_")[0], spoken.hplt.partition("_")[0])
     others = OTHER_LABELS.get(spoken.code, ())
-    return list(dict.fromkeys((*individual, spoken.iso639_3, spoken.iso639_1, *others)))
+    named = (*individual, spoken.iso639_3, spoken.iso639_1, *others)
+    return list(dict.fromkeys(filter(None, named)))
+
+
+def mono_labels(spoken: Language) -> Sequence[str]:
+    """The labels of a language in fastText's models, in its script alone."""
+    named = (spoken.flores, spoken.hplt, *MONO_LABELS.get(spoken.code, ()))
+    return list(dict.fromkeys(filter(None, named)))
 
 
 def _language_model(config: TrainingConfig, label: str, model: str) -> Output | None:

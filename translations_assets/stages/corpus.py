@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from translations_assets.config.datasets import parse_dataset
+from translations_assets.config.datasets import Dataset, parse_dataset
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.stages.cleaning import clean_mono_dataset, clean_parallel_dataset
+from translations_assets.stages.continuation import back_translates, distils, fetch_corpus
 from translations_assets.stages.handles import CleanMono, Corpus, Mono, corpus_files, corpus_of
 from translations_assets.stages.importing import import_mono, import_parallel
 from translations_assets.steps.stage import stage, step
@@ -44,6 +45,8 @@ def dataset_mono_src(config: TrainingConfig) -> list[Mono]:
 @stage(group="data")
 def dataset_mono_trg(config: TrainingConfig) -> list[Mono]:
     """Monolingual datasets in the target language, for back-translation."""
+    if not back_translates(config):
+        return []
     limit = config.experiment.mono_max_sentences_trg.per_dataset
     return _mono(config, "trg", config.experiment.trg, config.datasets.mono_trg, limit)
 
@@ -85,48 +88,53 @@ def clean_mono(
 @stage(group="corpus")
 def merge_corpus(
     config: TrainingConfig,
-    clean_corpus: list[Corpus],
+    bicleaner: list[Corpus],
     dataset_devtest: list[Corpus],
     dataset_test: list[Corpus],
-) -> Corpus:
-    """The parallel training corpus: one pair per distinct target, without any line of a dev or test set."""
-    limit = config.experiment.corpus_max_sentences
-    return _merge_parallel(config, "corpus", clean_corpus, dataset_devtest + dataset_test, limit)
+) -> Corpus | None:
+    """The parallel training corpus: one pair per distinct target, without any line of a dev or test set.
+
+    An earlier run's is fetched, as it is, where it is given.
+    """
+    if not distils(config):
+        return None
+    fetched = fetch_corpus(config, "parallel")
+    if fetched:
+        return fetched
+    limit, weights = config.experiment.corpus_max_sentences, config.experiment.merging.dataset_weights.train
+    choices = _choices(config, weights, bicleaner)
+    return _merge_parallel(config, "corpus", bicleaner, dataset_devtest + dataset_test, limit, choices)
 
 
 @stage(group="corpus")
 def merge_devset(config: TrainingConfig, dataset_devtest: list[Corpus], dataset_test: list[Corpus]) -> Corpus:
     """The validation set, without any line that stands in a test set."""
     limit = config.experiment.dev_max_sentences
-    return _merge_parallel(config, "devset", dataset_devtest, dataset_test, limit)
+    return _merge_parallel(config, "devset", dataset_devtest, dataset_test, limit, {})
 
 
 @stage(group="corpus")
 def merge_mono_src(
     config: TrainingConfig,
-    clean_mono: CleanMono,
-    merge_corpus: Corpus,
+    monocleaner: CleanMono,
+    merge_corpus: Corpus | None,
     dataset_devtest: list[Corpus],
     dataset_test: list[Corpus],
 ) -> Mono | None:
     """Monolingual source text, without duplicates and without what the parallel, dev or test text holds."""
-    spoken, limit = config.experiment.src, config.experiment.mono_max_sentences_src.total
-    held_out = [corpus.src for corpus in dataset_devtest + dataset_test]
-    return _merge_mono("src", spoken, clean_mono.src, merge_corpus.src, held_out, limit)
+    return _merge_mono(config, "src", monocleaner.src, merge_corpus, dataset_devtest + dataset_test)
 
 
 @stage(group="corpus")
 def merge_mono_trg(
     config: TrainingConfig,
-    clean_mono: CleanMono,
-    merge_corpus: Corpus,
+    monocleaner: CleanMono,
+    merge_corpus: Corpus | None,
     dataset_devtest: list[Corpus],
     dataset_test: list[Corpus],
 ) -> Mono | None:
     """Monolingual target text, without duplicates and without what the parallel, dev or test text holds."""
-    spoken, limit = config.experiment.trg, config.experiment.mono_max_sentences_trg.total
-    held_out = [corpus.trg for corpus in dataset_devtest + dataset_test]
-    return _merge_mono("trg", spoken, clean_mono.trg, merge_corpus.trg, held_out, limit)
+    return _merge_mono(config, "trg", monocleaner.trg, merge_corpus, dataset_devtest + dataset_test)
 
 
 def _parallel(config: TrainingConfig, category: str, keys: Sequence[str]) -> list[Corpus]:
@@ -135,7 +143,6 @@ def _parallel(config: TrainingConfig, category: str, keys: Sequence[str]) -> lis
 
 def _mono(config: TrainingConfig, side: str, lang: str, keys: Sequence[str], limit: int) -> list[Mono]:
     source = side == "src"
-    scores = config.experiment.hplt_min_doc_score
     return [
         import_mono(
             f"mono-{side}",
@@ -143,10 +150,17 @@ def _mono(config: TrainingConfig, side: str, lang: str, keys: Sequence[str], lim
             dataset,
             limit=limit,
             source=source,
-            doc_score=scores.mono_src if source else scores.mono_trg,
+            min_score=_min_score(config, dataset, source=source),
         )
         for dataset in map(parse_dataset, keys)
     ]
+
+
+def _min_score(config: TrainingConfig, dataset: Dataset, *, source: bool) -> float:
+    """Of lines of HPLT 1.2 their fluency, from 0 to 1; of documents of later releases 0 to 10."""
+    first = dataset.name == "mono/v1.2"
+    scores = config.experiment.hplt_min_fluency if first else config.experiment.hplt_min_doc_score
+    return scores.mono_src if source else scores.mono_trg
 
 
 def _analyze(name: str, lang: str, text: Output) -> None:
@@ -159,8 +173,25 @@ def _analyze(name: str, lang: str, text: Output) -> None:
     )
 
 
+def _choices(
+    config: TrainingConfig, weights: Mapping[str, float], datasets: Sequence[Corpus | Mono]
+) -> dict[str, Arg]:
+    """The arguments of a merge by which `experiment.merging` has a say in what is chosen."""
+    args: dict[str, Arg] = {}
+    if config.experiment.merging.near_duplicates:
+        args["near_duplicates"] = True
+    if weights:
+        args["weights"] = [str(weights.get(parse_dataset(dataset.name).slug, 1.0)) for dataset in datasets]
+    return args
+
+
 def _merge_parallel(
-    config: TrainingConfig, name: str, corpora: list[Corpus], held_out: list[Corpus], limit: int | None
+    config: TrainingConfig,
+    name: str,
+    corpora: list[Corpus],
+    held_out: list[Corpus],
+    limit: int | None,
+    choices: Mapping[str, Arg],
 ) -> Corpus:
     src, trg = config.experiment.src, config.experiment.trg
     args: dict[str, Arg] = {
@@ -169,7 +200,11 @@ def _merge_parallel(
         "datasets": [corpus.name for corpus in corpora],
         "max_sentences": limit,
         "seed": SEEDS[name],
+        **choices,
     }
+    scores = {corpus.name: corpus.scores for corpus in corpora if corpus.scores}
+    if 0 < len(scores) < len(corpora):
+        args["scored"] = list(scores)
     merged = step(
         "pipeline.clean.merge_parallel",
         label=f"merge-{name}-{src}-{trg}",
@@ -177,6 +212,7 @@ def _merge_parallel(
         inputs={
             "corpus_src": [corpus.src for corpus in corpora],
             "corpus_trg": [corpus.trg for corpus in corpora],
+            "scores": list(scores.values()),
             "held_out_src": [corpus.src for corpus in held_out],
             "held_out_trg": [corpus.trg for corpus in held_out],
         },
@@ -187,20 +223,30 @@ def _merge_parallel(
 
 
 def _merge_mono(
-    side: str, lang: str, monos: list[Mono], parallel: Output, held_out: list[Output], limit: int
+    config: TrainingConfig, side: str, monos: list[Mono], corpus: Corpus | None, held_out: list[Corpus]
 ) -> Mono | None:
-    if not monos:
+    if not monos or corpus is None:
         return None
+    experiment, weights = config.experiment, config.experiment.merging.dataset_weights
+    source = side == "src"
+    lang = experiment.src if source else experiment.trg
+    limits = experiment.mono_max_sentences_src if source else experiment.mono_max_sentences_trg
+    choices = _choices(config, weights.mono_src if source else weights.mono_trg, monos)
     merged = step(
         "pipeline.clean.merge_mono",
         label=f"merge-mono-{side}-{lang}",
         args={
             "lang": lang,
             "datasets": [mono.name for mono in monos],
-            "max_sentences": limit,
+            "max_sentences": limits.total,
             "seed": SEEDS[f"mono-{side}"],
+            **choices,
         },
-        inputs={"text": [mono.text for mono in monos], "parallel": parallel, "held_out": held_out},
+        inputs={
+            "text": [mono.text for mono in monos],
+            "parallel": corpus.src if source else corpus.trg,
+            "held_out": [held.src if source else held.trg for held in held_out],
+        },
         outputs=(f"mono.{lang}.zst", "sample.txt", "stats.json"),
         worker="large-cpu",
     )

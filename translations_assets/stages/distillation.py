@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.stages.building import GPU_ATTEMPTS, part_files, translate_in_chunks
-from translations_assets.stages.handles import Corpus, Model, Mono, corpus_files, corpus_of
+from translations_assets.stages.building import GPU_ATTEMPTS, split_pairs, translate_in_chunks
+from translations_assets.stages.continuation import fetch_corpus
+from translations_assets.stages.handles import (
+    CONVERTED_FILES,
+    Corpus,
+    Model,
+    Mono,
+    corpus_files,
+    corpus_of,
+)
 from translations_assets.steps.stage import stage, step
 from translations_assets.steps.step import Output
 
@@ -13,14 +21,37 @@ DROPPED_SHARE = 0.05
 
 
 @stage(group="distillation")
-def translate_corpus(config: TrainingConfig, merge_corpus: Corpus, train_teacher: list[Model]) -> Corpus:
+def convert_teacher(config: TrainingConfig, train_teacher: list[Model]) -> Model | None:
+    """The teacher in CTranslate2's form, where the config decodes with it."""
+    if config.experiment.teacher_decoder != "ctranslate2" or not train_teacher:
+        return None
+    (teacher,) = train_teacher
+    converted = step(
+        "pipeline.translate.convert",
+        label=f"convert-teacher-{config.experiment.src}-{config.experiment.trg}",
+        inputs={"model": teacher},
+        outputs=(*CONVERTED_FILES, "stats.json"),
+    )
+    return converted.folder(*CONVERTED_FILES)
+
+
+@stage(group="distillation")
+def translate_corpus(
+    config: TrainingConfig,
+    merge_corpus: Corpus | None,
+    train_teacher: list[Model],
+    convert_teacher: Model | None,
+) -> Corpus | None:
     """The parallel source text with the teachers' best translation by chrF against the reference."""
+    if merge_corpus is None:
+        return None
     translated = translate_in_chunks(
         config,
         family="corpus",
         name=f"corpus.{config.experiment.trg}.zst",
         text=merge_corpus.src,
         models=train_teacher,
+        converted=convert_teacher,
         decoding="teacher",
         args=config.marian_args.decoding_teacher,
         references=merge_corpus.trg,
@@ -30,7 +61,10 @@ def translate_corpus(config: TrainingConfig, merge_corpus: Corpus, train_teacher
 
 @stage(group="distillation")
 def translate_mono_src(
-    config: TrainingConfig, merge_mono_src: Mono | None, train_teacher: list[Model]
+    config: TrainingConfig,
+    merge_mono_src: Mono | None,
+    train_teacher: list[Model],
+    convert_teacher: Model | None,
 ) -> Corpus | None:
     """Mono source text with the teachers' translation."""
     if merge_mono_src is None:
@@ -41,6 +75,7 @@ def translate_mono_src(
         name=f"mono.{config.experiment.trg}.zst",
         text=merge_mono_src.text,
         models=train_teacher,
+        converted=convert_teacher,
         decoding="teacher",
         args=config.marian_args.decoding_teacher,
     )
@@ -50,12 +85,14 @@ def translate_mono_src(
 @stage(group="distillation")
 def merge_translated(
     config: TrainingConfig,
-    translate_corpus: Corpus,
+    translate_corpus: Corpus | None,
     translate_mono_src: Corpus | None,
     dataset_devtest: list[Corpus],
     dataset_test: list[Corpus],
-) -> Corpus:
+) -> Corpus | None:
     """The distilled corpus, shuffled, without duplicates and without any line of a dev or test set."""
+    if translate_corpus is None:
+        return None
     src, trg = config.experiment.src, config.experiment.trg
     held_out = dataset_devtest + dataset_test
     merged = step(
@@ -77,32 +114,26 @@ def merge_translated(
 
 
 @stage(group="distillation")
-def score(config: TrainingConfig, merge_translated: Corpus, train_backwards: Model) -> Output:
+def score(
+    config: TrainingConfig, merge_translated: Corpus | None, train_backwards: Model | None
+) -> Output | None:
     """The backwards model's log-probability per token of every distilled pair; split, scored, collected."""
+    if merge_translated is None or train_backwards is None:
+        return None
     pair = f"{config.experiment.src}-{config.experiment.trg}"
     parts = config.taskcluster.split_chunks
-    split = step(
-        "pipeline.translate.split",
-        label=f"split-score-{pair}",
-        args={"parts": parts},
-        inputs={"text": merge_translated.trg, "references": merge_translated.src},
-        outputs=part_files(parts, ".zst", ".ref.zst"),
-    )
+    pairs = split_pairs(f"score-{pair}", parts, merge_translated.trg, merge_translated.src)
     scored = [
         step(
             "pipeline.cefilter.score",
             label=f"score-{pair}-{i}/{parts}",
-            inputs={
-                "model": train_backwards,
-                "model_source": split[f"part.{i}.zst"],
-                "model_target": split[f"part.{i}.ref.zst"],
-            },
+            inputs={"model": train_backwards, "model_source": source, "model_target": target},
             outputs=("scores.zst", "stats.json"),
             worker="gpu",
             repeatable=False,
             attempts=GPU_ATTEMPTS,
         )["scores.zst"]
-        for i in range(1, parts + 1)
+        for i, (source, target) in enumerate(pairs, start=1)
     ]
     collected = step(
         "pipeline.translate.collect",
@@ -115,8 +146,15 @@ def score(config: TrainingConfig, merge_translated: Corpus, train_backwards: Mod
 
 
 @stage(group="distillation")
-def cefilter(config: TrainingConfig, merge_translated: Corpus, score: Output) -> Corpus:
-    """The distilled corpus without the five per cent of pairs that the backwards model finds least likely."""
+def cefilter(config: TrainingConfig, merge_translated: Corpus | None, score: Output | None) -> Corpus:
+    """The distilled corpus without the five per cent of pairs that the backwards model finds least likely.
+
+    An earlier run's is fetched, as it is, where it is given.
+    """
+    fetched = fetch_corpus(config, "distillation")
+    if fetched:
+        return fetched
+    assert merge_translated is not None  # it is made where it is not fetched
     src, trg = config.experiment.src, config.experiment.trg
     filtered = step(
         "pipeline.cefilter.filter",

@@ -14,8 +14,12 @@ from translations_assets.steps.step import RepoFile
 
 
 @stage(group="evaluation")
-def evaluate_backwards(config: TrainingConfig, train_backwards: Model, dataset_test: list[Corpus]) -> None:
+def evaluate_backwards(
+    config: TrainingConfig, train_backwards: Model | None, dataset_test: list[Corpus]
+) -> None:
     """Scores of the backwards model, from target to source."""
+    if train_backwards is None:
+        return
     args = config.marian_args.decoding_backward
     turned = [Corpus(test.trg, test.src, test.name) for test in dataset_test]
     _evaluate(config, "backwards", [train_backwards], turned, "backward", args, reverse=True)

@@ -12,16 +12,25 @@ from translations_assets.steps.step import Folder, Output, Step
 Model: TypeAlias = Folder
 
 MODEL_FILES = ("model.npz", "source.spm", "target.spm", "decoder.yml")
+CONVERTED_FILES = (  # of a model in CTranslate2's form
+    *("model.bin", "config.json", "source_vocabulary.json", "target_vocabulary.json"),
+    *("source.spm", "target.spm"),
+)
 QUANTIZED_FILES = ("model.intgemm8.bin", "lex.bin", "source.spm", "target.spm", "decoder.yml")
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Parallel text: one file a side, line by line. `name` is the dataset's key, when it is a dataset."""
+    """Parallel text: one file a side, line by line.
+
+    name    the dataset's key, when it is a dataset
+    scores  a score a line, where a classifier has scored it
+    """
 
     src: Output
     trg: Output
     name: str = ""
+    scores: Output | None = None
 
 
 @dataclass(frozen=True)
@@ -50,12 +59,12 @@ class Vocab:
 
 @dataclass(frozen=True)
 class Aligned:
-    """A tokenised corpus with its word alignments, and the priors that they were made with."""
+    """A tokenised corpus with its word alignments; priors, if there are any, to align other text with."""
 
     src: Output
     trg: Output
     alignments: Output
-    priors: Output
+    priors: Output | None = None
 
 
 def corpus_of(step: Step, src: str, trg: str, name: str = "") -> Corpus:

@@ -13,7 +13,6 @@ from translations_assets.steps.step import Arg, Input
 
 DOWNLOAD_ATTEMPTS = 6  # with their pauses a minute, on top of what the scripts themselves try
 HUB = "https://huggingface.co/"
-FLUENCY = 0.8  # least score of a line of HPLT 1.2, whose scores are of another kind than those of 2.0 and 3.0
 ALIGNED = ("inline-noise", "mix", "mix-cjk")  # as in pipeline.data.modifiers
 PRIORS_SAMPLE = 100_000  # pairs; a test set has fewer
 
@@ -70,9 +69,12 @@ def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> 
 
 
 def import_mono(
-    category: str, lang: str, dataset: Dataset, *, limit: int, source: bool, doc_score: float
+    category: str, lang: str, dataset: Dataset, *, limit: int, source: bool, min_score: float
 ) -> Mono:
-    """A monolingual dataset of a category, in the source language or the target language."""
+    """A monolingual dataset of a category, in the source language or the target language.
+
+    min_score  the least of a line or document of HPLT; other providers have none
+    """
     label = f"dataset-{category}-{dataset.slug}-{lang}"
     variant = language(lang).chinese
     args: dict[str, Arg] = {
@@ -82,7 +84,7 @@ def import_mono(
         "max_sentences": limit,
     }
     if dataset.provider == "hplt":
-        args["min_score"] = FLUENCY if dataset.name == "mono/v1.2" else doc_score
+        args["min_score"] = min_score
     outputs = (f"mono.{lang}.zst", "stats.json")
     fetched = step(
         f"pipeline.data.mono_{dataset.provider.replace('-', '_')}",

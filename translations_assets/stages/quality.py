@@ -7,12 +7,13 @@ asset checks and no asset. Its inputs are among what the checked stage and all b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.stages.handles import Aligned, Corpus, Mono, Vocab
 from translations_assets.steps.stage import stage, step
-from translations_assets.steps.step import Folder, Output
+from translations_assets.steps.step import Folder
 
 NUMBERS = "numbers.json"
 SEED = 1111
@@ -20,10 +21,14 @@ SEED = 1111
 
 @stage(group="checks", checks="merge_corpus")
 def check_merge_corpus(
-    config: TrainingConfig, merge_corpus: Corpus, dataset_devtest: list[Corpus], dataset_test: list[Corpus]
+    config: TrainingConfig,
+    merge_corpus: Corpus | None,
+    dataset_devtest: list[Corpus],
+    dataset_test: list[Corpus],
 ) -> None:
     """Held-out lines, languages, duplicates, lengths and empty lines of the parallel corpus."""
-    _check_corpus(config, "corpus", merge_corpus, dataset_devtest + dataset_test)
+    if merge_corpus is not None:
+        _check_corpus(config, "corpus", merge_corpus, dataset_devtest + dataset_test)
 
 
 @stage(group="checks", checks="merge_mono_src")
@@ -34,8 +39,7 @@ def check_merge_mono_src(
     dataset_test: list[Corpus],
 ) -> None:
     """Held-out lines, languages, duplicates and empty lines of the monolingual source text."""
-    held_out = [corpus.src for corpus in dataset_devtest + dataset_test]
-    _check_mono("src", config.experiment.src, merge_mono_src, held_out)
+    _check_mono(config, "src", merge_mono_src, dataset_devtest + dataset_test)
 
 
 @stage(group="checks", checks="merge_mono_trg")
@@ -46,15 +50,14 @@ def check_merge_mono_trg(
     dataset_test: list[Corpus],
 ) -> None:
     """Held-out lines, languages, duplicates and empty lines of the monolingual target text."""
-    held_out = [corpus.trg for corpus in dataset_devtest + dataset_test]
-    _check_mono("trg", config.experiment.trg, merge_mono_trg, held_out)
+    _check_mono(config, "trg", merge_mono_trg, dataset_devtest + dataset_test)
 
 
 @stage(group="checks", checks="train_vocab")
 def check_train_vocab(
     config: TrainingConfig,
     train_vocab: Vocab,
-    merge_corpus: Corpus,
+    merge_corpus: Corpus | None,
     dataset_devtest: list[Corpus],
     dataset_test: list[Corpus],
 ) -> None:
@@ -67,7 +70,7 @@ def check_train_vocab(
         args={"langs": [src, trg], "seed": SEED},
         inputs={
             "vocabs": [train_vocab.src, train_vocab.trg],
-            "corpus": [merge_corpus.src, merge_corpus.trg],
+            "corpus": [merge_corpus.src, merge_corpus.trg] if merge_corpus else None,
             "held_out_first": [corpus.src for corpus in held_out],
             "held_out_second": [corpus.trg for corpus in held_out],
         },
@@ -83,7 +86,7 @@ def check_translate_mono_trg(config: TrainingConfig, translate_mono_trg: Corpus 
 
 
 @stage(group="checks", checks="alignments_original")
-def check_alignments_original(config: TrainingConfig, alignments_original: Aligned) -> None:
+def check_alignments_original(config: TrainingConfig, alignments_original: Aligned | None) -> None:
     """Links of the parallel corpus' alignments."""
     _check_alignments(config, "original", alignments_original)
 
@@ -97,9 +100,10 @@ def check_alignments_backtranslated(
 
 
 @stage(group="checks", checks="translate_corpus")
-def check_translate_corpus(config: TrainingConfig, translate_corpus: Corpus) -> None:
+def check_translate_corpus(config: TrainingConfig, translate_corpus: Corpus | None) -> None:
     """Empty and copied translations of the parallel corpus."""
-    _check_corpus(config, "translated-corpus", translate_corpus, [])
+    if translate_corpus is not None:
+        _check_corpus(config, "translated-corpus", translate_corpus, [])
 
 
 @stage(group="checks", checks="translate_mono_src")
@@ -156,14 +160,17 @@ def _check_corpus(config: TrainingConfig, name: str, corpus: Corpus, held_out: S
     )
 
 
-def _check_mono(side: str, lang: str, mono: Mono | None, held_out: Sequence[Output]) -> None:
+def _check_mono(
+    config: TrainingConfig, side: Literal["src", "trg"], mono: Mono | None, held_out: Sequence[Corpus]
+) -> None:
     if mono is None:
         return
+    lang: str = getattr(config.experiment, side)
     step(
         "pipeline.checks.text",
         label=f"check-mono-{side}-{lang}",
         args={"langs": [lang], "identify": True, "seed": SEED},
-        inputs={"texts": [mono.text], "held_out_first": held_out},
+        inputs={"texts": [mono.text], "held_out_first": [getattr(corpus, side) for corpus in held_out]},
         outputs=(NUMBERS,),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.stages.continuation import has_split_vocabulary
 from translations_assets.stages.handles import QUANTIZED_FILES, Model
 from translations_assets.steps.stage import stage, step
 from translations_assets.steps.step import Folder, Output
@@ -24,7 +25,7 @@ def quantize(config: TrainingConfig, finetune_student: Model, shortlist: Output)
 def export(config: TrainingConfig, quantize: Model) -> Folder:
     """What Firefox downloads: model, shortlist and vocabulary, zipped, and metadata.json."""
     src, trg = config.experiment.src, config.experiment.trg
-    pair, split = f"{src}{trg}", config.experiment.spm_vocab_split
+    pair, split = f"{src}{trg}", has_split_vocabulary(config)
     vocabularies = ["srcvocab", "trgvocab"] if split else ["vocab"]
     exported = step(
         "pipeline.quantize.export",

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.stages.building import align_in_chunks, train_model
+from translations_assets.stages.building import align_in_chunks, learn_priors, train_model
+from translations_assets.stages.continuation import fetch_alignments
 from translations_assets.stages.handles import Aligned, Corpus, Model, Vocab
 from translations_assets.steps.stage import stage, step
 from translations_assets.steps.step import Output
@@ -15,12 +16,22 @@ SEED = 1111
 
 
 @stage(group="student")
-def alignments_student(config: TrainingConfig, cefilter: Corpus, alignments_original: Aligned) -> Aligned:
+def alignments_student(
+    config: TrainingConfig, cefilter: Corpus, alignments_original: Aligned | None
+) -> Aligned:
     """The distilled corpus tokenised by ICU, with word alignments that guide the student's attention.
 
-    It is split, aligned, collected.
+    It is split, aligned, collected, with the priors of the parallel corpus, or its own where that was not
+    aligned. Tokens and alignments are fetched where an earlier run's are given.
     """
-    return align_in_chunks(config, "student", cefilter, alignments_original.priors)
+    fetched = fetch_alignments(config, "distillation", cefilter)
+    if fetched:
+        return fetched
+    priors = alignments_original.priors if alignments_original else None
+    if priors is None:
+        pair = f"{config.experiment.src}-{config.experiment.trg}"
+        priors = learn_priors(config, f"alignments-priors-student-{pair}", cefilter)
+    return align_in_chunks(config, "student", cefilter, priors)
 
 
 @stage(group="student")

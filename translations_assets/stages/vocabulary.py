@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.stages.continuation import fetch_vocab
 from translations_assets.stages.handles import Corpus, Vocab
+from translations_assets.steps.errors import GraphError
 from translations_assets.steps.stage import stage, step
 
 SEED = 1111
 
 
 @stage(group="vocabulary")
-def train_vocab(config: TrainingConfig, merge_corpus: Corpus) -> Vocab:
-    """The SentencePiece vocabulary, joint or one a side, trained on a uniform sample of the corpus."""
+def train_vocab(config: TrainingConfig, merge_corpus: Corpus | None) -> Vocab:
+    """The SentencePiece vocabulary, joint or one a side, trained on a uniform sample of the corpus.
+
+    An earlier run's is fetched where it is given, or where a model is trained further.
+    """
+    fetched = fetch_vocab(config)
+    if fetched:
+        return fetched
+    if merge_corpus is None:
+        raise GraphError("continuation.corpora.distillation needs continuation.vocab.")
     src, trg = config.experiment.src, config.experiment.trg
     trained = step(
         "pipeline.train.vocab",

@@ -76,6 +76,7 @@ def make_job(
         stage=step.stage,
         machine=machine,
         secrets=step.secrets,
+        programs={name: parts.libraries[name] for name in step.programs},
         env=step.env,
         provenance={
             **parts.to_dict(),

@@ -22,6 +22,7 @@ class Job:
     bundle   tar of the reached source code, unpacked to `code/`, the script's only import path besides the
              environment's libraries
     secrets  names of variables that the worker passes on from its own environment
+    programs program of the system that the script runs → the version that the key stands for
     machine  kind of machine that the training config asks for, `spot` or `standard`; empty: the deployment's
     """
 
@@ -40,6 +41,7 @@ class Job:
     stage: str = ""
     machine: str = ""
     secrets: tuple[str, ...] = ()
+    programs: Mapping[str, str] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
 

@@ -1,8 +1,8 @@
 """The key of a step: a hash of what can change its result.
 
 A key covers the reached code, the arguments, the contents of the inputs, the names of the outputs, the
-versions of the libraries, Python's major.minor and the step's environment variables. Labels, worker classes,
-attempts and where things run are not part of it.
+versions of the libraries and of programs of the system, Python's major.minor and the step's environment
+variables. Labels, worker classes, attempts and where things run are not part of it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from translations_assets.steps.code.fingerprint import CodeBase, Fingerprint
 from translations_assets.steps.code.libraries import Lock, resolve
 from translations_assets.steps.errors import GraphError
 from translations_assets.steps.manifest import Blob
+from translations_assets.steps.programs import program_version
 from translations_assets.steps.step import Output, RepoFile, Step, placed
 
-# What a script runs as a program instead of importing it: the function that names it, in whichever module,
-# → the name to import.
+# What a script runs as a program of a library, instead of importing it: the function that names it, in
+# whichever module, → the name to import.
 PROGRAMS = {"marian_command": "pymarian"}
 FORMAT = 1  # changes with the meaning of a key: every step runs again
 _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -138,7 +139,10 @@ class KeyMaker:
                 for path, handle in placed(handles)
             },
             outputs=step.outputs,
-            libraries=self.libraries(step.script),
+            libraries={
+                **self.libraries(step.script),
+                **{name: program_version(name) for name in step.programs},
+            },
             python=f"{sys.version_info.major}.{sys.version_info.minor}",
             env=dict(step.env),
         )

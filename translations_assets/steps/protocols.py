@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -80,6 +80,15 @@ class Store(Protocol):
 
         `lost` is called, from any thread and with a reason, when the ownership cannot be kept up: then the
         owner ends its script at once, and stores nothing more than the result of a script that had ended.
+        """
+
+    def is_owned(self, key: str, generation: int) -> bool:
+        """Whether somebody owns a step's generation now; asking does not keep others from owning it."""
+
+    def disown(self, finished: Collection[tuple[str, int]]) -> None:
+        """Remove what owners of finished steps (key, generation) left who were killed before they could.
+
+        Where nobody else notices their death, that takes some seconds if there is anything.
         """
 
     def waiting(self, key: str, generation: int) -> AbstractContextManager[None]:

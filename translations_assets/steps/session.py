@@ -172,6 +172,7 @@ class Session:
             self._ended.set()
             try:
                 self.write_down()
+                self.store.disown([(result.key, result.generation) for result in self._results.values()])
             except TranslationsError as error:
                 _log.warning("the run's end cannot be written down: %s", error)
 

@@ -76,6 +76,7 @@ def step(
     repeatable: bool = True,
     attempts: int = 3,
     secrets: Sequence[str] = (),
+    programs: Sequence[str] = (),
 ) -> Step:
     """Add a step to the stage that is being built; an input that is None or empty is left out."""
     building = _building.get()
@@ -91,6 +92,7 @@ def step(
         repeatable=repeatable,
         attempts=attempts,
         secrets=tuple(secrets),
+        programs=tuple(programs),
     )
     building.steps.append(new)
     return new

@@ -65,6 +65,7 @@ class Step:
     attempts    how often the engine tries when the machine, not the script, failed
     secrets     names of environment variables that the script is given when the worker has them; their values
                 are never part of the key, nor of a log, manifest or command line
+    programs    programs of the system that the script runs (`perl`); their versions are part of the key
     """
 
     script: str
@@ -78,6 +79,7 @@ class Step:
     repeatable: bool = True
     attempts: int = 3
     secrets: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Output:

@@ -22,6 +22,24 @@ def take(path: Path) -> int | None:
         os.close(descriptor)  # its last holder removed the file between our open and our lock
 
 
+def is_held(path: Path) -> bool:
+    """Whether somebody holds a lock file alone; nothing is made.
+
+    Whoever tries to take it in that very moment is refused: two who look do not see each other.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def take_new(folder: Path, suffix: str = "") -> tuple[Path, int]:
     """Lock a new file of a random name: its path and descriptor.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -132,6 +132,13 @@ class MemoryStore:
         finally:
             if free:
                 self._owned.discard((key, generation))
+
+    def is_owned(self, key: str, generation: int) -> bool:
+        """Whether somebody owns a step's generation now."""
+        return (key, generation) in self._owned
+
+    def disown(self, finished: Collection[tuple[str, int]]) -> None:
+        """Remove what dead owners left: nothing, as they were part of this process."""
 
     @contextmanager
     def waiting(self, key: str, generation: int) -> Iterator[None]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from translations_assets.store.files import Files
-from translations_assets.store.locks import release, take, take_new
+from translations_assets.store.locks import is_held, release, take, take_new
 from translations_assets.store.names import safe
 
 
@@ -22,7 +22,7 @@ class Ownership:
 
         The kernel keeps the ownership up, so that it is never lost.
         """
-        path = self._files.at("locks", f"{key}.{generation}")
+        path = self._lock_file(key, generation)
         with self._files.telling("lock", path):
             self._files.make_folder(path.parent)
             descriptor = take(path)
@@ -31,6 +31,21 @@ class Ownership:
         finally:
             if descriptor is not None:
                 release(path, descriptor)
+
+    def is_owned(self, key: str, generation: int) -> bool:
+        """Whether somebody owns a step's generation now."""
+        path = self._lock_file(key, generation)
+        with self._files.telling("look at", path):
+            held = is_held(path)
+        if not held:
+            self._files.check()
+        return held
+
+    def disown(self, finished: Collection[tuple[str, int]]) -> None:
+        """Remove the lock files that owners of finished steps left who were killed."""
+        folder, names = self._files.at("locks"), {f"{key}.{generation}" for key, generation in finished}
+        for name in names.intersection(self._files.names(folder)):
+            self._is_held(folder / name)
 
     @contextmanager
     def waiting(self, key: str, generation: int) -> Iterator[None]:
@@ -49,6 +64,9 @@ class Ownership:
         folder = self._files.at("tmp")
         names = [name for name in self._files.names(folder) if name.endswith(_waiter(key, generation))]
         return sum(map(self._is_held, (folder / name for name in names)))
+
+    def _lock_file(self, key: str, generation: int) -> Path:
+        return self._files.at("locks", f"{key}.{generation}")
 
     def _is_held(self, path: Path) -> bool:
         """Whether a lock file is held; one that is not is removed."""

@@ -11,6 +11,11 @@ def fasttext_filter(step: FilterStep, identifier: Identifier) -> Filter:
     """Drop pairs of which a side is in another language; the model that it names is the caller's to load."""
     for name in ("FASTTEXT_MODEL_TYPE", "LANG1", "LANG2", "DEBUG"):
         step.value(name, None)
+    return other_languages(identifier)
+
+
+def other_languages(identifier: Identifier) -> Filter:
+    """Drop rows of which a side is in another language."""
 
     def work(block: Block) -> None:
         for side, column in enumerate(block.columns):

@@ -5,11 +5,21 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.clean.filtering.block import Block, Column, Filter, Mask, Table, every_character, table_of
+from pipeline.clean.filtering.block import (
+    Block,
+    Column,
+    Counts,
+    Filter,
+    Mask,
+    Table,
+    every_character,
+    table_of,
+)
 from pipeline.clean.filtering.filter_file import FilterStep
 
 logger = logging.getLogger(__name__)
@@ -32,13 +42,18 @@ def max_word_length(step: FilterStep) -> Filter:
 
     def work(block: Block) -> None:
         for column in block.columns:
-            ends = np.flatnonzero(column.blanks | column.is_character("\n"))
-            lengths = np.diff(ends, prepend=-1) - 1
-            too_long = np.zeros(len(column.codes), dtype=bool)
-            too_long[ends[lengths > longest]] = True
-            block.drop(column.lines_with(too_long))
+            block.drop(with_long_word(column, longest))
 
     return work
+
+
+def with_long_word(column: Column, longest: float) -> Mask:
+    """The lines in which more than `longest` characters stand between two spaces."""
+    ends = np.flatnonzero(column.blanks | column.is_character("\n"))
+    lengths = np.diff(ends, prepend=-1) - 1
+    too_long = np.zeros(len(column.codes), dtype=bool)
+    too_long[ends[lengths > longest]] = True
+    return column.lines_with(too_long)
 
 
 def src_trg_ratio(step: FilterStep) -> Filter:
@@ -79,7 +94,7 @@ def alpha_ratio(step: FilterStep, alphabets: Mapping[str, str]) -> Filter:
         least_words = step.number_of(f"{side}WORDRAT", 0.4)
         least_letters = step.number_of(f"{side}ALPHARAT", 0.5)
         if language in alphabets:
-            sides.append((number, _letters(alphabets[language]), least_words, least_letters))
+            sides.append((number, letter_table(alphabets[language]), least_words, least_letters))
         else:
             logger.warning("%s: the alphabet of %r is not known, so that side is not asked", step, language)
     step.flag("DEBUG", False)
@@ -91,28 +106,53 @@ def alpha_ratio(step: FilterStep, alphabets: Mapping[str, str]) -> Filter:
     return work
 
 
-def _letters(alphabet: str) -> Table:
+def letter_table(alphabet: str) -> Table:
+    """The letters of an alphabet, small and capital, which is the inside of a regular expression's class."""
     return table_of(re.findall(f"[{alphabet}]", every_character(), re.IGNORECASE))
 
 
 def _has_few_letters(
     block: Block, side: int, letters: Table, least_words: float, least_letters: float
 ) -> Mask:
-    """Asked of the lines without white space at their ends, letters composed with their accents (NFC)."""
+    counts = count_letters(block, side, letters)
+    few: Mask = counts.words == 0
+    few |= counts.starts / np.maximum(counts.words, 1) < least_words
+    few |= counts.letters / np.maximum(counts.characters, 1) < least_letters
+    return few
+
+
+class LetterCounts(NamedTuple):
+    """What each line of a side has.
+
+    words       as white space parts them
+    starts      words that begin with a letter
+    characters  that are not spaces
+    letters     characters that are letters
+    """
+
+    words: Counts
+    starts: Counts
+    characters: Counts
+    letters: Counts
+
+
+def count_letters(block: Block, side: int, letters: Table) -> LetterCounts:
+    """Counted in the lines without white space at their ends, letters composed with their accents (NFC)."""
     column = block.columns[side]
-    few = _few_letters(column, letters, least_words, least_letters)
+    counts = _count(column, letters)
     rows = np.flatnonzero((column.uncomposed | column.padded) & block.alive)
     if len(rows):
         lines = [unicodedata.normalize("NFC", column.lines[row].strip()) for row in rows.tolist()]
-        few[rows] = _few_letters(Column(lines), letters, least_words, least_letters)
-    return few
+        for all_lines, composed in zip(counts, _count(Column(lines), letters), strict=True):
+            all_lines[rows] = composed
+    return counts
 
 
-def _few_letters(text: Column, letters: Table, least_words: float, least_letters: float) -> Mask:
+def _count(text: Column, letters: Table) -> LetterCounts:
     is_letter = text.is_in(letters)
-    words, characters = text.words, text.lengths - text.count(text.blanks)
-    with_letter = text.count(is_letter & text.word_starts)
-    few: Mask = words == 0
-    few |= with_letter / np.maximum(words, 1) < least_words
-    few |= text.count(is_letter) / np.maximum(characters, 1) < least_letters
-    return few
+    return LetterCounts(
+        words=text.words.copy(),
+        starts=text.count(is_letter & text.word_starts),
+        characters=text.lengths - text.count(text.blanks),
+        letters=text.count(is_letter),
+    )

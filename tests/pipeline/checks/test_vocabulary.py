@@ -54,3 +54,13 @@ def test_without_held_out_files(vocabularies: tuple[Path, Path], tmp_path: Path)
     arguments = ("--langs", "en", "eo", "--vocabs", *vocabularies, "--corpus", corpus, corpus, "--seed", "1")
     (side, _) = numbers(main, tmp_path / "out", *arguments)["sides"]
     assert (side["texts"]["held_out"]["lines"], side["texts"]["held_out"]["coverage"]) == (0, 1.0)
+
+
+def test_without_a_corpus(vocabularies: tuple[Path, Path], tmp_path: Path) -> None:
+    """As where an earlier run's distilled corpus is all that there is."""
+    test = text(tmp_path / "test", ["the cat 漢"])
+    arguments = ("--langs", "en", "eo", "--vocabs", *vocabularies, "--seed", "1")
+    held_out = ("--held-out-first", test, "--held-out-second", test)
+    for side in numbers(main, tmp_path / "out", *arguments, *held_out)["sides"]:
+        assert list(side["texts"]) == ["held_out"]
+        assert side["texts"]["held_out"]["characters_not_covered"] == 1

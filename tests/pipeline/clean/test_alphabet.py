@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.clean.alphabet import check_script, letter_weight, letters, letters_of
+from pipeline.clean.alphabet import check_script, letters, letters_of
 from pipeline.common.errors import InputError
 
 
@@ -26,11 +26,6 @@ def test_letters_of_a_script(script: str, text: str, number: int) -> None:
 
 def test_letters_of_any_script() -> None:
     assert letters("Да, OK 42 我!") == 5
-
-
-def test_a_chinese_character_outweighs_a_letter() -> None:
-    assert letter_weight("Latin") == 1
-    assert letter_weight("Hant") == letter_weight("Han") > 2
 
 
 def test_an_unknown_script_is_named() -> None:

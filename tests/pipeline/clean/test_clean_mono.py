@@ -6,13 +6,16 @@ import pytest
 
 from pipeline.clean.clean_mono import main
 from pipeline.common.errors import InputError
+from tests.pipeline.clean.filtering.opuscleaner import FILTERS
 from tests.pipeline.clean.helpers import corpus, files_of, read, run_script, stats_of
 
 LINES = [
     "La granda hundo manĝas la freŝan panon.",
     "Mi vidas &quot;la domon&quot;.",
     "",
+    "Enhavo:",
     "12 34 56 78",
+    "A1234 b5678",
     "Das Mädchen liest das Buch im Garten.",
     "Большая собака ест свежий хлеб.",
     "x" * 1_000_000,
@@ -22,7 +25,8 @@ LINES = [
 def arguments(folder: Path, lines: list[str]) -> list[str]:
     """The command line that cleans these Esperanto lines."""
     text = corpus(folder / "text.eo.zst", lines)
-    return ["--lang", "eo", "--script", "Latin", "--text", str(text), "--output", str(folder / "out")]
+    options = ["--lang", "eo", "--script", "Latin", "--text", str(text), "--output", str(folder / "out")]
+    return [*options, "--alphabets", str(FILTERS / "alphabets.json"), "--max-tokens", "200"]
 
 
 def test_good_lines_stay_and_the_others_are_counted(tmp_path: Path) -> None:
@@ -32,14 +36,23 @@ def test_good_lines_stay_and_the_others_are_counted(tmp_path: Path) -> None:
     stats = stats_of(tmp_path / "out")
     assert stats["lines"]["dropped"] == {
         "empty": 1,
-        "few_letters": 1,
+        "too_short": 1,
+        "ratio_alpha": 2,
+        "ratio_chars": 1,
         "other_language": 1,
-        "other_script": 1,
         "too_long": 1,
     }
 
 
 def test_text_of_another_language_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none of 1 lines.*other_language 1.*Das Mädchen"):
-        main(arguments(tmp_path, [LINES[4]]))
+        main(arguments(tmp_path, [LINES[6]]))
     assert files_of(tmp_path / "out") == {}
+
+
+def test_the_letters_of_an_unknown_language_are_not_asked(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    main([*arguments(tmp_path, [LINES[0], LINES[4]]), "--alphabet", "tlh"])
+    assert read(tmp_path / "out" / "mono.eo.zst") == [LINES[0], LINES[4]]
+    assert "the letters of 'tlh' are not known" in caplog.text

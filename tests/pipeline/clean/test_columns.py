@@ -22,7 +22,7 @@ def test_rows_have_the_keys_of_their_sides_and_their_scores(tmp_path: Path) -> N
     assert rest[1].tolist() == [0.0]
     ((sides, scores_of_none),) = second.stretches(10)
     assert (sides[1] == keys_of([b"a", b"b", b"c"])).all()
-    assert scores_of_none.tolist() == [0.0, 0.0, 0.0]
+    assert scores_of_none.tolist() == [1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("score", ["high", "", "nan", "inf", "1,5", "\ufffd"])

@@ -30,6 +30,8 @@ LETTERS = [
     "a",
     "B",
     "é",
+    "ж",
+    "\u0483",
     "e\u0301",
     "q\u0307\u0323",
     "ᄀ",
@@ -58,6 +60,24 @@ def test_every_white_space_is_known() -> None:
 @given(LINES)
 def test_a_block_has_the_normal_forms_of_its_lines(lines: list[str]) -> None:
     assert normal_lines(block_of(lines)) == [normal_form(line).encode() for line in lines]
+
+
+@given(LINES)
+def test_and_so_it_has_where_hardly_a_line_is_special(lines: list[str]) -> None:
+    texts = [text for line in lines for text in (*["Обычный café, word."] * 9, line)]
+    assert normal_lines(block_of(texts)) == [normal_form(text).encode() for text in texts]
+
+
+@given(st.lists(st.sampled_from([b"a", b"\xc3", b"\xd0", b"\xcc", b"\xb0", b"\xe2", b"\xff", b"\n"])))
+def test_no_invalid_utf8_is_overlooked(pieces: list[bytes]) -> None:
+    block = b"".join([*[b"plain\n"] * 50, *pieces, b"\n"])
+    try:
+        text = block.decode("utf-8")
+    except UnicodeDecodeError:
+        with pytest.raises(UnicodeDecodeError):
+            normal_lines(block)
+    else:
+        assert normal_lines(block) == [normal_form(line).encode() for line in text.split("\n")[:-1]]
 
 
 @pytest.mark.parametrize("space", SPACES)

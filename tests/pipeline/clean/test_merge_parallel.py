@@ -78,6 +78,23 @@ def test_the_best_score_wins_wherever_it_stands(tmp_path: Path) -> None:
     assert ("Hey.", " Привет.") in merge(tmp_path / "two", arguments(tmp_path, A, B, scores=scores))
 
 
+def test_pairs_of_data_sets_without_scores_have_the_best_one(tmp_path: Path) -> None:
+    command = [*arguments(tmp_path, A, B, scores=[[0.999, 0.9, 0.1, 0.2]]), "--scored", "d0"]
+    assert ("Hey.", " Привет.") in merge(tmp_path / "one", command)
+    command = [*arguments(tmp_path, B, A, scores=[[1, 0.9, 0.1, 0.2]]), "--scored", "d1"]
+    assert ("Hey.", " Привет.") in merge(tmp_path / "two", command)
+    command = [*arguments(tmp_path, A, B, scores=[[1, 0.9, 0.1, 0.2]]), "--scored", "d0"]
+    assert ("Hello.", "Привет.") in merge(tmp_path / "three", command)
+
+
+def test_scores_of_data_sets_that_there_are_not(tmp_path: Path) -> None:
+    command = arguments(tmp_path, A, B, scores=[[1, 1, 1, 1]])
+    with pytest.raises(InputError, match="--scored names d2, which --datasets does not"):
+        merge(tmp_path / "one", [*command, "--scored", "d2"])
+    with pytest.raises(InputError, match="--scores 1 files"):
+        merge(tmp_path / "two", [*command, "--scored", "d0", "d1"])
+
+
 def test_without_scores_the_first_data_set_wins(tmp_path: Path) -> None:
     assert ("Hello.", "Привет.") in merge(tmp_path / "one", arguments(tmp_path / "ab", A, B))
     assert ("Hey.", " Привет.") in merge(tmp_path / "two", arguments(tmp_path / "ba", B, A))

@@ -15,6 +15,7 @@ from pipeline.clean.repair import repair
         ("&amp;quot;twice&amp;quot;", '"twice"'),
         ("don &apos; t & quot ; hi", "don ' t \" hi"),
         ("page?a=1&copy=2&lt=3", "page?a=1&copy=2&lt=3"),
+        ("a &bar; &bra;b&ket; &#91;c&#93;", "a | [b] [c]"),
         ("R&D; AT&T", "R&D; AT&T"),
         ("&#xD800; &#0;", "\ufffd \ufffd"),
     ],

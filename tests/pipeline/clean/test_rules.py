@@ -1,83 +1,132 @@
-"""Tests of the rules, each on readable lines, and of their order."""
+"""Tests of the rules for monolingual text, each on readable lines, their order, and what they count."""
+
+import json
+import re
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from unicodedata import is_normalized
 
 import pytest
 
+from pipeline.clean.filtering.cleaner import FilterCleaner
+from pipeline.clean.filtering.lengths import letter_table
 from pipeline.clean.identification import Offline
-from pipeline.clean.rules import (
-    MAX_UNSPACED,
-    Language,
-    Line,
-    RuleCleaner,
-    has_few_letters,
-    has_long_word,
-    is_empty,
-    is_other_script,
-    is_too_long,
-    reason_to_drop,
-)
+from pipeline.clean.repair import repair
+from pipeline.clean.rules import Tokens, mono_filters
+from pipeline.clean.tally import Tally
+from tests.pipeline.clean.filtering.opuscleaner import FILTERS
+from tests.pipeline.clean.filtering.pairs import random_pairs
 
-EN = Language("en", "Latin", unspaced=False)
-RU = Language("ru", "Cyrillic", unspaced=False)
-ZH = Language("zh", "Han", unspaced=True)
+ALPHABETS: dict[str, str] = json.loads((FILTERS / "alphabets.json").read_text(encoding="utf-8"))
+WORDS = Tokens(unspaced=False, most=200)
+CHARACTERS = Tokens(unspaced=True, most=200)
 
 
-def test_empty() -> None:
-    assert is_empty(Line("", EN))
-    assert not is_empty(Line("A", EN))
+class Anything:
+    """An identifier to which no line is in another language."""
+
+    def others(self, lines: Sequence[str], side: int) -> list[bool]:
+        """None of them."""
+        return [False] * len(lines)
 
 
-def test_too_long_counts_words_or_characters() -> None:
-    assert not is_too_long(Line(" ".join(["word"] * 150), EN))
-    assert is_too_long(Line(" ".join(["word"] * 151), EN))
-    assert not is_too_long(Line("字" * MAX_UNSPACED, ZH))
-    assert is_too_long(Line("字" * (MAX_UNSPACED + 1), ZH))
+def cleaned(lines: list[str], alphabet: str | None, tokens: Tokens = WORDS) -> tuple[list[str], Tally]:
+    """What the rules leave of lines, and what became of the others."""
+    letters = letter_table(ALPHABETS[alphabet]) if alphabet else None
+    done = FilterCleaner(mono_filters(tokens, letters, Anything()))([lines])
+    return done.sides[0], done.tally
 
 
-def test_long_word() -> None:
-    assert has_long_word(Line("a " + "b" * 151, EN))
-    assert not has_long_word(Line("a " + "b" * 150, EN))
-    assert not has_long_word(Line("字" * 200, ZH))
+def reason(line: str, alphabet: str | None, tokens: Tokens = WORDS) -> str | None:
+    """Why a line is dropped; None when it is kept."""
+    return next(iter(cleaned([line], alphabet, tokens)[1].dropped), None)
 
 
 @pytest.mark.parametrize(
-    "text", ["978-0-472-06971-2", "12:30 14:45 16:00 A", "——— *** ———", "(PDF) 1907, 185—188."]
-)
-def test_few_letters(text: str) -> None:
-    assert has_few_letters(Line(text, EN))
-
-
-@pytest.mark.parametrize("text", ["On 5 May 2020, 12 died.", "COVID-19", "Да."])
-def test_enough_letters_of_any_script(text: str) -> None:
-    assert not has_few_letters(Line(text, EN))
-
-
-def test_other_script() -> None:
-    assert is_other_script(Line("Abteilung für Infektionskrankheiten", RU))
-    assert is_other_script(Line("Привет", EN))
-    assert not is_other_script(Line("COVID-19 cases на сайте Министерства здравоохранения", RU))
-    assert not is_other_script(
-        Line("歌手 Raju Khandelwal 陪同他身边。拉卡·辛格介绍了 chhappan bhog bhajan。", ZH)
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
+    ("line", "why"),
     [
         ("", "empty"),
-        (" ".join(["word"] * 151), "too_long"),
-        ("b" * 151, "long_word"),
-        ("12.30", "few_letters"),
-        ("Доброе утро", "other_script"),
-        ("The girl reads the book in the garden.", None),
+        ("&nbsp;<br/>", "empty"),
+        ("Contents:", "too_short"),
+        ("Good morning.", None),
+        (" ".join(["word"] * 200), None),
+        (" ".join(["word"] * 201), "too_long"),
+        ("word " * 5_000 + "x", "too_long"),
+        ("see " + "b" * 150, None),
+        ("see " + "b" * 151, "long_word"),
+        ("12:30 14:45 16:00 depart", "ratio_alpha"),
+        ("Доброе утро", "ratio_alpha"),
+        ("a1234 b5678", "ratio_chars"),
+        ("On 5 May 2020, 12 people died.", None),
+        ("'Well,' (she said) '3 4 5'", "ratio_alpha"),
     ],
 )
-def test_each_line_has_one_reason(text: str, reason: str | None) -> None:
-    assert reason_to_drop(Line(text, EN)) == reason
+def test_each_line_has_one_reason(line: str, why: str | None) -> None:
+    assert reason(line, "en") == why
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("字", "too_short"),
+        ("你好", None),
+        ("字" * 200, None),
+        ("字" * 201, "too_long"),
+        ("中 a1 b2", "ratio_alpha"),
+        ("歌手名字 Rajus", "ratio_chars"),
+    ],
+)
+def test_characters_are_the_tokens_of_chinese(line: str, why: str | None) -> None:
+    assert reason(line, "zh", CHARACTERS) == why
+
+
+def test_a_sentence_of_thai_is_not_one_word() -> None:
+    sentence = "ตำรวจกล่าวว่าคนขับไม่ผิด" * 10
+    assert reason(sentence, "th", Tokens(unspaced=True, most=600)) is None
+
+
+def test_letters_are_not_asked_of_a_language_of_unknown_letters() -> None:
+    assert reason("12:30 14:45", None) is None
+    assert reason("12:30", None) == "too_short"
+
+
+def test_accents_of_their_own_belong_to_their_letters() -> None:
+    assert reason("Ĝŭĉĵ ĥŝĝ".replace("Ĝ", "G\u0302").replace("ŭ", "u\u0306"), "eo") is None
 
 
 def test_the_language_is_asked_last() -> None:
-    cleaner = RuleCleaner(EN, Offline([("en", "Latin")]))
+    filters = mono_filters(WORDS, letter_table(ALPHABETS["en"]), Offline([("en", "Latin")]))
     german = "Das Mädchen liest das Buch im Garten."
-    cleaned = cleaner([["Hello&#33;", german, "word " * 151, "x" * 25_001, "<b>The girl</b>  reads."]])
-    assert cleaned.sides == [["Hello!", "The girl reads."]]
-    assert cleaned.tally.lines() == {"in": 5, "kept": 2, "dropped": {"too_long": 2, "other_language": 1}}
+    lines = ["Hello&#33; You.", german, "word " * 201, "x" * 25_001, "<b>The girl</b>  reads."]
+    done = FilterCleaner(filters)([lines])
+    assert done.sides == [["Hello! You.", "The girl reads."]]
+    assert done.tally.lines() == {"in": 5, "kept": 2, "dropped": {"too_long": 2, "other_language": 1}}
+
+
+@pytest.mark.parametrize(("alphabet", "tokens"), [("en", WORDS), ("ru", WORDS), ("zh", CHARACTERS)])
+def test_blocks_are_judged_as_the_rules_read(alphabet: str, tokens: Tokens) -> None:
+    """The same lines one by one, as the rules are written down."""
+    texts = chain.from_iterable(random_pairs(1_500, seed=7))
+    lines = [text for text in texts if is_normalized("NFC", repair(text))]
+    letter = re.compile(f"[{ALPHABETS[alphabet]}]", re.IGNORECASE)
+
+    def is_good(line: str) -> bool:
+        parts = list(line) if tokens.unspaced else line.split()
+        if not 2 <= len(parts) <= tokens.most:
+            return False
+        if not tokens.unspaced and max(map(len, parts)) > 150:
+            return False
+        begin = sum(letter.match(part) is not None for part in parts)
+        return begin / len(parts) >= 0.4 and len(letter.findall(line)) / len(line.replace(" ", "")) >= 0.5
+
+    kept, _ = cleaned(lines, alphabet, tokens)
+    assert kept == [line for line in map(repair, lines) if line and is_good(line)]
+    assert 0 < len(kept) < len(lines)
+
+
+def test_every_language_of_the_pipeline_has_letters() -> None:
+    table = Path(__file__).parents[3] / "pipeline" / "langs" / "languages.json"
+    codes = json.loads(table.read_text(encoding="utf-8"))["languages"]
+    spelled = {code.lower() for code in ALPHABETS}
+    assert spelled.issuperset(codes)

@@ -11,7 +11,7 @@ import pytest
 import requests
 
 from pipeline.common import downloads
-from pipeline.common.downloads import NotFound, Stream, Unreachable, fetch
+from pipeline.common.downloads import NotFound, Stream, Unreachable, fetch, fetch_first
 from pipeline.common.errors import InputError, TemporaryError
 
 CONTENT = b"".join(b"Line %d of a text.\n" % number for number in range(20_000))  # 0.4 MB
@@ -377,3 +377,39 @@ def test_a_login_that_is_asked_for_is_named(
     server.answers = [Answer(status=401, content=b"who are you?")]
     with pytest.raises(InputError, match=r"answered 401 .* asks for a login \(set HF_TOKEN\)\."):
         fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+
+
+def test_the_first_file_that_exists_is_fetched(server: Server, tmp_path: Path) -> None:
+    server.answers = [Answer(status=404), Answer(status=403), Answer(content=b"third")]
+    urls = [f"{server.url}/{name}" for name in "abc"]
+    assert fetch_first(urls, tmp_path / "a").url == urls[2]
+    assert (tmp_path / "a").read_bytes() == b"third"
+
+
+def test_a_server_in_trouble_is_no_reason_to_take_the_next_file(server: Server, tmp_path: Path) -> None:
+    server.answers = [*[Answer(status=503)] * downloads.TRIES, Answer(content=b"second")]
+    with pytest.raises(TemporaryError):
+        fetch_first([f"{server.url}/a", f"{server.url}/b"], tmp_path / "a")
+    assert _left_over(tmp_path) == []
+
+
+def test_files_that_all_do_not_exist_are_named(server: Server, tmp_path: Path) -> None:
+    server.answers = [Answer(status=404)]
+    with pytest.raises(NotFound, match=r"None of these files can be read: http://\S+/a, http://\S+/b\. "):
+        fetch_first([f"{server.url}/a", f"{server.url}/b"], tmp_path / "a")
+
+
+@pytest.mark.parametrize("there", ["gs://bucket/b", "https://example.org/b?version=2"])
+def test_without_a_network_what_the_mirror_has_is_enough(
+    there: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def get(url: str, **options: object) -> None:
+        raise requests.ConnectionError("no network here")
+
+    copy = tmp_path / "mirror" / there.replace("gs://", "storage.googleapis.com/").removeprefix("https://")
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(b"mirrored")
+    monkeypatch.setattr(requests, "get", get)
+    monkeypatch.setenv("TRANSLATIONS_MIRROR", str(tmp_path / "mirror"))
+    assert fetch_first(["https://example.org/a", there], tmp_path / "c").url == there
+    assert (tmp_path / "c").read_bytes() == b"mirrored"

@@ -36,6 +36,20 @@ def test_another_lock_has_another_one_and_a_half_made_one_is_made_anew(tmp_path:
     assert not (python.parents[1] / "mark").exists()
 
 
+def test_a_complete_one_is_used_where_nothing_can_be_written(tmp_path: Path) -> None:
+    python = interpreter(lock(tmp_path))
+    folder = tmp_path / "environments"
+    for path in folder.glob("*.lock"):
+        path.unlink()
+    before = sorted(folder.iterdir())
+    folder.chmod(0o555)
+    try:
+        assert interpreter(lock(tmp_path)) == python
+    finally:
+        folder.chmod(0o755)
+    assert sorted(folder.iterdir()) == before  # root may write anywhere: nothing was
+
+
 def test_what_cannot_be_installed_is_worth_another_attempt(tmp_path: Path) -> None:
     with pytest.raises(TemporaryError, match=r"of some.lock could not be made: .*pip install"):
         interpreter(lock(tmp_path, "unpinned\n"))

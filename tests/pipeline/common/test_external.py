@@ -26,7 +26,7 @@ def losers_of(records: Records, limit: int, stretch: int, threads: int = 1) -> d
     with tempfile.TemporaryDirectory() as folder:
         best = BestRecords(Path(folder), len(records), limit, threads)
         for start in range(0, len(records), stretch):
-            best.add(records[start : start + stretch])
+            best.add(best.dealt(records[start : start + stretch]))
         for losers, winners in best.losers():
             for loser, winner in zip(losers.tolist(), winners.tolist(), strict=True):
                 found.setdefault(loser, set()).add(winner)
@@ -64,8 +64,8 @@ def test_many_records_in_little_memory_make_many_partitions(tmp_path: Path) -> N
     records["high"] = random.integers(0, 1 << 64, len(records), dtype=np.uint64)
     records["line"] = np.arange(len(records))
     best = BestRecords(tmp_path, len(records), 100)
-    best.add(records)
-    best.add(records[:10])
+    best.add(best.dealt(records))
+    best.add(best.dealt(records[:10]))
     assert 64 <= len(list(tmp_path.iterdir())) <= 256
     losers = np.concatenate([losers for losers, _ in best.losers()])
     assert sorted(losers.tolist()) == list(range(10))

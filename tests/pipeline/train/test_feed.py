@@ -1,16 +1,21 @@
 """Tests of pipeline.train.feed and pipeline.train.curriculum: what Marian gets to read."""
 
+import os
 import re
+import signal
 from itertools import islice
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import IO
 
+import psutil
 import pytest
 from sentencepiece import SentencePieceProcessor
 
 from pipeline.alignments.icu_tokens import tokenize
 from pipeline.common.errors import InputError
 from pipeline.train.curriculum import Curriculum, read_curriculum
-from pipeline.train.feed import Feed, State
+from pipeline.train.feed import CLOSED, LOST, Feed, State
 from tests.pipeline.train import tiny
 
 ALL = {"bicameral": True, "phonemic": True}
@@ -92,8 +97,40 @@ def test_a_stage_ends_when_its_dataset_was_read_often_enough(tmp_path: Path) -> 
     assert len(back) <= 2 * LINES + 40
 
 
+def started(given: Feed) -> tuple[BaseProcess, IO[str]]:
+    """A feed as a process in a group of its own, and what it writes."""
+    reading, writing = os.pipe()
+    process = given.start(writing, 0)
+    os.close(writing)
+    return process, os.fdopen(reading, encoding="utf-8")
+
+
 def test_the_number_of_workers_does_not_change_the_text(tmp_path: Path) -> None:
-    assert fed(feed(tmp_path, "student", workers=1), 4) == fed(feed(tmp_path, "student", workers=3), 4)
+    texts = []
+    for workers in (0, 1, 3):
+        process, stream = started(feed(tmp_path, "student", workers=workers))
+        with stream:
+            texts.append(list(islice(stream, 400)))
+        process.join(60)
+        assert process.exitcode == CLOSED
+    assert texts[0] == texts[1] == texts[2] == fed(feed(tmp_path, "student"), 4)
+
+
+def test_a_feed_whose_worker_is_killed_ends_and_says_so(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    process, stream = started(feed(tmp_path, "student", workers=2))
+    with stream:
+        assert stream.readline()
+        by_worker = {
+            child for child in psutil.Process(process.pid).children() if "shuffle" not in str(child.cmdline())
+        }
+        assert len(by_worker) == 2
+        by_worker.pop().send_signal(signal.SIGKILL)
+        stream.read()  # to its end
+    process.join(60)
+    assert process.exitcode == LOST
+    assert "A worker of OpusTrainer died (status -9)" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("size", ["batch-size", "chunk-size"])

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from pipeline.train.checkpoints import FEED, PROGRESS, find_fault
-from tests.pipeline.train.test_train import QUICK, SMALL_CURRICULUM, metrics, newest_update, running, train
+from tests.pipeline.train.training import QUICK, SMALL_CURRICULUM, metrics, newest_update, running, train
 
 pytestmark = pytest.mark.marian
 
@@ -100,13 +100,16 @@ def test_no_validation_is_lost_or_doubled(trained: Trained) -> None:
 
 
 def test_the_curve_goes_forward_without_a_jump(trained: Trained) -> None:
-    """At an interruption the cost changes no more than elsewhere, as that of a training anew would."""
+    """At an interruption the cost changes as it does elsewhere: that of a training anew would jump.
+
+    The half more is for chance: the largest of sixty steps is at an interruption once in thirty trainings.
+    """
     curve = trained.interrupted["curve"]
     assert [point["update"] for point in curve] == sorted(point["update"] for point in curve)
     costs = {point["update"]: point["cost"] for point in of_kind(trained.interrupted, "train")}
     steps = {update: abs(costs[update] - costs[update - 1]) for update in list(costs)[1:]}
     at_interruptions = [steps.pop(update + 1) for update in trained.updates]
-    assert max(at_interruptions) <= max(steps.values())
+    assert max(at_interruptions) <= 1.5 * max(steps.values())
     assert costs[trained.updates[0] + 1] < costs[1] - 0.3
     whole = {point["update"]: point["cost"] for point in of_kind(trained.whole, "train")}
     assert all(abs(costs[update] - whole[update]) < 0.5 for update in costs)

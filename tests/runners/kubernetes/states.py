@@ -13,6 +13,7 @@ JOB = JobState(
     labels={},
     members=(Member("ab", 1, 1, "train-en"),),
     spec="",
+    image="registry.example/worker:1",
     preemptions=0,
     deleting=False,
     ended="",

@@ -22,7 +22,10 @@ from translations_assets.runners.kubernetes.cluster import (
     Missing,
 )
 
-FOUND = {"metadata": {"name": "a", "uid": "1"}}
+FOUND = {
+    "metadata": {"name": "a", "uid": "1"},
+    "spec": {"template": {"spec": {"containers": [{"image": "worker:1"}]}}},
+}
 
 
 class Server(HTTPServer):
@@ -87,6 +90,17 @@ def test_patience_ends(server: Server) -> None:
     with pytest.raises(ClusterAway, match="answers 503: said 503"):
         server.cluster.delete_job(JOB, patience=0.2)
     assert server.asked > 2
+
+
+def test_nothing_is_tried_again_once_nobody_needs_it(server: Server) -> None:
+    server.statuses = [503] * 1000
+    cluster = server.cluster
+    end = threading.Timer(0.2, cluster.closed.set)
+    end.start()
+    with pytest.raises(ClusterAway):  # the patience alone would last a quarter of an hour
+        cluster.delete_job(JOB)
+    end.join()
+    assert server.asked < 1000
 
 
 def test_rights_that_are_missing_are_told_after_a_short_while(

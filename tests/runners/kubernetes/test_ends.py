@@ -9,6 +9,7 @@ import pytest
 from tests.runners.kubernetes.places import IMAGE, SPOT, Place, Run
 from tests.runners.scripts import COPY, eventually, written
 from translations_assets.runners.kubernetes import following
+from translations_assets.settings import repository_root
 from translations_assets.steps.job import Job, Outcome
 
 pytestmark = pytest.mark.cluster
@@ -107,6 +108,19 @@ def test_an_image_that_is_missing_fails_early_and_names_it(
     assert f"{IMAGE}:1" in outcome.message
     assert "make images REGISTRY=registry.example" in outcome.message
     assert eventually(lambda: not place.jobs())
+
+
+def test_the_image_of_an_environment_that_is_missing_says_how_to_build_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "PULL_SECONDS", 1.0)
+    place.cluster.missing_images.add(f"{IMAGE}-opuscleaner:")
+    lock = place.store.add_blob(repository_root() / "requirements" / "opuscleaner.lock")
+    run = place.run(tag=None)
+    assert run.make(place.job(COPY, 1)).kind == "done"
+    outcome = run.make(place.job(COPY, 2, inputs={"in.txt": lock}))
+    assert outcome.kind == "failed"
+    assert "from requirements/opuscleaner.lock by deploy/environment.Dockerfile" in outcome.message
 
 
 def test_a_pod_that_no_machine_takes_says_what_is_missing(place: Place) -> None:

@@ -223,7 +223,7 @@ def test_the_image_s_tag_is_a_digest_of_what_it_is_built_from(tmp_path: Path) ->
         path.parent.mkdir()
         path.write_text(path.name)
     first = environment_tag(lock, build)
-    assert found.image == f"r/worker:{first}"
+    assert found.images.worker == f"r/worker:{first}"
     lock.write_text("other")
     second = environment_tag(lock, build)
     build.write_text("other")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -119,6 +120,25 @@ def test_a_cancelled_run_leaves_a_step_to_those_who_wait_for_it(place: Place) ->
     place.go()
     assert endings[1].result(30).kind == "done"
     assert len(place.jobs()) == 1
+
+
+def test_a_closed_runner_leaves_no_thread_that_goes_on_trying(place: Place) -> None:
+    def busy() -> set[str]:
+        names = {thread.name for thread in set(threading.enumerate()) - before}
+        return names & {"connect", "cluster-job", "sweep"}
+
+    before = set(threading.enumerate())
+    run, late = place.run(), place.run()
+    ending = run.start(place.talking())
+    assert eventually(lambda: bool(run.lines["step-0"]))
+    with place.cluster.api_away(1.0):
+        run.cancel.set()
+        asked = late.start(place.job(COPY, 1))
+        late.cancel.set()
+        assert {ending.result(30).kind, asked.result(30).kind} == {"cancelled"}
+        run.runner.close()
+        late.runner.close()
+        assert eventually(lambda: not busy())
 
 
 def test_a_step_that_waits_for_a_slot_can_be_cancelled(place: Place) -> None:

@@ -117,7 +117,7 @@ def test_ended_jobs_and_those_of_other_stores_are_left_alone(store: MemoryStore,
 
 def tools(cluster: Cluster) -> Tools:
     others: Any = None
-    return Tools(others, others, cluster, others, others, others)  # type: ignore[arg-type]
+    return Tools(others, others, cluster, others, others, others, others)  # type: ignore[arg-type]
 
 
 def test_failed_jobs_tell_how_often_a_step_lost_its_machine(store: MemoryStore) -> None:

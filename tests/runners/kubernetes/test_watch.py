@@ -19,7 +19,11 @@ Event = tuple[str, dict[str, Any]]
 
 
 def job(name: str, version: int, **status: Any) -> dict[str, Any]:
-    return {"metadata": {"name": name, "uid": name, "resourceVersion": str(version)}, "status": status}
+    return {
+        "metadata": {"name": name, "uid": name, "resourceVersion": str(version)},
+        "spec": {"template": {"spec": {"containers": [{"image": "worker:1"}]}}},
+        "status": status,
+    }
 
 
 class Server:

@@ -85,7 +85,7 @@ class Repository:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        for path in [*ROOT.glob("pipeline/**/*"), ROOT / LOCK]:
+        for path in [*ROOT.glob("pipeline/**/*"), *ROOT.glob("requirements/*.lock")]:
             if path.is_file() and "__pycache__" not in path.parts:
                 self._write(path.relative_to(ROOT).as_posix(), path.read_bytes())
         self.steps = _all_steps()

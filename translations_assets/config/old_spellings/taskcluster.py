@@ -68,9 +68,8 @@ def opuscleaner(values: dict[str, Any]) -> Iterator[Edit]:
 
 def fluency(values: dict[str, Any]) -> Iterator[Edit]:
     """The least fluency of a line of HPLT's first release."""
-    said = "a key of 2024; removed: lines of HPLT 1.2 are kept when their fluency is 0.8 or more"
-    for key in ("min-fluency-threshold", "hplt-min-fluency"):
-        yield from dropped(values, ("experiment", key), said)
+    old, new = ("experiment", "min-fluency-threshold"), ("experiment", "hplt-min-fluency")
+    yield from renamed(values, old, new, "a key of 2024")
 
 
 def limits(values: dict[str, Any]) -> Iterator[Edit]:
@@ -138,7 +137,7 @@ def thresholds_from_templates(values: dict[str, Any]) -> Iterator[Edit]:
         listed = {_slug(key) for key in keys if isinstance(key, str)} if isinstance(keys, list) else set()
         for name in list(thresholds) if isinstance(thresholds, Mapping) else ():
             if _slug(name) in FROM_TEMPLATES - listed:
-                said = f"removed: all configs were given it, and datasets.{category} lists no such dataset"
+                said = f"removed: it came with a template, and datasets.{category} lists no such dataset"
                 yield Edit((*path, name), said)
 
 

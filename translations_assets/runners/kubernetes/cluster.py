@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -59,16 +60,25 @@ class Expired(ClusterError):
 
 
 class Cluster:
-    """One namespace of a cluster. Every call is tried again while the API server is away, for 15 minutes."""
+    """One namespace of a cluster. Every call is tried again while the API server is away, for 15 minutes.
 
-    def __init__(self, client: ApiClient, namespace: str) -> None:
+    closed  once it is set, nothing is tried again: threads that nobody waits for any more come to an end
+    """
+
+    def __init__(self, client: ApiClient, namespace: str, closed: threading.Event | None = None) -> None:
         from kubernetes.client import BatchV1Api, CoreV1Api
 
-        self.namespace = namespace
+        self.namespace, self.closed = namespace, closed or threading.Event()
         self._client, self._batch, self._core = client, BatchV1Api(client), CoreV1Api(client)
 
     @classmethod
-    def connect(cls, namespace: str, context: str | None = None, kubeconfig: str | None = None) -> Cluster:
+    def connect(
+        cls,
+        namespace: str,
+        context: str | None = None,
+        kubeconfig: str | None = None,
+        closed: threading.Event | None = None,
+    ) -> Cluster:
         """The cluster of a kubeconfig's context; in a pod and without either, the pod's own cluster.
 
         Raises ClusterError when there is no usable kubeconfig.
@@ -91,9 +101,9 @@ class Cluster:
             ) from error
         settings.retries = False  # ours are longer, and told
         settings.connection_pool_maxsize = _CONNECTIONS
-        return cls(ApiClient(settings), namespace)
+        return cls(ApiClient(settings), namespace, closed)
 
-    def create_job(self, body: Mapping[str, Any], wait: Callable[[float], object] = time.sleep) -> JobState:
+    def create_job(self, body: Mapping[str, Any], wait: Callable[[float], object] | None = None) -> JobState:
         """Create a job. Raises Conflict when there is one of that name, perhaps by an earlier try of ours."""
         create = self._batch.create_namespaced_job
         return JobState.of(self._ask(lambda: create(self.namespace, body, **_RAW), AWAY_SECONDS, wait))
@@ -193,10 +203,14 @@ class Cluster:
         self,
         action: Callable[[], Any],
         patience: float = AWAY_SECONDS,
-        wait: Callable[[float], object] = time.sleep,
+        wait: Callable[[float], object] | None = None,
     ) -> dict[str, Any]:
-        """The JSON that a call gives, tried again so long while that may help."""
+        """The JSON that a call gives, tried again so long while that may help.
+
+        wait  pauses for so many seconds; whether nothing more is to be tried
+        """
         began, pause = time.monotonic(), _FIRST_PAUSE
+        wait = wait or self.closed.wait
         while True:
             try:
                 value: dict[str, Any] = json.loads(self._try(lambda: action().data))

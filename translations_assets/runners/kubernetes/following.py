@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from translations_assets.config.deployment import WorkerClassName
 from translations_assets.runners.kubernetes.cluster import ClusterError
-from translations_assets.runners.kubernetes.image import BUILD_FILE, LOCK
 from translations_assets.runners.kubernetes.jobs import GRACE_SECONDS
 from translations_assets.runners.kubernetes.logs import PodLog
 from translations_assets.runners.kubernetes.state import STAGE, WORKER_CLASS, JobState, Member, PodState
@@ -111,10 +110,8 @@ class Following:
         self._tools.cluster.delete_job(self._state)
         if verdict.cause != "image":
             return verdict
-        image = self._tools.descriptions.image
-        build = f"make images REGISTRY={image.rpartition('/')[0]}"
-        how = f"The image {image} is built from {LOCK} by {BUILD_FILE}; to build and push it: {build}"
-        return replace(verdict, message=f"{verdict.message}. {how}")
+        remedy = self._tools.descriptions.images.remedy(self._state.image)
+        return replace(verdict, message=f"{verdict.message}. {remedy}")
 
     # Its log
     def _read_log(self, pod: str) -> None:
@@ -241,7 +238,7 @@ class Following:
     def _see_end(self) -> None:
         """See the Job end. One that goes on without our pod (old clusters replace it) or hangs is deleted."""
         deadline = time.monotonic() + _LAST_SECONDS
-        while (job := self._look()) and job.live:
+        while (job := self._look()) and job.live and not self._tools.cluster.closed.is_set():
             if self._is_replaced() or time.monotonic() > deadline:
                 self._tools.cluster.delete_job(job)
                 return

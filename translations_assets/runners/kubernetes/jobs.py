@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from translations_assets.config.deployment import Kubernetes, Machine, PodConfig, WorkerClass, WorkerClassName
 from translations_assets.runners.kubernetes.cluster import COMPONENT, ClusterError
-from translations_assets.runners.kubernetes.image import worker_image
+from translations_assets.runners.kubernetes.image import Images, worker_images
 from translations_assets.runners.kubernetes.state import (
     MACHINE,
     MEMBERS,
@@ -61,12 +61,13 @@ class Group:
     worker_class: WorkerClassName
     machine: Machine
     secrets: tuple[str, ...]
+    image: str
 
 
 class Descriptions:
     """Describes jobs for a deployment. What is wrong with the deployment is found when it is first used.
 
-    root  folder of the code, whose lock names the image
+    root  folder of the code, whose locks name the images
     """
 
     def __init__(self, kubernetes: Kubernetes, root: Path) -> None:
@@ -74,19 +75,20 @@ class Descriptions:
 
     def check(self) -> None:
         """Raise ClusterError for what is wrong with the deployment, whichever step comes first."""
-        assert self.image
+        image = self.images.worker
         for name in self._kubernetes.worker_classes:
             for machine in get_args(Machine):
-                self._config(Group("", name, machine, ()))
+                self._config(Group("", name, machine, (), image))
         for stage in self._kubernetes.stages:
-            self._config(Group(stage, next(iter(self._kubernetes.worker_classes)), "standard", ()))
+            self._config(Group(stage, next(iter(self._kubernetes.worker_classes)), "standard", (), image))
 
     def group(self, job: Job, preemptions: int) -> Group:
         """The steps that a step may share a pod with, after so many attempts that lost their machine."""
         stage = self._kubernetes.stages.get(job.stage)
         name = (stage and stage.worker_class) or job.worker
         machine = self._machine(job, self._worker_class(name), preemptions)
-        return Group(job.stage, name, machine, tuple(sorted(job.secrets)))
+        image = self.images.image(blob.digest for blob in job.inputs.values())
+        return Group(job.stage, name, machine, tuple(sorted(job.secrets)), image)
 
     def steps_per_pod(self, group: Group) -> int:
         """How many steps of a group share a pod at most."""
@@ -134,13 +136,13 @@ class Descriptions:
         return body
 
     @cached_property
-    def image(self) -> str:
-        """The image of the worker. Raises ClusterError when its tag cannot be known."""
-        return worker_image(self._kubernetes.image, self._kubernetes.tag, self._root)
+    def images(self) -> Images:
+        """The images of the worker. Raises ClusterError when a tag cannot be known."""
+        return worker_images(self._kubernetes.image, self._kubernetes.tag, self._root)
 
     def memory(self, worker_class: WorkerClassName) -> str:
         """The memory limit of a worker class's pods, such as `16Gi`; empty without one."""
-        config = self._config(Group("", worker_class, "standard", ()))
+        config = self._config(Group("", worker_class, "standard", (), self.images.worker))
         limits = (config.container_config.get("resources") or {}).get("limits") or {}
         return str(limits.get("memory", ""))
 
@@ -223,7 +225,7 @@ class Descriptions:
         )
         job = construct_dagster_k8s_job(
             DagsterK8sJobConfig(
-                job_image=self.image,
+                job_image=group.image,
                 image_pull_policy="IfNotPresent",
                 image_pull_secrets=[{"name": secret} for secret in kubernetes.image_pull_secrets],
                 service_account_name=kubernetes.service_account,

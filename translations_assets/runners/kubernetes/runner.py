@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from translations_assets.config.deployment import Kubernetes
@@ -19,6 +20,7 @@ from translations_assets.runners.kubernetes.sweep import Sweep
 from translations_assets.runners.kubernetes.ticket import Ending, Ticket
 from translations_assets.runners.kubernetes.tools import Tools
 from translations_assets.runners.kubernetes.watch import Watch
+from translations_assets.runners.waiting import wait_for_owner
 from translations_assets.runners.wire import Busy
 from translations_assets.steps.errors import StoreError, StoreUnreachable
 from translations_assets.steps.job import Job, JobEvent, Outcome
@@ -32,6 +34,18 @@ def print_line(label: str, line: bytes) -> None:
     """Write a line of a step's log to standard output, where Dagster keeps it with the run."""
     sys.stdout.write(f"[{label}] {line.decode(errors='replace')}\n")  # in one piece: many threads write
     sys.stdout.flush()
+
+
+@dataclass(eq=False)
+class _Connection:
+    """A connection to the cluster, which a thread makes; closed once nobody needs it any more."""
+
+    closed: threading.Event = field(default_factory=threading.Event)
+    tools: Future[Tools] = field(default_factory=Future)
+
+    @property
+    def has_failed(self) -> bool:
+        return self.tools.done() and self.tools.exception() is not None
 
 
 class KubernetesRunner:
@@ -52,8 +66,7 @@ class KubernetesRunner:
         self._kubernetes, self._root, self._kubeconfig, self._sink = kubernetes, root, kubeconfig, sink
         self._lock = threading.Lock()
         self._jobs: list[ClusterJob] = []
-        self._connection: Future[Tools] | None = None
-        self._sweep: Sweep | None = None
+        self._connection: _Connection | None = None
 
     def run(
         self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
@@ -69,13 +82,12 @@ class KubernetesRunner:
             return Outcome("failed", message=str(error))
 
     def close(self) -> None:
-        """Watch the cluster no more; its Jobs go on."""
+        """Watch the cluster no more; its Jobs go on. The threads end at their next try, within a minute."""
         with self._lock:
             connection, self._connection = self._connection, None
-        if connection and connection.done() and not connection.exception():
-            connection.result().watch.close()
-        if self._sweep:
-            self._sweep.close()
+        if connection:
+            connection.closed.set()
+            connection.tools.add_done_callback(_close)
 
     def _run(
         self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
@@ -91,8 +103,9 @@ class KubernetesRunner:
                 if ending is None:
                     wanting.close()
                     cluster_job.leave(ticket)
-                elif isinstance(ending, Busy):
-                    _wait_for_owner(job, store, cancel)
+                elif isinstance(ending, Busy):  # the owner is in no Job that we know of
+                    if outcome := wait_for_owner(job, store, cancel, _OWNER_SECONDS):
+                        return outcome
                 elif not (ending.kind == "temporary" and cluster_job.was_found(job)):
                     return ending
                 # else an earlier run's attempt has ended, and ours begins
@@ -101,29 +114,29 @@ class KubernetesRunner:
     def _connect(self, store: Store, cancel: threading.Event) -> Tools | None:
         """The cluster; connecting takes as long as the API server is away. None when cancelled meanwhile."""
         with self._lock:
-            if self._connection is None or (self._connection.done() and self._connection.exception()):
-                self._connection = Future()
+            if self._connection is None or self._connection.has_failed:
+                self._connection = _Connection()
                 threading.Thread(
                     target=self._open, args=(self._connection, store), name="connect", daemon=True
                 ).start()
             connection = self._connection
-        while not connection.done():
+        while not connection.tools.done():
             if cancel.wait(_LOOK_SECONDS / 10):
                 return None
-        return connection.result()
+        return connection.tools.result()
 
-    def _open(self, connection: Future[Tools], store: Store) -> None:
+    def _open(self, connection: _Connection, store: Store) -> None:
         try:
-            connection.set_result(self._tools(store))
+            connection.tools.set_result(self._tools(store, connection.closed))
         except Exception as error:
-            connection.set_exception(error)
+            connection.tools.set_exception(error)
 
-    def _tools(self, store: Store) -> Tools:
+    def _tools(self, store: Store, closed: threading.Event) -> Tools:
         kubernetes = self._kubernetes
         descriptions = Descriptions(kubernetes, self._root)
         descriptions.check()
         kubeconfig = str(self._kubeconfig) if self._kubeconfig else None
-        cluster = Cluster.connect(kubernetes.namespace, kubernetes.context, kubeconfig)
+        cluster = Cluster.connect(kubernetes.namespace, kubernetes.context, kubeconfig, closed)
         watch = Watch(cluster)
         of_class = {
             name: worker_class.max_jobs
@@ -131,11 +144,15 @@ class KubernetesRunner:
             if worker_class.max_jobs
         }
         limits = Limits(kubernetes.max_jobs, of_class, watch.jobs)
-        watch.start()
+        try:
+            watch.start()
+        except ClusterError:
+            watch.close()
+            raise
         watch.listen("", limits.changed)
-        self._sweep = Sweep(cluster, watch, store, kubernetes.orphan_minutes)
-        self._sweep.start()
-        return Tools(kubernetes, cluster, watch, limits, descriptions, self._sink)
+        sweep = Sweep(cluster, watch, store, kubernetes.orphan_minutes)
+        sweep.start()
+        return Tools(kubernetes, cluster, watch, limits, descriptions, sweep, self._sink)
 
     def _board(self, tools: Tools, store: Store, job: Job) -> tuple[ClusterJob, Ticket]:
         """A place for a step: in a Job that makes it already, with others that are ready now, or alone."""
@@ -165,6 +182,11 @@ class KubernetesRunner:
             self._jobs.remove(cluster_job)
 
 
+def _close(tools: Future[Tools]) -> None:
+    if tools.exception() is None:
+        tools.result().close()
+
+
 def _await_ending(
     ticket: Ticket, cancel: threading.Event, on_event: Callable[[JobEvent], None]
 ) -> Ending | None:
@@ -178,13 +200,3 @@ def _await_ending(
             return reply
         on_event(reply)
     return None
-
-
-def _wait_for_owner(job: Job, store: Store, cancel: threading.Event) -> None:
-    """Wait while another worker, which is in no Job that we know of, owns the step."""
-    while not cancel.wait(_OWNER_SECONDS):
-        if store.generation(job.key, job.generation):
-            return
-        with store.lock(job.key, job.generation) as free:
-            if free:
-                return

@@ -42,6 +42,7 @@ class JobState:
 
     ended        `Complete`, `Failed`, or empty while it goes on
     preemptions  how many of its step's attempts had lost their machine before this one
+    image        of its worker
     """
 
     name: str
@@ -49,6 +50,7 @@ class JobState:
     labels: Mapping[str, str]
     members: tuple[Member, ...]
     spec: str
+    image: str
     preemptions: int
     deleting: bool
     ended: str
@@ -77,6 +79,7 @@ class JobState:
             labels=metadata.get("labels") or {},
             members=unpack_members(annotations.get(MEMBERS, "[]")),
             spec=annotations.get(SPEC, ""),
+            image=value["spec"]["template"]["spec"]["containers"][0]["image"],
             preemptions=int(annotations.get(PREEMPTIONS, 0)),
             deleting=bool(metadata.get("deletionTimestamp")),
             ended=ended.get("type", ""),

@@ -12,6 +12,7 @@ from translations_assets.runners.kubernetes.cluster import Cluster
 from translations_assets.runners.kubernetes.jobs import Descriptions, store_label
 from translations_assets.runners.kubernetes.limits import Limits
 from translations_assets.runners.kubernetes.state import STORE, JobState
+from translations_assets.runners.kubernetes.sweep import Sweep
 from translations_assets.runners.kubernetes.verdict import judge
 from translations_assets.runners.kubernetes.watch import Watch
 
@@ -28,9 +29,15 @@ class Tools:
     watch: Watch
     limits: Limits
     descriptions: Descriptions
+    sweep: Sweep
     sink: Callable[[str, bytes], None]
     _preemptions: Counter[tuple[str, int]] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def close(self) -> None:
+        """Watch the cluster no more."""
+        self.watch.close()
+        self.sweep.close()
 
     def count_preemption(self, step: tuple[str, int], before: int) -> None:
         """Note that an attempt of a step lost its machine, after so many before."""

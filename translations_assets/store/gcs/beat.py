@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
+
+_log = logging.getLogger(__name__)
 
 
 class Beat:
     """Does each action again and again in a thread of its own, so that none waits for another.
 
-    The threads end by themselves once nothing is needed, and begin again with `start`.
+    One that fails is done again in the next round. The threads end by themselves once nothing is needed, and
+    begin again with `start`.
 
     needed  whether to go on; asked before each round, and must not wait
     """
@@ -32,7 +36,10 @@ class Beat:
         try:
             while self._goes_on(action):
                 time.sleep(self._seconds)
-                action()
+                try:
+                    action()
+                except Exception:  # what nobody has foreseen must not end it: leases would lapse
+                    _log.exception("What is done every %g s failed, and is tried again.", self._seconds)
         finally:
             self._running.discard(action)
 

@@ -22,7 +22,7 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
@@ -100,6 +100,14 @@ class Leases:
             if lease is not None:
                 self._release(lease)
 
+    def is_owned(self, key: str, generation: int) -> bool:
+        """Whether somebody owns a step's generation now; one request when nobody does."""
+        name = _name(key, generation)
+        if name in self._held:
+            return True
+        found = self._objects.stat(name)
+        return found is not None and not self._has_lapsed(name, found.generation)
+
     def token(self, key: str, generation: int) -> int:
         """The fencing token of our lease, greater than those of all owners before us; 0 when we hold none.
 
@@ -119,6 +127,25 @@ class Leases:
     def waiters(self, key: str, generation: int) -> int:
         """How many want a step's result now; two requests, and one for each process that waits."""
         return self._waiting.count(key, generation)
+
+    def disown(
+        self, finished: Collection[tuple[str, int]], pause: Callable[[float], object] = time.sleep
+    ) -> None:
+        """Remove leases of finished steps that are not renewed: their owners were killed after the commit.
+
+        One request when there is none; else a period's wait, as a living owner may be giving its lease back.
+        """
+        names = {_name(*step) for step in finished}
+        if not (left := self._leases_of(names)):
+            return
+        pause(self._period)
+        for name, generation in self._leases_of(names).items():
+            if left.get(name) == generation:
+                self._objects.delete(name, generation)
+
+    def _leases_of(self, names: Collection[str]) -> dict[str, int]:
+        """The leases of these names that there are, with their objects' generations."""
+        return {found.name: found.generation for found in self._objects.walk(_FOLDER) if found.name in names}
 
     def sweep(self) -> None:
         """Remove what the dead have left, for steps that nobody has asked for again."""

@@ -6,7 +6,7 @@ their path, and for what locks are for there: leases/, waiting/ and sessions/ of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
@@ -60,6 +60,14 @@ class BucketStore(BucketBlobs, BucketCheckpoints, DurableStore[PurePosixPath]):
     ) -> AbstractContextManager[bool]:
         """Try to become the owner of a step's generation; gives False at once when somebody else is."""
         return self._leases.lock(key, generation, lost)
+
+    def is_owned(self, key: str, generation: int) -> bool:
+        """Whether somebody owns a step's generation now."""
+        return self._leases.is_owned(key, generation)
+
+    def disown(self, finished: Collection[tuple[str, int]]) -> None:
+        """Remove the leases that owners of finished steps left who were killed."""
+        self._leases.disown(finished)
 
     def waiting(self, key: str, generation: int) -> AbstractContextManager[None]:
         """Be counted among those who want a step's result."""

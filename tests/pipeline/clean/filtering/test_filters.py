@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pipeline.common.errors import InputError
-from tests.pipeline.clean.filtering.opuscleaner import filter_file, ours
+from tests.pipeline.clean.filtering.opuscleaner import FILTERS, filter_file, ours
 from tests.pipeline.clean.filtering.pairs import Pair
 
 GOOD = ("The girl reads the book.", "Девочка читает книгу.")
@@ -56,6 +56,24 @@ def test_texts_are_repaired(
     filters: list[dict[str, Any]], pair: Pair, expected: Pair | None, tmp_path: Path
 ) -> None:
     assert filtered(tmp_path, pair, *filters) == expected
+
+
+FIXED = [
+    ("detokenize", ("en", "ru"), ("It &apos;s a dog .", "Он , да ."), ("It's a dog.", "Он, да.")),
+    ("english", ("en", "fr"), ("Libya ' s men ' s", "d ' s"), ("Libya's men's", "d ' s")),
+    ("french", ("en", "fr"), ("l ' a", "l ' accord d ' 1"), ("l ' a", "l'accord d ' 1")),
+    ("romanian", ("en", "ro"), ("a - b", "într - o - zi - 5"), ("a - b", "într-o-zi-5")),
+    ("catalan", ("es", "ca"), ("a 1 / 2", "l ' 1 / 2 de col · legi ."), ("a 1 / 2", "l'1/2 de col·legi.")),
+    ("spanish", ("es", "ca"), ("el 12 / 05/ 2003 a b .", "a ."), ("el 12/05/2003 a b.", "a .")),
+    ("markup", ("en", "de"), ("<p>A <code>x</code>dog.</p>", "Ein <b>Hund</b>"), ("Adog.", "Ein Hund")),
+]
+
+
+@pytest.mark.parametrize(("name", "codes", "pair", "expected"), FIXED)
+def test_what_is_wrong_with_single_datasets_is_mended(
+    name: str, codes: tuple[str, str], pair: Pair, expected: Pair
+) -> None:
+    assert ours(FILTERS / "legacy" / f"{name}.filters.json", [pair], codes) == [expected]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Fetching what earlier runs made: vocabularies, corpora, alignments and models."""

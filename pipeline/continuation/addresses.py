@@ -1,0 +1,61 @@
+"""Where the files of a model may be below the URL of its folder, the likeliest name first.
+
+Folders are those of this pipeline's artifacts, model.npz source.spm target.spm decoder.yml, and those that
+Mozilla's pipeline left over the years. There model.npz is the last save of a training, and the best ones have
+the metric in their names.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pipeline.common.errors import InputError
+
+METRICS = ("chrf", "bleu-detok", "ce-mean-words")
+LAST = "model.npz"
+
+
+def weights_urls(folder: str, metric: str) -> list[str]:
+    """The weights: the best by a metric, the best by another one, the only ones."""
+    metrics = (metric, *(other for other in METRICS if other != metric))
+    best = [f"{prefix}model.npz.best-{name}.npz" for name in metrics for prefix in ("final.", "")]
+    return [below(folder, name) for name in (*best, LAST)]
+
+
+def decoder_urls(weights: str) -> list[str]:
+    """Decoding options, by the address of the weights."""
+    folder = weights.rpartition("/")[0]
+    return [f"{weights}.decoder.yml", below(folder, "decoder.yml"), below(folder, "model.npz.decoder.yml")]
+
+
+def vocabulary_urls(folder: str, src: str, trg: str) -> tuple[list[str], list[str]]:
+    """The vocabularies of a model from `src` to `trg`, in its own order: one a side, or a joint one."""
+    source, target = (
+        [below(folder, name) for name in (own, f"vocab.{lang}.spm", "vocab.spm")]
+        for own, lang in (("source.spm", src), ("target.spm", trg))
+    )
+    return source, target
+
+
+def state_urls(folder: str) -> dict[str, list[str]]:
+    """What a training leaves to be gone on with: name of our own → addresses."""
+    names = {
+        "last.npz": LAST,
+        "last.optimizer.npz": f"{LAST}.optimizer.npz",
+        "last.progress.yml": f"{LAST}.progress.yml",
+    }
+    return {own: [below(folder, own), below(folder, name)] for own, name in names.items()}
+
+
+@contextmanager
+def told_of(urls: Sequence[str], scratch: Path) -> Iterator[None]:
+    """Errors of what is read from a scratch folder tell the URLs that its files came from."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{', '.join(urls)}: {str(error).replace(f'{scratch}/', '')}") from error
+
+
+def below(folder: str, name: str) -> str:
+    """The URL of a file in a folder."""
+    return f"{folder.rstrip('/')}/{name}"

@@ -1,0 +1,88 @@
+"""Checks of configs whose teacher CTranslate2 decodes."""
+
+import pytest
+
+from pipeline.translate.convert import ALIKE
+from pipeline.translate.ctranslate2_options import KNOWN as KNOWN_TO_THE_SCRIPT
+from tests.config.texts import SMALL, problem_of, problems_of
+from translations_assets.config.check_ctranslate2 import CONVERTIBLE, KNOWN
+from translations_assets.config.known import marian_options
+from translations_assets.config.load import parse_config
+
+WITH_CTRANSLATE2 = SMALL.replace("  trg: ru\n", "  trg: ru\n  teacher-decoder: ctranslate2\n")
+
+
+def with_option(line: str, section: str = "decoding-teacher", text: str = WITH_CTRANSLATE2) -> str:
+    return f"{text}marian-args:\n  {section}:\n    {line}\n"
+
+
+def test_a_single_teacher_may_be_decoded_with_ctranslate2() -> None:
+    config = parse_config(WITH_CTRANSLATE2, "my.yml")
+    assert config.experiment.teacher_decoder == "ctranslate2"
+
+
+def test_an_ensemble_cannot_be_decoded_with_ctranslate2() -> None:
+    text = WITH_CTRANSLATE2.replace("  trg: ru\n", "  trg: ru\n  teacher-ensemble: 2\n")
+    assert problem_of(text) == (
+        "5 experiment.teacher-ensemble: CTranslate2 decodes with one teacher, not with 2; write 1, or "
+        "teacher-decoder: marian"
+    )
+
+
+@pytest.mark.parametrize(
+    ("section", "line", "problem"),
+    [
+        (
+            "decoding-teacher",
+            "skip-cost: true",
+            "CTranslate2 has nothing like it; remove it, or write teacher-",
+        ),
+        ("decoding-teacher", "allow-special: true", "CTranslate2 has nothing like it"),
+        ("decoding-teacher", "n-best: true", "CTranslate2 has nothing like it"),
+        ("decoding-teacher", "max-length-crop: 'false'", "must be true: every line gets a translation"),
+        ("decoding-teacher", "precision: int8", "must be float16 or float32 for CTranslate2, not 'int8'"),
+        ("decoding-teacher", "output-sampling: [topk, 10]", "goes with beam-size: 1 for CTranslate2"),
+        ("training-teacher", "type: s2s", "CTranslate2 cannot decode a model with type: s2s; remove it, or"),
+        (
+            "training-teacher",
+            "task: transformer-big-prenorm",
+            "CTranslate2 cannot decode a model with task: ",
+        ),
+        ("training-teacher", "transformer-decoder-autoreg: rnn", "CTranslate2 cannot decode a model with"),
+        ("training-teacher", "transformer-no-bias: true", "CTranslate2 cannot decode a model with"),
+    ],
+)
+def test_what_only_marian_can_do_is_refused_by_name(section: str, line: str, problem: str) -> None:
+    found = problem_of(with_option(line, section))
+    assert found.startswith(f"15 marian-args.{section}.{line.partition(':')[0]}: ")
+    assert problem in found
+    marian = with_option(line, section, SMALL)
+    parse_config(marian, "my.yml")
+
+
+@pytest.mark.parametrize(
+    ("section", "line"),
+    [
+        ("decoding-teacher", "{beam-size: '4', mini-batch-words: '5000', maxi-batch: '10000'}"),
+        ("decoding-teacher", "{precision: float16, normalize: 0.6, word-penalty: '0.1', max-length: 100}"),
+        ("decoding-teacher", "{precision: 'float32 float32', max-length-crop: true}"),
+        ("decoding-teacher", "{fp16: true, max-length-factor: 2.5, maxi-batch-sort: src, allow-unk: true}"),
+        ("decoding-teacher", "{beam-size: 1, output-sampling: '[topk, 10]'}"),
+        ("decoding-backward", "{skip-cost: true}"),
+        ("training-teacher", "{task: transformer-base, transformer-ffn-activation: swish, dec-depth: 2}"),
+        ("training-student", "{transformer-decoder-autoreg: rnn}"),
+    ],
+)
+def test_the_rest_is_taken(section: str, line: str) -> None:
+    parse_config(f"{WITH_CTRANSLATE2}marian-args:\n  {section}: {line}\n", "my.yml")
+
+
+def test_a_wrong_value_is_told_once() -> None:
+    assert len(problems_of(with_option("beam-size: wide"))) == 1
+
+
+def test_the_lists_are_those_of_the_scripts() -> None:
+    assert KNOWN == KNOWN_TO_THE_SCRIPT
+    assert set(KNOWN) <= marian_options("decode").keys()
+    assert {name: CONVERTIBLE[name] for name in ALIKE} == ALIKE
+    assert set(CONVERTIBLE) <= marian_options("train").keys()

@@ -1,0 +1,1 @@
+"""Tests of fetching what earlier runs made."""

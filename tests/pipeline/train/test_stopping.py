@@ -1,0 +1,160 @@
+"""Tests of pipeline.train.train with Marian: stopping, going on, and what outlives whom."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pipeline.train.checkpoints import find_fault
+from tests.pipeline.train import tiny
+from tests.pipeline.train.training import (
+    QUICK,
+    metrics,
+    names,
+    newest_update,
+    running,
+    student_files,
+    train,
+    wait_for_sets,
+)
+
+pytestmark = pytest.mark.marian
+
+
+def wait_until_gone(processes: list[psutil.Process]) -> None:
+    _, alive = psutil.wait_procs(processes, timeout=8)
+    assert not alive
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A training that was asked to stop after its second save, and its sets."""
+    folder = tmp_path_factory.mktemp("stopped")
+    with running(folder, {}) as process:
+        wait_for_sets(folder, 2)
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert len(children) >= 2  # Marian, and what feeds it
+        asked = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        status = process.wait(timeout=9)
+        assert time.monotonic() - asked < 8
+        wait_until_gone(children)
+    assert status == 75, (folder / "log").read_text()
+    return folder
+
+
+def test_sigterm_leaves_a_complete_set_of_that_update(stopped: Path) -> None:
+    newest = sorted(stopped.glob("sets/*"))[-1]
+    assert find_fault(newest) is None
+    facts = json.loads((newest / "set.json").read_text())
+    assert f"Stopped at update {facts['update']}, as asked" in (stopped / "log").read_text()
+    assert facts["update"] > 20
+    assert json.loads((newest / "feed.json").read_text())["feed"]["stage"] == "train"
+
+
+def test_a_stopped_training_is_no_finished_step(stopped: Path) -> None:
+    assert names(stopped / "out") == []
+
+
+def resume(stopped: Path, folder: Path, updates: int) -> "subprocess.CompletedProcess[str]":
+    env = {"TRANSLATIONS_CHECKPOINTS": stopped / "sets"}
+    return train(folder, {**QUICK, "after": f"{updates}u"}, env=env)
+
+
+def test_training_goes_on_from_a_set_and_from_the_one_before_a_damaged_one(
+    stopped: Path, tmp_path: Path
+) -> None:
+    target = newest_update(stopped) + 15
+    done = resume(stopped, tmp_path, target)
+    assert done.returncode == 0, done.stderr
+    assert f"Going on from checkpoint {newest_set_before(stopped, done.stderr)}" in done.stderr
+    updates = [point["update"] for point in metrics(tmp_path)["curve"] if point["kind"] == "train"]
+    assert metrics(tmp_path)["updates"] == target
+    assert updates == list(range(5, target + 1, 5))  # of both attempts, each once
+    damaged = max(stopped.glob("sets/0*"))
+    os.truncate(damaged / "model.npz.optimizer.npz", 1000)
+    again = tmp_path / "again"
+    again.mkdir()
+    done = resume(stopped, again, target + 5)
+    assert f"Checkpoint {damaged.name} is damaged" in done.stderr
+    assert metrics(again)["updates"] == target + 5
+
+
+def newest_set_before(stopped: Path, log: str) -> str:
+    """The set that was the newest when the training began: none of those it wrote itself."""
+    own = [line.split()[-1] for line in log.splitlines() if "checkpoints: Checkpoint 0" in line]
+    return max(path.name for path in stopped.glob("sets/0*") if path.name not in own)
+
+
+@pytest.mark.parametrize(("mode", "update"), [("polite", 20), ("validating", 10), ("deaf", 10)])
+def test_a_stop_is_exit_75_in_time_whatever_marian_does(tmp_path: Path, mode: str, update: int) -> None:
+    fake = f"{sys.executable} -m tests.pipeline.train.fake_marian"
+    with running(tmp_path, {}, {"TRANSLATIONS_MARIAN": fake, "FAKE_MARIAN": mode}) as process:
+        wait_for_sets(tmp_path, 1)
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=8) == 75, (tmp_path / "log").read_text()
+        wait_until_gone(children)
+    assert newest_update(tmp_path) == update  # what follows a validation cut short is not kept
+    assert names(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize(("grace", "update"), [(6, 10), (25, 20)])
+def test_a_worker_that_gives_more_time_lets_a_large_model_be_saved(
+    tmp_path: Path, grace: int, update: int
+) -> None:
+    fake = f"{sys.executable} -m tests.pipeline.train.fake_marian"
+    given = {"TRANSLATIONS_MARIAN": fake, "FAKE_MARIAN": "slow", "TRANSLATIONS_GRACE": str(grace)}
+    with running(tmp_path, {}, given) as process:
+        wait_for_sets(tmp_path, 1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=grace) == 75, (tmp_path / "log").read_text()
+    assert newest_update(tmp_path) == update
+
+
+def test_marian_that_is_told_to_stop_by_others_has_not_finished(tmp_path: Path) -> None:
+    """It saves and ends well, as it would at the end of its training."""
+    with running(tmp_path, {}) as process:
+        wait_for_sets(tmp_path, 1)
+        (marian,) = (
+            child
+            for child in psutil.Process(process.pid).children()
+            if any("pymarian" in part for part in child.cmdline())
+        )
+        marian.terminate()
+        assert process.wait(timeout=9) == 75, (tmp_path / "log").read_text()
+    assert names(tmp_path / "out") == []
+    assert find_fault(max(tmp_path.glob("sets/0*"))) is None
+
+
+def with_workers(folder: Path) -> dict[str, object]:
+    """Options of a training whose text OpusTrainer's workers modify."""
+    student = {**student_files(folder), "curriculum": tiny.CONFIGS / "curriculum/teacher.one-stage.yml"}
+    back = {f"backtranslated-{side}": student[f"original-{side}"] for side in ("src", "trg", "alignments")}
+    return {**student, **back}
+
+
+def test_nothing_outlives_a_script_that_is_killed(tmp_path: Path) -> None:
+    with running(tmp_path, with_workers(tmp_path)) as process:
+        wait_for_sets(tmp_path, 1)
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert len(children) >= 4  # Marian, what feeds it, and its two workers
+        process.kill()
+        wait_until_gone(children)
+
+
+def test_a_killed_worker_of_opustrainer_is_worth_another_attempt(tmp_path: Path) -> None:
+    """OpusTrainer itself would wait for its lines for ever."""
+    with running(tmp_path, with_workers(tmp_path)) as process:
+        wait_for_sets(tmp_path, 1)
+        (feeding,) = (child for child in psutil.Process(process.pid).children() if child.children())
+        next(child for child in feeding.children() if "shuffle" not in str(child.cmdline())).kill()
+        assert process.wait(timeout=60) == 75, (tmp_path / "log").read_text()
+    assert "A worker of OpusTrainer died" in (tmp_path / "log").read_text()
+    assert names(tmp_path / "out") == []

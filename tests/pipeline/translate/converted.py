@@ -1,0 +1,40 @@
+"""Tiny models in CTranslate2's form, converted once a session."""
+
+from functools import cache
+from pathlib import Path
+
+from pipeline.translate.convert import main
+from tests.pipeline.train import tiny
+
+
+@cache
+def converted() -> Path:
+    """`tiny.model()`, with split vocabularies."""
+    return convert(tiny.model())
+
+
+@cache
+def joint_model() -> Path:
+    """A model of Marian with one vocabulary, all embeddings tied, and other options than most."""
+    output = tiny.session_folder() / "model"
+    corpus, vocab = tiny.corpus(), tiny.corpus().vocabs[1]
+    options = {"source-vocab": vocab, "target-vocab": vocab}
+    args = {
+        **tiny.TINY,
+        "enc-depth": 2,
+        "transformer-heads": 4,
+        "transformer-decoder-dim-ffn": 96,
+        "transformer-ffn-activation": "swish",
+        "transformer-postprocess-emb": "nd",
+        "after": "150u",
+    }
+    done = tiny.run_script("pipeline.train.train", *corpus.arguments(output, args, options))
+    assert done.returncode == 0, done.stderr
+    return output
+
+
+def convert(model: Path) -> Path:
+    """A model in CTranslate2's form."""
+    output = tiny.session_folder() / "converted"
+    main(["--model", str(model), "--output", str(output)])
+    return output

@@ -1,0 +1,94 @@
+"""Checks of a config whose teacher CTranslate2 decodes: what only Marian can do is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from translations_assets.config.edits import at
+from translations_assets.config.known import marian_options
+from translations_assets.config.yaml_reader import KeyPath
+
+# Options of decoding that CTranslate2 knows as well: as in pipeline.translate.ctranslate2_options.
+KNOWN = frozenset(
+    {
+        *("beam-size", "normalize", "word-penalty", "max-length", "max-length-crop", "max-length-factor"),
+        *("mini-batch", "mini-batch-words", "maxi-batch", "maxi-batch-sort", "precision", "fp16"),
+        *("allow-unk", "output-sampling"),
+    }
+)
+# Options of training, with the values of models that can be converted. As in pipeline.translate.convert,
+# which looks at the trained model.
+CONVERTIBLE: Mapping[str, tuple[object, ...]] = {
+    "task": ("transformer-base", "transformer-big"),
+    "type": ("transformer",),
+    "transformer-decoder-autoreg": ("self-attention",),
+    "transformer-preprocess": ("",),
+    "transformer-postprocess": ("dan",),
+    "transformer-postprocess-top": ("",),
+    "transformer-postprocess-emb": ("", "d", "n", "nd"),
+    "transformer-ffn-activation": ("relu", "swish"),
+    "transformer-ffn-depth": (2,),
+    "transformer-decoder-ffn-depth": (0, 2),
+    "transformer-tied-layers": ([],),
+    "transformer-train-position-embeddings": (False,),
+    "transformer-disable-position-embeddings": (False,),
+    "transformer-alibi-shift": (False,),
+    "transformer-attention-mask": ("default",),
+    "transformer-no-projection": (False,),
+    "transformer-no-affine": (False,),
+    "transformer-no-bias": (False,),
+    "transformer-pool": (False,),
+    "input-types": ([],),
+    "lemma-dependency": ("",),
+    "right-left": (False,),
+    "ulr": (False,),
+}
+MARIAN = "or write teacher-decoder: marian"
+
+
+def check_ctranslate2(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+    """The key path and message of everything that CTranslate2 cannot do; nothing where Marian decodes."""
+    if at(config, ("experiment", "teacher-decoder")) != "ctranslate2":
+        return
+    number = at(config, ("experiment", "teacher-ensemble"))
+    if number not in (None, 1):
+        message = (
+            f"CTranslate2 decodes with one teacher, not with {number}; write 1, or teacher-decoder: marian"
+        )
+        yield ("experiment", "teacher-ensemble"), message
+    yield from _decoding(config)
+    yield from _training(config)
+
+
+def _decoding(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+    where = ("marian-args", "decoding-teacher")
+    options = at(config, where)
+    for name, value in options.items() if isinstance(options, Mapping) else ():
+        if name in marian_options("decode") and name not in KNOWN:
+            yield (*where, name), f"CTranslate2 has nothing like it; remove it, {MARIAN}"
+        elif name == "max-length-crop" and _text(value) == "false":
+            yield (*where, name), "must be true: every line gets a translation, however long it is"
+        elif name == "precision" and _words(value)[:1] not in (["float16"], ["float32"]):
+            yield (*where, name), f"must be float16 or float32 for CTranslate2, not {value!r}"
+        elif name == "output-sampling" and _text(options.get("beam-size", "not given")) != "1":
+            yield (*where, name), f"goes with beam-size: 1 for CTranslate2; write that, too, {MARIAN}"
+
+
+def _training(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+    where = ("marian-args", "training-teacher")
+    options = at(config, where)
+    for name, value in options.items() if isinstance(options, Mapping) else ():
+        if name in CONVERTIBLE and _text(value) not in map(_text, CONVERTIBLE[name]):
+            yield (
+                (*where, name),
+                f"CTranslate2 cannot decode a model with {name}: {value}; remove it, {MARIAN}",
+            )
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value).strip()
+
+
+def _words(value: object) -> list[str]:
+    return list(map(str, value)) if isinstance(value, list) else str(value).split()

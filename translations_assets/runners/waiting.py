@@ -1,0 +1,21 @@
+"""Waiting for the result of a step that another worker owns."""
+
+from __future__ import annotations
+
+import threading
+
+from translations_assets.steps.job import Job, Outcome
+from translations_assets.steps.protocols import Store
+
+
+def wait_for_owner(job: Job, store: Store, cancel: threading.Event, period: float) -> Outcome | None:
+    """Wait while another worker owns a step, looking every `period` seconds.
+
+    Its result; None when there is none and nobody owns the step any more, or when the run is cancelled.
+    """
+    while not cancel.wait(period):
+        if manifest := store.generation(job.key, job.generation):
+            return Outcome("done", manifest)
+        if not store.is_owned(job.key, job.generation):
+            return None
+    return None

@@ -1,0 +1,176 @@
+"""Steps that fetch what an earlier run made, in place of steps that make it, and what then is not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from translations_assets.config.schema import (
+    ContinuationMode,
+    ContinuedBackwards,
+    ContinuedCorpus,
+    ContinuedTeacher,
+    TrainingConfig,
+)
+from translations_assets.stages.building import STATE_FILES, TRAINED_WITH
+from translations_assets.stages.handles import (
+    MODEL_FILES,
+    Aligned,
+    Corpus,
+    Model,
+    Vocab,
+    corpus_files,
+    corpus_of,
+)
+from translations_assets.stages.importing import DOWNLOAD_ATTEMPTS, HUB
+from translations_assets.steps.stage import step
+from translations_assets.steps.step import Arg, Input, Step
+
+CorpusName = Literal["parallel", "backtranslations", "distillation"]
+
+
+def distils(config: TrainingConfig) -> bool:
+    """Whether the student's text is made here; all that leads to it is left out where it is fetched."""
+    return config.continuation.corpora.distillation is None
+
+
+def trains_teachers(config: TrainingConfig) -> bool:
+    """Whether teachers are trained; back-translations and most alignments are made for that alone."""
+    teacher = config.continuation.models.teacher
+    return distils(config) and not (teacher and teacher.mode == "use")
+
+
+def back_translates(config: TrainingConfig) -> bool:
+    """Whether monolingual target text is translated back here."""
+    return trains_teachers(config) and config.continuation.corpora.backtranslations is None
+
+
+def goes_on(model: ContinuedTeacher | ContinuedBackwards | None) -> bool:
+    """Whether the training of an earlier model goes on."""
+    return model is not None and model.mode == "continue"
+
+
+def has_split_vocabulary(config: TrainingConfig) -> bool:
+    """Whether each side has a vocabulary of its own; one file that is given for both is joint."""
+    vocab = config.continuation.vocab
+    return config.experiment.spm_vocab_split and not (vocab and vocab.src == vocab.trg)
+
+
+def fetch_vocab(config: TrainingConfig) -> Vocab | None:
+    """The vocabulary of the earlier run, or that of a model which is trained on; None when it is learned."""
+    src, trg = config.experiment.src, config.experiment.trg
+    vocab, models = config.continuation.vocab, config.continuation.models
+    if vocab:
+        return _fetch_vocab(config, src, trg, {"src_url": vocab.src, "trg_url": vocab.trg})
+    if models.teacher and models.teacher.mode != "use":
+        return _fetch_vocab(config, src, trg, {"model_url": models.teacher.urls[0]})
+    if models.backwards and models.backwards.mode != "use":
+        return _fetch_vocab(config, trg, src, {"model_url": models.backwards.url})
+    return None
+
+
+def _fetch_vocab(config: TrainingConfig, src: str, trg: str, urls: dict[str, str]) -> Vocab:
+    """Those of a model stand in its own order: `src` is what it translates from."""
+    fetched = _fetch(
+        "vocabulary",
+        f"vocab-{config.experiment.src}-{config.experiment.trg}",
+        urls,
+        args={
+            "src": src,
+            "trg": trg,
+            "vocab_size": config.experiment.spm_vocab_size,
+            "split": has_split_vocabulary(config),
+        },
+        outputs=(f"vocab.{src}.spm", f"vocab.{trg}.spm", "stats.json"),
+    )
+    own = config.experiment
+    return Vocab(fetched[f"vocab.{own.src}.spm"], fetched[f"vocab.{own.trg}.spm"])
+
+
+def fetch_corpus(config: TrainingConfig, name: CorpusName) -> Corpus | None:
+    """A corpus of the earlier run; None when it is made here."""
+    given = _given(config, name)
+    if given is None:
+        return None
+    src, trg = config.experiment.src, config.experiment.trg
+    fetched = _fetch(
+        "corpus",
+        f"{name}-{src}-{trg}",
+        {"src_url": given.src, "trg_url": given.trg},
+        args={"src": src, "trg": trg},
+        outputs=corpus_files(src, trg),
+    )
+    return corpus_of(fetched, src, trg)
+
+
+def fetch_alignments(config: TrainingConfig, name: CorpusName, corpus: Corpus) -> Aligned | None:
+    """The tokens and alignments that came with a corpus of the earlier run; None when they are made here."""
+    given = _given(config, name)
+    if not (given and given.tok_src and given.tok_trg and given.alignments):
+        return None
+    src, trg = config.experiment.src, config.experiment.trg
+    tokens_src, tokens_trg = f"corpus.tok-icu.{src}.zst", f"corpus.tok-icu.{trg}.zst"
+    fetched = _fetch(
+        "alignments",
+        f"alignments-{name}-{src}-{trg}",
+        {
+            "tok_src_url": given.tok_src,
+            "tok_trg_url": given.tok_trg,
+            "alignments_url": given.alignments,
+        },
+        args={"src": src, "trg": trg},
+        inputs={"corpus_src": corpus.src, "corpus_trg": corpus.trg},
+        outputs=(tokens_src, tokens_trg, "corpus.aln.zst", "stats.json"),
+    )
+    return Aligned(fetched[tokens_src], fetched[tokens_trg], fetched["corpus.aln.zst"])
+
+
+def fetch_model(
+    config: TrainingConfig, label: str, url: str, mode: ContinuationMode, src: str, trg: str
+) -> Model:
+    """A model of the earlier run, from `src` to `trg`; with its training's last save, to go on with that."""
+    vocab = config.continuation.vocab
+    own = {config.experiment.src: vocab.src, config.experiment.trg: vocab.trg} if vocab else {}
+    fetched = _fetch(
+        "model",
+        label,
+        {"url": url},
+        args={
+            "src": src,
+            "trg": trg,
+            "best_model": config.experiment.best_model,
+            "vocab_urls": [own[src], own[trg]] if own else None,
+            "state": mode == "continue",
+        },
+        outputs=(*MODEL_FILES, TRAINED_WITH, *(STATE_FILES if mode == "continue" else ()), "stats.json"),
+    )
+    return fetched.folder(*MODEL_FILES)
+
+
+def _given(config: TrainingConfig, name: CorpusName) -> ContinuedCorpus | None:
+    corpora = config.continuation.corpora
+    return {
+        "parallel": corpora.parallel,
+        "backtranslations": corpora.backtranslations,
+        "distillation": corpora.distillation,
+    }[name]
+
+
+def _fetch(
+    script: str,
+    label: str,
+    urls: Mapping[str, str],
+    *,
+    args: Mapping[str, Arg],
+    outputs: Sequence[str],
+    inputs: Mapping[str, Input | None] | None = None,
+) -> Step:
+    return step(
+        f"pipeline.continuation.{script}",
+        label=f"fetch-{label}",
+        args={**urls, **args},
+        inputs=inputs,
+        outputs=outputs,
+        attempts=DOWNLOAD_ATTEMPTS,
+        secrets=("HF_TOKEN",) if any(url.startswith(HUB) for url in urls.values()) else (),
+    )
