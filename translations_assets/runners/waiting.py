@@ -16,6 +16,7 @@ def wait_for_owner(job: Job, store: Store, cancel: threading.Event, period: floa
     while not cancel.wait(period):
         if manifest := store.generation(job.key, job.generation):
             return Outcome("done", manifest)
-        if not store.is_owned(job.key, job.generation):
-            return None
+        with store.lock(job.key, job.generation) as free:  # a dead owner's is taken
+            if free:
+                return None
     return None

@@ -25,7 +25,7 @@ from translations_assets.steps.looking import Looking, looking
 from translations_assets.steps.lost import LostResults
 from translations_assets.steps.manifest import Blob, Manifest
 from translations_assets.steps.patience import RUN_SECONDS, when_reachable
-from translations_assets.steps.plan import cost, missing_outputs
+from translations_assets.steps.plan import are_missing, cost, missing_outputs
 from translations_assets.steps.protocols import Runner, Store
 from translations_assets.steps.session import Session
 from translations_assets.steps.step import Output, RepoFile, Step, placed
@@ -213,7 +213,7 @@ class _Execution:
         if not missing:
             self._note(step, manifest, cached=True)
             return None
-        reason = f"{', '.join(missing)} is missing from the store or damaged"
+        reason = are_missing(missing)
         if step.repeatable or session.options.repair:
             return _Missing(step, parts, manifest.generation + 1, reason)
         if session.is_spent(step):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -170,7 +170,7 @@ class _Planning:
         missing = missing_outputs(manifest, self.store)
         if not missing:
             return PlannedStep(step, "cached", manifest.key, (), manifest)
-        reason = f"{', '.join(missing)} is missing from the store or damaged"
+        reason = are_missing(missing)
         if step.repeatable or self.repair:
             return PlannedStep(step, "run", manifest.key, (reason,), manifest)
         return PlannedStep(step, "lost", manifest.key, (reason, f"it took {cost(manifest)}"), manifest)
@@ -191,6 +191,11 @@ class _Planning:
 def missing_outputs(manifest: Manifest, store: Store) -> list[str]:
     """Names of a manifest's outputs whose contents the store does not have whole."""
     return [name for name, blob in manifest.outputs.items() if not store.has_blob(blob)]
+
+
+def are_missing(names: Sequence[str]) -> str:
+    """That the contents of these outputs are gone, for people."""
+    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} missing from the store or damaged"
 
 
 def cost(manifest: Manifest) -> str:

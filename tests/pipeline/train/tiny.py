@@ -4,6 +4,7 @@ import atexit
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from pipeline.common.lines import read_lines, write_lines
+from pipeline.common.script import EX_TEMPFAIL
 from pipeline.train.vocab import learn
 
 CONFIGS = Path("pipeline/train/configs").absolute()
@@ -79,16 +81,23 @@ def write_vocabs(folder: Path) -> tuple[Path, Path]:
 def run_script(
     module: str, *args: object, env: Mapping[str, object] | None = None, stdin: str | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a script as the engine would, with two threads."""
-    return subprocess.run(
-        [sys.executable, "-m", module, *map(str, args)],
-        env=environment(env),
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    """Run a script as the engine would, with two threads; once more when Marian itself has crashed.
+
+    Now and then it does at its end, for having freed something twice.
+    """
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-m", module, *map(str, args)],
+            env=environment(env),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        if done.returncode != EX_TEMPFAIL or not re.search(r"marian \w+ failed \(status -\d+\)", done.stderr):
+            break
+    return done
 
 
 def environment(extra: Mapping[str, object] | None = None) -> dict[str, str]:
