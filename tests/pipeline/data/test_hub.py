@@ -136,9 +136,9 @@ def test_what_a_program_makes_is_taken_from_the_converted_branch(
         ("train.parquet", parquet(ROWS)),
         ("train.jsonl", json_lines(ROWS)),
         ("train.json", json_lines(ROWS)),
-        ("train.json.gz", gzip.compress(json.dumps(ROWS).encode())),
+        ("train.json.gz", gzip.compress(json.dumps(ROWS).encode(), mtime=0)),
         ("train.csv", separated(ROWS, ",")),
-        ("train.tsv.gz", gzip.compress(separated(ROWS, "\t"))),
+        ("train.tsv.gz", gzip.compress(separated(ROWS, "\t"), mtime=0)),
     ],
 )
 def test_formats(name: str, content: bytes, mirror: Mirror, import_pairs: Import) -> None:
