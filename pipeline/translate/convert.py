@@ -134,7 +134,8 @@ def convert(arrays: Arrays, model: Model, scratch: Path) -> Path:
         converter = MarianConverter(str(scratch / "model.npz"), [str(path) for path in vocabularies])
         return Path(converter.convert(str(scratch / "converted")))
     except (ValueError, KeyError) as error:
-        raise InputError(_refusal(model.weights, str(error))) from error
+        reason = str(error)  # and no more of it: it holds the file that the converter has left open
+    raise InputError(_refusal(model.weights, reason))
 
 
 def publish(converted: Path, model: Model, output: Path) -> None:

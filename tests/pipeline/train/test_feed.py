@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 from itertools import islice
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -17,6 +16,8 @@ from pipeline.common.errors import InputError
 from pipeline.train.curriculum import Curriculum, read_curriculum
 from pipeline.train.feed import CLOSED, LOST, Feed, State
 from tests.pipeline.train import tiny
+from tests.pipeline.train.training import opustrainer_workers
+from tests.runners.scripts import eventually
 
 ALL = {"bicameral": True, "phonemic": True}
 LINES = 200
@@ -122,11 +123,9 @@ def test_a_feed_whose_worker_is_killed_ends_and_says_so(
     process, stream = started(feed(tmp_path, "student", workers=2))
     with stream:
         assert stream.readline()
-        by_worker = {
-            child for child in psutil.Process(process.pid).children() if "shuffle" not in str(child.cmdline())
-        }
-        assert len(by_worker) == 2
-        by_worker.pop().send_signal(signal.SIGKILL)
+        feeding = psutil.Process(process.pid)
+        assert eventually(lambda: len(opustrainer_workers(feeding)) == 2)
+        opustrainer_workers(feeding)[0].kill()
         stream.read()  # to its end
     process.join(60)
     assert process.exitcode == LOST

@@ -18,11 +18,13 @@ from tests.pipeline.train.training import (
     metrics,
     names,
     newest_update,
+    opustrainer_workers,
     running,
     student_files,
     train,
     wait_for_sets,
 )
+from tests.runners.scripts import eventually
 
 pytestmark = pytest.mark.marian
 
@@ -154,7 +156,8 @@ def test_a_killed_worker_of_opustrainer_is_worth_another_attempt(tmp_path: Path)
     with running(tmp_path, with_workers(tmp_path)) as process:
         wait_for_sets(tmp_path, 1)
         (feeding,) = (child for child in psutil.Process(process.pid).children() if child.children())
-        next(child for child in feeding.children() if "shuffle" not in str(child.cmdline())).kill()
+        assert eventually(lambda: len(opustrainer_workers(feeding)) == 2)
+        opustrainer_workers(feeding)[0].kill()
         assert process.wait(timeout=60) == 75, (tmp_path / "log").read_text()
     assert "A worker of OpusTrainer died" in (tmp_path / "log").read_text()
     assert names(tmp_path / "out") == []

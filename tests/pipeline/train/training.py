@@ -5,10 +5,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import yaml
 
 from pipeline.alignments.icu_tokens import tokenize
@@ -55,6 +56,16 @@ def metrics(folder: Path) -> Any:
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
+
+
+def opustrainer_workers(feeding: psutil.Process) -> list[psutil.Process]:
+    """OpusTrainer's workers among the children of what feeds Marian; others shuffle, and end."""
+    workers = []
+    for child in feeding.children():
+        with suppress(psutil.NoSuchProcess):
+            if "shuffle" not in str(child.cmdline()):
+                workers.append(child)
+    return workers
 
 
 @contextmanager
