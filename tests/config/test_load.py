@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from tests.config.texts import SMALL, problem_of, problems_of, with_line
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.load import config_notes, load_config, parse_config
+from translations_assets.config.migrate import migrated
 
 
 def test_a_short_config_has_the_defaults_of_production() -> None:
@@ -228,8 +229,41 @@ def test_a_threshold_that_matches_no_dataset() -> None:
     lines = "  bicleaner:\n    dataset-thresholds:\n      opus_ParaCrawl_v90: 0.7"
     assert problem_of(with_line(lines, "  trg: ru")) == (
         "7 experiment.bicleaner.dataset-thresholds.opus_ParaCrawl_v90: matches no dataset in datasets.train."
-        " Did you mean 'opus_ParaCrawl_v9'?"
+        " Did you mean 'opus_ParaCrawl_v9'? Names: opus_ParaCrawl_v9"
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("mtdata_ELRC-convention_against_torture_other_cruel_inhuman_or_degrading_treatment-1-eng-rus",
+         "mtdata_ELRC-convention_against_torture_other_cruel_inhuma_e7d71e"),
+        ("opus_Œuvres/v1", "opus_Œuvres_v1"),
+        (f"url_file:///folder/{'a' * 60}.[LANG].zst", f"url_file_{'a' * 60}_f088ed"),
+    ],
+)  # fmt: skip
+def test_a_threshold_in_the_documented_form_is_as_it_is_written(key: str, name: str) -> None:
+    text = with_line(f"  bicleaner:\n    dataset-thresholds:\n      {name}: 0.7", "  trg: ru")
+    text = text.replace("opus_ParaCrawl/v9", key)
+    config = parse_config(text, "my.yml")
+    assert config.experiment.bicleaner.dataset_thresholds == {name: 0.7}
+    assert config_notes(text, "my.yml") == []
+    assert migrated(text, "my.yml") == (text, [])
+    by_key = text.replace(name, f"'{key}'")
+    assert parse_config(by_key, "my.yml") == config
+    assert migrated(by_key, "my.yml")[0] == text
+
+
+def test_the_names_that_a_threshold_may_have_are_listed_the_nearest_first() -> None:
+    lines = "  bicleaner:\n    dataset-thresholds: {opus_Books_1: 0.7}"
+    text = with_line(lines, "  trg: ru").replace("v9\n", "v9\n    - opus_Books/v1\n")
+    assert problem_of(text).endswith(
+        "datasets.train. Did you mean 'opus_Books_v1'? Names: opus_Books_v1, opus_ParaCrawl_v9"
+    )
+    many = "".join(f"    - opus_Books/v{number}\n" for number in range(30))
+    assert problem_of(text.replace("    - opus_Books/v1\n", many)).endswith(" and 11 more")
+    lines = "  monocleaner:\n    mono-src: {dataset-thresholds: {opus_Books_1: 0.7}}"
+    assert problem_of(with_line(lines, "  trg: ru")).endswith("in datasets.mono-src. It lists none")
 
 
 def test_a_threshold_of_mono_text_is_matched_with_its_own_side() -> None:
@@ -247,7 +281,7 @@ def test_a_weight_that_matches_no_dataset() -> None:
     text = with_line(f"  corpus-max-sentences: 9\n  merging:\n{weights}", "  trg: ru")
     assert problem_of(text) == (
         "9 experiment.merging.dataset-weights.train.opus_ParaCrawl_9: matches no dataset in datasets.train."
-        " Did you mean 'opus_ParaCrawl_v9'?"
+        " Did you mean 'opus_ParaCrawl_v9'? Names: opus_ParaCrawl_v9"
     )
 
 

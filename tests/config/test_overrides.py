@@ -36,7 +36,7 @@ def test_the_name_of_a_threshold_may_hold_dots() -> None:
         apply_overrides(CONFIG, {"experiment.bicleaner.dataset-thresholds.opus_ParaCrawl.v9": 0.7})
     assert str(caught.value) == (
         "overrides: experiment.bicleaner.dataset-thresholds.opus_ParaCrawl.v9: matches no dataset in "
-        "datasets.train. Did you mean 'opus_ParaCrawl_v9'?"
+        "datasets.train. Did you mean 'opus_ParaCrawl_v9'? Names: opus_ParaCrawl_v9"
     )
 
 

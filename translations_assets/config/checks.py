@@ -15,7 +15,7 @@ from translations_assets.config.check_ctranslate2 import check_ctranslate2
 from translations_assets.config.check_marian import check_marian_args
 from translations_assets.config.datasets import SETS, Dataset, parse_dataset
 from translations_assets.config.edits import at
-from translations_assets.config.errors import ConfigError, suggestion
+from translations_assets.config.errors import ConfigError, among, suggestion
 from translations_assets.config.known import sacrebleu_sets
 from translations_assets.config.languages import Language, languages
 from translations_assets.config.yaml_reader import KeyPath
@@ -194,8 +194,7 @@ def _names_without_dataset(config: Mapping[str, Any]) -> Found:
         values = at(config, where)
         for name in values if isinstance(values, Mapping) else ():
             if name not in slugs:
-                message = f"matches no dataset in datasets.{category}.{suggestion(name, slugs)}"
-                yield (*where, name), message
+                yield (*where, name), f"matches no dataset in datasets.{category}.{among(name, slugs)}"
 
 
 def _scored_without_english(config: Mapping[str, Any]) -> Found:

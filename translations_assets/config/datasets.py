@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from urllib.parse import urlsplit
 
 from translations_assets.config.errors import ConfigError, suggestion
 
@@ -38,6 +40,7 @@ FORMS = {
 }
 
 PLACEHOLDER = "[LANG]"
+BY_URL = ("url", "tmx")  # providers whose names may be URLs
 URL_SCHEMES = ("https", "http", "gs", "file")
 SLUG_LENGTH = 50
 
@@ -60,19 +63,20 @@ class Dataset:
 
     @property
     def slug(self) -> str:
-        """The key as it stands in labels and in `dataset-thresholds`: letters, digits, `_` and `-`.
+        """The key as it stands in labels and thresholds: letters and digits of any script, `_` and `-`.
 
         Written as upstream writes it: dots and slashes become `_`; a long name is cut at 50 characters and
-        a URL to its host and file name, and both end in the start of the name's MD5.
+        a URL to its host and file name, and both end in the start of the name's MD5. The slug of a slug is
+        the slug itself.
         """
         prefix = f"aug-{self.augmentation}_" if self.augmentation else ""
         name = prefix + self.name
         digest = hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()[:6]
         if "://" in self.name:
             name = f"{prefix}{_url_slug(self.name)}_{digest}"
-        elif len(name) > SLUG_LENGTH:
+        elif len(name) > SLUG_LENGTH and not _is_cut(self.provider, name):
             name = f"{name[:SLUG_LENGTH]}_{digest}"
-        return f"{self.provider}_{re.sub('://|[^A-Za-z0-9_-]', '_', name)}"
+        return f"{self.provider}_{''.join(c if _stands_in_slugs(c) else '_' for c in name)}"
 
 
 def parse_dataset(key: str) -> Dataset:
@@ -144,8 +148,21 @@ def _check_url(name: str) -> None:
         )
 
 
+def _is_cut(provider: str, name: str) -> bool:
+    """Whether a name is that of a slug already, which ends in a digest; no provider has such names itself."""
+    most = "" if provider in BY_URL else SLUG_LENGTH
+    return re.fullmatch(rf".{{{SLUG_LENGTH},{most}}}_[0-9a-f]{{6}}", name) is not None
+
+
+def _stands_in_slugs(character: str) -> bool:
+    """Letters with their marks, digits, `_` and `-`."""
+    return character in "_-" or unicodedata.category(character)[0] in "LMN"
+
+
 def _url_slug(url: str) -> str:
-    scheme, _, rest = url.partition("://")
-    host = rest.partition("/")[0] or scheme
-    host = "gcp" if host == "storage.googleapis.com" else host
-    return f"{host}_{PurePosixPath(url).stem.replace(PLACEHOLDER, '').strip('.')}"
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # told of by the schema
+        parts = urlsplit(re.sub(r"[^\w.:/-]", "", url, flags=re.ASCII))
+    host = "gcp" if parts.hostname == "storage.googleapis.com" else parts.hostname or parts.scheme
+    return f"{host}_{PurePosixPath(parts.path).stem.replace(f'.{PLACEHOLDER}', '').replace(PLACEHOLDER, '')}"

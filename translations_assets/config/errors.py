@@ -44,3 +44,13 @@ def suggestion(word: str, allowed: Iterable[str]) -> str:
     """` Did you mean 'x'?` with the name that is nearest to the word, or nothing when none is near."""
     near = nearest(word, allowed)
     return f" Did you mean {near!r}?" if near else ""
+
+
+def among(word: str, names: Iterable[str], *, most: int = 20) -> str:
+    """` Did you mean 'x'? Names: x, y, z`, the nearest first; of many only so many, and how many more."""
+    allowed = list(names)
+    near = nearest(word, allowed)
+    ordered = sorted(allowed, key=lambda name: name != near)
+    more = f" and {len(allowed) - most} more" if len(allowed) > most else ""
+    said = f" Did you mean {near!r}?" if near else ""
+    return f"{said} Names: {', '.join(ordered[:most])}{more}" if allowed else " It lists none"
