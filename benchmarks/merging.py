@@ -16,7 +16,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -26,11 +25,11 @@ from random import Random
 
 import numpy as np
 import numpy.typing as npt
-import psutil
 
+from benchmarks.memory import Peak
 from benchmarks.uniformity import print_uniformity
-from pipeline.clean.selection import places
 from pipeline.common.lines import open_bytes, write_lines
+from pipeline.common.selection import places
 
 SHARES = (0.5, 0.3, 0.15, 0.05)  # of the pairs, by data set
 DUPLICATES = 0.3
@@ -213,38 +212,6 @@ def measure(name: str, command: Sequence[str], output: Path, memory: int, pairs:
         digest.update(path.read_bytes())
         path.unlink()
     return digest.hexdigest()
-
-
-class Peak:
-    """The largest memory of a process and its children together, looked at 20 times a second.
-
-    Pages that several processes share count once (proportional set size), as far as the kernel tells.
-    """
-
-    def __init__(self, pid: int) -> None:
-        self.megabytes = 0.0
-        self._process = psutil.Process(pid)
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._watch)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Look no longer."""
-        self._stopped.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._stopped.wait(0.05):
-            self.megabytes = max(self.megabytes, self._now() / 1e6)
-
-    def _now(self) -> int:
-        total = 0
-        try:
-            for process in (self._process, *self._process.children(recursive=True)):
-                total += process.memory_full_info().pss
-        except psutil.Error:
-            pass
-        return total
 
 
 def _child_seconds() -> float:

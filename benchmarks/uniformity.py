@@ -2,8 +2,9 @@
 
     python -m benchmarks.uniformity
 
-Samples by the importers' reservoir and by the merges' --max-sentences, of zstd and gz; over 20 stretches of
-the text and over four data sets. With a sound sampler one figure of a thousand is below 0.001.
+Samples by the reservoir (of vocabularies, say), by the monolingual importers and by the merges'
+--max-sentences, of zstd and gz; over 20 stretches of the text and over four data sets. With a sound sampler
+one figure of a thousand is below 0.001.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from pipeline.clean.merge_mono import main as merge_mono
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.sampling import sample
+from pipeline.data.limited import write_limited
 
 SIZES = (2_000, 1_200, 600, 200)  # lines of the data sets
 SHARES = (0.01, 0.1, 0.5)
@@ -35,7 +37,7 @@ def print_uniformity(folder: Path) -> None:
     """Measure and print, with the files in a folder."""
     for suffix in (".zst", ".gz"):
         files = write_texts(folder, suffix)
-        for name, sampler in (("importers", by_reservoir), ("merges", by_merge)):
+        for name, sampler in SAMPLERS.items():
             for share in SHARES:
                 stretches, datasets = p_values(files, sampler, share)
                 print(
@@ -59,9 +61,16 @@ def _line(number: int) -> str:
 
 
 def by_reservoir(files: Sequence[Path], size: int, seed: int) -> Iterator[int]:
-    """Numbers of the lines that the importers' sampler chooses."""
-    lines = (line for file in files for line in read_lines(file))
-    return (int(line.split(" ", 1)[0]) for line in sample(lines, size, seed))
+    """Numbers of the lines that a reservoir holds in the end."""
+    return map(_number, sample(_lines(files), size, seed))
+
+
+def by_import(files: Sequence[Path], size: int, seed: int) -> Iterator[int]:
+    """Numbers of the lines that a monolingual importer chooses."""
+    with tempfile.TemporaryDirectory() as name:
+        chosen = Path(name) / f"chosen{files[0].suffix}"
+        write_limited(_lines(files), size, str(seed), chosen, Path(name))
+        return iter(list(map(_number, read_lines(chosen))))
 
 
 def by_merge(files: Sequence[Path], size: int, seed: int) -> Iterator[int]:
@@ -81,7 +90,18 @@ def by_merge(files: Sequence[Path], size: int, seed: int) -> Iterator[int]:
             str(nothing),
         ]
         merge_mono([*command, "--max-sentences", str(size), "--seed", str(seed), "--output", str(output)])
-        return iter([int(line.split(" ", 1)[0]) for line in read_lines(output / "mono.en.zst")])
+        return iter(list(map(_number, read_lines(output / "mono.en.zst"))))
+
+
+SAMPLERS: dict[str, Sampler] = {"reservoir": by_reservoir, "importers": by_import, "merges": by_merge}
+
+
+def _lines(files: Sequence[Path]) -> Iterator[str]:
+    return (line for file in files for line in read_lines(file))
+
+
+def _number(line: str) -> int:
+    return int(line.split(" ", 1)[0])
 
 
 def p_values(files: Sequence[Path], sampler: Sampler, share: float) -> tuple[float, float]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pipeline.clean.columns import Dataset
 from pipeline.clean.merging import Judgement, Verdict
-from pipeline.clean.selection import Selection, quotas
+from pipeline.clean.quotas import quotas
 from pipeline.clean.shuffling import BYTES_A_BYTE, Shuffle
 from pipeline.clean.tally import MAX_SAMPLES, SAMPLE_CHARACTERS, Tally
 from pipeline.clean.tasks import PROCESS_MB, processes, run_all
@@ -19,6 +19,7 @@ from pipeline.clean.writing import write_side
 from pipeline.common.lines import write_lines
 from pipeline.common.resources import memory_mb
 from pipeline.common.script import write_json
+from pipeline.common.selection import Selection
 
 logger = logging.getLogger(__name__)
 

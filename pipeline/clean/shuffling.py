@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.clean.selection import Places, places
+from pipeline.common.selection import Places, places
 
 BYTES_A_BYTE = 8  # in memory for each byte of a text that is shuffled
 
@@ -17,7 +17,7 @@ BYTES_A_BYTE = 8  # in memory for each byte of a text that is shuffled
 class Shuffle:
     """A random order that the seed and the lines' numbers fix, whatever the lines and the limit are.
 
-    The n-th line's place is that of pipeline.clean.selection.places. Lines are dealt by their places to
+    The n-th line's place is that of pipeline.common.selection.places. Lines are dealt by their places to
     buckets of about `limit` bytes, on disk in `folder`, and each bucket is sorted in memory; a text that
     makes one bucket stays in memory.
     """

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.clean.shuffling import Shuffle
-from pipeline.common.line_blocks import BlockWriter, line_ends, read_blocks
+from pipeline.common.line_blocks import BlockWriter, kept_lines, line_ends, read_blocks
 
 Numbers = npt.NDArray[np.int64]
 
@@ -45,12 +45,4 @@ def _kept_blocks(
             for line in lines[sample[begin:end] - first].tolist():
                 sampled.append(block[starts[line] : ends[line] - 1].decode("utf-8"))
             first += len(lines)
-            yield _joined(block, starts, ends, kept)
-
-
-def _joined(block: bytes, starts: Numbers, ends: Numbers, kept: npt.NDArray[np.bool_]) -> bytes:
-    """The lines to keep; runs of them are copied at once."""
-    change = np.diff(kept, prepend=False, append=False)
-    edges = np.flatnonzero(change)
-    begins, stops = starts[edges[::2]], ends[edges[1::2] - 1]
-    return b"".join([block[begin:stop] for begin, stop in zip(begins.tolist(), stops.tolist(), strict=True)])
+            yield kept_lines(block, ends, kept)

@@ -47,6 +47,14 @@ def line_ends(block: bytes) -> npt.NDArray[np.int64]:
     return np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")) + 1
 
 
+def kept_lines(block: bytes, ends: npt.NDArray[np.int64], kept: npt.NDArray[np.bool_]) -> bytes:
+    """The lines of a block that are to be kept, given where all end; runs of them are copied at once."""
+    edges = np.flatnonzero(np.diff(kept, prepend=False, append=False))
+    starts = np.concatenate(([0], ends))
+    begins, stops = starts[edges[::2]].tolist(), starts[edges[1::2]].tolist()
+    return b"".join([block[begin:stop] for begin, stop in zip(begins, stops, strict=True)])
+
+
 class BlockWriter(LineWriter):
     """A LineWriter that takes many lines at a time; the bytes do not depend on where blocks end."""
 

@@ -1,7 +1,7 @@
 """The frame of the monolingual importers: options, a uniform sample of a text that is too long, statistics.
 
-An importer is this frame with a function that downloads a dataset and yields its lines. Memory grows with
---max-sentences, not with the dataset.
+An importer is this frame with a function that downloads a dataset and yields its lines. Memory grows neither
+with the dataset nor with --max-sentences.
 """
 
 import argparse
@@ -10,11 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.common.lines import LineWriter, write_lines
-from pipeline.common.sampling import Reservoir, sample
 from pipeline.common.script import new_folder
 from pipeline.data.imports import (
-    SAMPLES,
     SEED,
     Origin,
     Stats,
@@ -25,6 +22,7 @@ from pipeline.data.imports import (
     scratch_folder,
     shown,
 )
+from pipeline.data.limited import write_limited
 
 log = logging.getLogger(__name__)
 
@@ -41,14 +39,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Text:
-    """Lines to be read once, and where they came from.
-
-    `chosen` says that the importer itself ends at the limit, with lines that need no sampling any more.
-    """
+    """Lines to be read once, and where they came from."""
 
     lines: Iterable[str]
     origin: Origin
-    chosen: bool = False
 
 
 Download = Callable[[Request, Path], Text]
@@ -68,8 +62,7 @@ def import_mono(parser: argparse.ArgumentParser, argv: Sequence[str] | None, dow
     with scratch_folder(output, args.dataset) as scratch:
         text = download(request, scratch)
         file = scratch / f"mono.{args.lang}.zst"
-        stats = _write_chosen(text, file) if text.chosen else _write_sample(text, file, request)
-        publish([file], stats, output)
+        publish([file], _write(text, file, request, scratch), output)
 
 
 def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
@@ -85,23 +78,10 @@ def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> a
     return args
 
 
-def _write_sample(text: Text, file: Path, request: Request) -> Stats:
-    kept: Reservoir[str] = Reservoir(request.max_sentences, f"{SEED} {request.dataset}")
-    for line in text.lines:
-        kept.add(one_line(line))
-    refuse_empty(kept.seen, text.origin)
-    written = write_lines(file, kept.items())
-    log.info("Read %s lines, wrote %s", f"{kept.seen:,}", f"{written:,}")
-    samples: list[object] = [shown(line) for line in sample(kept.items(), SAMPLES, SEED)]
-    return import_stats(written, {"not in the sample": kept.seen - written}, samples, text.origin)
-
-
-def _write_chosen(text: Text, file: Path) -> Stats:
-    samples: Reservoir[str] = Reservoir(SAMPLES, SEED)
-    with LineWriter(file) as writer:
-        for line in text.lines:
-            writer.write(one_line(line))
-            samples.add(line)
-    refuse_empty(writer.lines, text.origin)
-    log.info("Wrote %s lines", f"{writer.lines:,}")
-    return import_stats(writer.lines, {}, [shown(line) for line in samples.items()], text.origin)
+def _write(text: Text, file: Path, request: Request, scratch: Path) -> Stats:
+    lines = map(one_line, text.lines)
+    limited = write_limited(lines, request.max_sentences, f"{SEED} {request.dataset}", file, scratch)
+    refuse_empty(limited.lines, text.origin)
+    log.info("Read %s lines, wrote %s", f"{limited.lines:,}", f"{limited.written:,}")
+    dropped = {"not in the sample": limited.lines - limited.written}
+    return import_stats(limited.written, dropped, [shown(line) for line in limited.few], text.origin)

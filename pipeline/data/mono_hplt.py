@@ -75,7 +75,7 @@ class _Reader:
         self._documents = {"read": 0, "kept": 0}
         self._shards: dict[str, object] = {"listed": len(self._urls)}
         origin.details = {"shards": self._shards, "documents": self._documents}
-        return Text(self._lines(), origin, chosen=True)
+        return Text(self._lines(), origin)
 
     def _lines(self) -> Iterator[str]:
         for number, url in enumerate(self._urls, start=1):

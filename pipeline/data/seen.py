@@ -15,7 +15,7 @@ class Seen:
     """
 
     def __init__(self) -> None:
-        self._places = array("Q", bytes(8 * FIRST_SIZE))
+        self._places = array("Q", [FREE]) * FIRST_SIZE
         self._count = 0
 
     def __len__(self) -> int:
@@ -43,7 +43,7 @@ class Seen:
 
     def _grow(self) -> None:
         earlier = self._places
-        self._places = array("Q", bytes(16 * len(earlier)))
+        self._places = array("Q", [FREE]) * (2 * len(earlier))
         for number in earlier:
             if number != FREE:
                 self._put(number)

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks import uniformity
-from benchmarks.uniformity import SIZES, Sampler, by_merge, by_reservoir, p_value, p_values, write_texts
+from benchmarks.uniformity import SAMPLERS, SIZES, Sampler, by_reservoir, p_value, p_values, write_texts
 
 
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.5])
 @pytest.mark.parametrize("suffix", [".zst", ".gz"])
-@pytest.mark.parametrize("sampler", [by_reservoir, by_merge])
+@pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
 def test_every_line_is_as_likely(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sampler: Sampler, suffix: str, share: float
 ) -> None:

@@ -1,12 +1,12 @@
-"""A uniform choice among rows whose number is known, worked out for many rows at once.
+"""A uniform choice among rows, worked out for many rows at once, in memory that does not grow with them.
 
 Every row has a place, a pseudo-random number that the seed and the row's number fix; chosen are the rows with
-the lowest places. So the choice does not depend on how a text is cut into blocks, memory does not grow with
-the text, and a smaller choice by the same seed is part of a larger one.
+the lowest places. So the choice does not depend on how a text is cut into blocks, and a smaller choice by the
+same seed is part of a larger one. `Selection` needs the number of rows; until it is known, `Candidates` tells
+which rows cannot be chosen any more.
 """
 
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Iterator
 from hashlib import blake2b
 
 import numpy as np
@@ -42,7 +42,13 @@ class Selection:
         """For each of `count` rows from number `first` on whether it is chosen."""
         if self._last is None:
             return np.full(count, self._size > 0)
-        return places(first, count, self._seed) <= self._last
+        return self.takes(places(first, count, self._seed))
+
+    def takes(self, place: Places) -> npt.NDArray[np.bool_]:
+        """For each place of a row whether it is chosen."""
+        if self._last is None:
+            return np.full(len(place), self._size > 0)
+        return place <= self._last
 
     def numbers(self) -> npt.NDArray[np.int64]:
         """The numbers of the chosen rows, in order."""
@@ -71,30 +77,19 @@ class Selection:
         return np.uint64(np.partition(np.concatenate(rivals), rank)[rank])
 
 
-def quotas(sizes: Sequence[int], weights: Sequence[Fraction], size: int) -> list[int]:
-    """How many of `size` rows each data set gives: in proportion to its weight times its rows.
+class Candidates:
+    """Which rows of a stream may be among the `size` with the lowest places of all.
 
-    No data set gives more than it has; the others make up for that, in the same proportion. Gives
-    min(size, sum(sizes)) in all.
+    Of n rows about size * (1 + log(n / size)) are let through.
     """
-    given = [0] * len(sizes)
-    open_sets = [number for number, rows in enumerate(sizes) if rows]
-    left = min(size, sum(sizes))
-    while open_sets:
-        whole = sum(weights[n] * sizes[n] for n in open_sets)
-        shares = {n: left * weights[n] * sizes[n] / whole for n in open_sets}
-        full = [n for n in open_sets if shares[n] >= sizes[n]]
-        if not full:
-            break
-        for n in full:
-            given[n] = sizes[n]
-            left -= sizes[n]
-            open_sets.remove(n)
-    else:
-        return given
-    for n in open_sets:
-        given[n] = int(shares[n])
-    by_remainder = sorted(open_sets, key=lambda n: (given[n] - shares[n], n))
-    for n in by_remainder[: left - sum(given[n] for n in open_sets)]:
-        given[n] += 1
-    return given
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._counts = np.zeros(1 << BITS, dtype=np.int64)  # rows so far, by the leading bits of their places
+
+    def among(self, place: Places) -> npt.NDArray[np.bool_]:
+        """For the next rows' places whether they may be chosen, as far as can be said by now."""
+        box = (place >> np.uint64(64 - BITS)).astype(np.int64)
+        self._counts += np.bincount(box, minlength=1 << BITS)
+        candidates: npt.NDArray[np.bool_] = box <= np.searchsorted(np.cumsum(self._counts), self._size)
+        return candidates
