@@ -1,4 +1,6 @@
-"""Finds lines that stand in a dev or test set, or are nearly the same as one of its lines.
+"""Finds pairs and lines that stand in a dev or test set, or lines that are nearly the same as one of its.
+
+Which pairs and lines of these sets are held out, pipeline.clean.held_out says, for merging as well.
 
 A line that is held out is cut into parts of equal length. A line of text that has some of them is compared
 with it as a whole; a line that has none differs all over. Memory grows with the held-out lines alone.
@@ -12,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.checks.letters import BLOCK_LINES, Hashes, Letters, Positions
-from pipeline.clean.held_out import held_out_lines
+from pipeline.checks.letters import BLOCK_LINES, Hashes, Letters, Positions, pair_hashes
+from pipeline.clean.held_out import held_out_lines, held_out_pairs
 from pipeline.common.text import normal_form
 
 SIMILAR = 0.8  # of all three-letter sequences of both lines, so many are in both (Jaccard)
@@ -30,10 +32,10 @@ SAMPLE_CHARACTERS = 300
 
 
 class HeldOut:
-    """The held-out lines, made ready for the search."""
+    """The held-out lines of a language, made ready for the search."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self.lines = sorted(held_out_lines(paths))
+    def __init__(self, paths: Sequence[Path], lang: str) -> None:
+        self.lines = sorted(held_out_lines(paths, lang))
         self.numbers = {line: number for number, line in enumerate(self.lines)}
         blocks = [Letters(self.lines[i : i + BLOCK_LINES]) for i in range(0, len(self.lines), BLOCK_LINES)]
         lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(block.lengths for block in blocks)])
@@ -200,3 +202,28 @@ class Overlap:
             **{kind: self._counts[kind] for kind in ("exact", "same_letters", "similar")},
             "samples": self._samples,
         }
+
+
+class WholePairs:
+    """Counts the pairs of a corpus that are held out as a whole."""
+
+    def __init__(self, files: Sequence[Sequence[Path]]) -> None:
+        self._pairs = held_out_pairs(files)
+        sides = [Letters(side).line_hashes for side in zip(*sorted(self._pairs), strict=True)]
+        self._hashes = np.unique(pair_hashes(*sides)) if sides else _NONE
+        self._found = 0
+        self._samples: list[tuple[str, ...]] = []
+
+    def add(self, block: Sequence[Sequence[str]], letters: Sequence[Letters]) -> None:
+        """Look for held-out pairs in a block; only those with the letters of one are compared."""
+        hashes = pair_hashes(*(side.line_hashes for side in letters))
+        for line in np.flatnonzero(np.isin(hashes, self._hashes)).tolist():
+            pair = tuple(normal_form(side[line]) for side in block)
+            if pair in self._pairs:
+                self._found += 1
+                if len(self._samples) < SAMPLES:
+                    self._samples.append(tuple(side[:SAMPLE_CHARACTERS] for side in pair))
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers of pairs, and a few of them."""
+        return {"held_out_pairs": len(self._pairs), "exact": self._found, "samples": self._samples}

@@ -24,6 +24,7 @@ BLOCK_LINES = 8192
 CODES = 0x110000
 LINE_FEED = 10
 BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2^64
+PAIR_FACTOR = np.uint64(0xD6E8FEB86659FD93)
 INVERSE = pow(BASE, -1, 1 << 64)
 
 
@@ -109,6 +110,11 @@ def _kept() -> npt.NDArray[np.bool_]:
 def _numbers() -> Hashes:
     """A number for each code point that looks random (SplitMix64, Steele et al. 2014)."""
     return mix(np.arange(1, CODES + 1, dtype=np.uint64) * np.uint64(BASE))
+
+
+def pair_hashes(src: Hashes, trg: Hashes) -> Hashes:
+    """The hashes of pairs by those of their sides, which may not change places."""
+    return np.asarray(src * PAIR_FACTOR + trg)
 
 
 def mix(numbers: Hashes) -> Hashes:

@@ -7,9 +7,11 @@ writes numbers.json:
 
     lines         how many there are
     sides         of each text: empty lines; with --identify the languages that py3langid finds in a sample
-                  of 2,000 lines; with --held-out-… lines that are held out: exact (NFC, white space
-                  collapsed), with the same letters (case, punctuation, digits, white space aside), or
-                  similar (most three-letter sequences agree), the latter two of some length
+                  of 2,000 lines; with --held-out-… lines that are held out, of those with at least five
+                  words there: exact (NFC, white space collapsed), with the same letters (case,
+                  punctuation, digits, white space aside), or similar (most three-letter sequences
+                  agree), the latter two of some length
+    held_out_pairs  with --whole-pairs: pairs that are held out as a whole, however short
     duplicates    the share of lines (pairs) whose letters are those of an earlier one
     copied        pairs whose sides have the same letters
     length_ratio  pairs whose lengths, compared with each other, are more than three times off the median
@@ -27,10 +29,10 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.checks.held_out import HeldOut, Overlap
+from pipeline.checks.held_out import HeldOut, Overlap, WholePairs
 from pipeline.checks.languages import language_numbers
 from pipeline.checks.lengths import LengthRatios
-from pipeline.checks.letters import Hashes, Letters, read_blocks
+from pipeline.checks.letters import Hashes, Letters, pair_hashes, read_blocks
 from pipeline.checks.repetitions import Repetitions
 from pipeline.common.errors import InputError
 from pipeline.common.sampling import Reservoir
@@ -42,7 +44,6 @@ logger = logging.getLogger(__name__)
 LANGUAGE_SAMPLE = 2_000
 SAMPLES = 5
 SAMPLE_CHARACTERS = 300
-PAIR_FACTOR = np.uint64(0xD6E8FEB86659FD93)
 
 
 class Side:
@@ -51,7 +52,7 @@ class Side:
     def __init__(self, lang: str, held_out: Sequence[Path], identify: bool, seed: int) -> None:
         self._lang = lang
         self._empty = 0
-        self._overlap = Overlap(HeldOut(held_out)) if held_out else None
+        self._overlap = Overlap(HeldOut(held_out, lang)) if held_out else None
         self._sample: Reservoir[str] | None = (
             Reservoir(LANGUAGE_SAMPLE, f"language {seed}") if identify else None
         )
@@ -103,6 +104,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     if len(args.langs) != len(args.texts) or len(args.texts) > 2:
         raise InputError("Give one text and its language with --texts and --langs, or two of each.")
+    if args.whole_pairs and len(args.texts) != 2:
+        raise InputError("--whole-pairs is for two parallel texts.")
     with staged(args.output) as (output, _):
         numbers = text_numbers(args)
         if not numbers["lines"]:
@@ -117,6 +120,7 @@ def text_numbers(args: argparse.Namespace) -> dict[str, Any]:
         Side(lang, files, args.identify, args.seed) for lang, files in zip(args.langs, held_out, strict=False)
     ]
     repetitions, ratios, copies = Repetitions(), LengthRatios(), Copies()
+    pairs = WholePairs(held_out) if args.whole_pairs else None
     lines = 0
     for block in read_blocks(args.texts):
         letters = [Letters(texts) for texts in block]
@@ -127,26 +131,28 @@ def text_numbers(args: argparse.Namespace) -> dict[str, Any]:
         if len(block) > 1:
             ratios.add(*block)
             copies.add(block[0], block[1], letters)
+        if pairs:
+            pairs.add(block, letters)
     logger.info("Read %s lines of %s", f"{lines:,}", ", ".join(map(str, args.texts)))
     numbers = {
         "lines": lines,
         "sides": [side.to_json() for side in sides],
         "duplicates": repetitions.to_json(),
     }
-    return numbers | (
-        {"copied": copies.to_json(), "length_ratio": ratios.to_json()} if len(args.texts) > 1 else {}
-    )
+    if pairs:
+        numbers["held_out_pairs"] = pairs.to_json()
+    if len(args.texts) > 1:
+        numbers |= {"copied": copies.to_json(), "length_ratio": ratios.to_json()}
+    return numbers
 
 
 def _add_repetitions(
     repetitions: Repetitions, block: Sequence[Sequence[str]], letters: Sequence[Letters]
 ) -> None:
     """Add the hashes of the lines that have letters on all sides."""
-    hashes: Hashes = np.zeros(len(block[0]), dtype=np.uint64)
-    with_letters = np.ones(len(block[0]), dtype=np.bool_)
-    for side in letters:
-        hashes = hashes * PAIR_FACTOR + side.line_hashes
-        with_letters &= side.lengths > 0
+    sides = [side.line_hashes for side in letters]
+    hashes: Hashes = pair_hashes(*sides) if len(sides) > 1 else sides[0]
+    with_letters = np.all([side.lengths > 0 for side in letters], axis=0)
     repetitions.add(hashes[with_letters], np.flatnonzero(with_letters), block[0])
 
 
@@ -160,6 +166,11 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--texts", required=True, nargs="+", type=Path, help="a text, or two parallel ones")
     add("--held-out-first", nargs="*", type=Path, default=[], help="files no line of which the first has")
     add("--held-out-second", nargs="*", type=Path, default=[], help="the same of the second")
+    add(
+        "--whole-pairs",
+        action="store_true",
+        help="look for held-out pairs, too; not in a model's translations",
+    )
     add("--identify", action="store_true", help="identify the languages of a sample of the lines")
     add("--seed", required=True, type=int, help="seed of the sample whose languages are identified")
     add("--output", required=True, type=Path, help="new folder for numbers.json")

@@ -6,7 +6,7 @@ texts two different ones share a key with a chance of about 10^-21.
 """
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
@@ -157,9 +157,3 @@ class KeySet:
 
     def _places(self, keys: Keys) -> npt.NDArray[np.uint64]:
         return keys[:, 0] >> np.uint64(64 - self._BITS)
-
-
-def key_set(paths: Sequence[Path], *, near: bool = False) -> KeySet:
-    """The keys of all lines of the files."""
-    keys = [keys for path in paths for _, keys in read_keys(path, near=near)]
-    return KeySet(np.concatenate(keys) if keys else np.empty((0, 2), dtype=np.uint64))

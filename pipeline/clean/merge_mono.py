@@ -12,7 +12,7 @@ Lines count as the same when they agree in NFC with white space collapsed. The r
 order:
 
     empty         nothing on it
-    held_out      it stands in a file of --held-out
+    held_out      it stands in a file of --held-out, and there has at least five words
     in_parallel   it stands in --parallel
     duplicate     it came before
     sampled_out   more than --max-sentences were left, and a uniform, seeded choice fell on others
@@ -28,8 +28,9 @@ from pathlib import Path
 
 from pipeline.clean.arguments import add_files, add_output, add_sampling, check_counts, weights_of
 from pipeline.clean.columns import Dataset
+from pipeline.clean.held_out import HeldOut
 from pipeline.clean.merged import limit_rows, write_merged
-from pipeline.clean.merging import Policy, Verdict, judge, last_side
+from pipeline.clean.merging import Policy, judge, last_side
 from pipeline.common.script import run
 from pipeline.common.staging import staged
 
@@ -62,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     logger.info("merging %s, without the lines of %s", ", ".join(args.datasets), args.parallel)
     datasets = [Dataset(name, (text,)) for name, text in zip(args.datasets, args.text, strict=True)]
     weights = weights_of(args)
-    held_out = ((Verdict.HELD_OUT, args.held_out),)
+    held_out = HeldOut((args.lang,), (args.held_out,))
     with staged(args.output) as (folder, scratch):
         policy = Policy(last_side, held_out, known=args.parallel, near=args.near_duplicates)
         judgement = judge(datasets, policy, scratch)

@@ -14,8 +14,9 @@ agree in letters and digits, whatever case, punctuation and white space are. Wha
 was, with tabs and carriage returns made spaces. The reasons to drop a pair, in this order:
 
     empty          a side is empty
-    held_out_src   the source stands in a file of --held-out-src
-    held_out_trg   the target stands in a file of --held-out-trg
+    held_out_pair  the pair stands in the files of --held-out-src and --held-out-trg
+    held_out_src   the source stands in a file of --held-out-src, and there has at least five words
+    held_out_trg   the target stands in a file of --held-out-trg, and there has at least five words
     duplicate      another pair with the same target has a better score, or the same and comes first
     sampled_out    more than --max-sentences were left, and a uniform, seeded choice fell on others
 
@@ -36,8 +37,9 @@ from pathlib import Path
 
 from pipeline.clean.arguments import add_files, add_output, add_sampling, check_counts, weights_of
 from pipeline.clean.columns import Dataset
+from pipeline.clean.held_out import HeldOut
 from pipeline.clean.merged import limit_rows, write_merged
-from pipeline.clean.merging import Policy, Verdict, judge, last_side
+from pipeline.clean.merging import Policy, judge, last_side
 from pipeline.common.errors import InputError
 from pipeline.common.script import run
 from pipeline.common.staging import staged
@@ -91,7 +93,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     logger.info("merging %s", ", ".join(args.datasets))
     datasets, weights = datasets_of(args), weights_of(args)
-    held_out = ((Verdict.HELD_OUT_SRC, args.held_out_src), (Verdict.HELD_OUT_TRG, args.held_out_trg))
+    files = (args.held_out_src, args.held_out_trg)
+    held_out = HeldOut((args.src, args.trg), files, whole_pairs=True)
     with staged(args.output) as (folder, scratch):
         judgement = judge(datasets, Policy(last_side, held_out, near=args.near_duplicates), scratch)
         if args.max_sentences:

@@ -11,7 +11,8 @@
 
 Without --mono-src and --mono-trg the parallel part alone is taken. Pairs count as the same when both sides
 agree in NFC with white space collapsed. The reasons to drop a pair, in this order: empty (a side is),
-held_out_src and held_out_trg (it stands in a file of that option), duplicate (the pair came before).
+held_out_src and held_out_trg (it stands in a file of that option, and there has at least five words),
+duplicate (the pair came before).
 
 The order is fixed by the seed and the number of lines kept. Memory and scratch space are as for
 pipeline.clean.merge_parallel; a text that memory does not hold is shuffled through the scratch space, which
@@ -25,8 +26,9 @@ from pathlib import Path
 
 from pipeline.clean.arguments import add_files, add_output
 from pipeline.clean.columns import Dataset
+from pipeline.clean.held_out import HeldOut
 from pipeline.clean.merged import write_merged
-from pipeline.clean.merging import Policy, Verdict, both_sides, judge
+from pipeline.clean.merging import Policy, both_sides, judge
 from pipeline.common.errors import InputError
 from pipeline.common.script import run
 from pipeline.common.staging import staged
@@ -64,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     datasets = datasets_of(args)
     logger.info("merging %s, seed %d", ", ".join(dataset.name for dataset in datasets), args.seed)
-    held_out = ((Verdict.HELD_OUT_SRC, args.held_out_src), (Verdict.HELD_OUT_TRG, args.held_out_trg))
+    held_out = HeldOut((args.src, args.trg), (args.held_out_src, args.held_out_trg))
     with staged(args.output) as (folder, scratch):
         judgement = judge(datasets, Policy(both_sides, held_out), scratch)
         names = (f"corpus.{args.src}.zst", f"corpus.{args.trg}.zst")

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.clean.columns import Dataset, Rows, Scores, read_datasets
-from pipeline.clean.keys import EMPTY_KEY, Keys, KeySet, key_set, pair_keys
+from pipeline.clean.held_out import HeldOut, HeldOutKeys
+from pipeline.clean.keys import EMPTY_KEY, Keys, pair_keys
 from pipeline.clean.tasks import PROCESS_MB
 from pipeline.common.errors import InputError
 from pipeline.common.external import BYTES_A_RECORD, RECORD, BestRecords, Dealt, Lines, Records
@@ -37,12 +38,13 @@ class Verdict(IntEnum):
 
     KEPT = 0
     EMPTY = 1
-    HELD_OUT_SRC = 2
-    HELD_OUT_TRG = 3
-    HELD_OUT = 4
-    IN_PARALLEL = 5
-    DUPLICATE = 6
-    SAMPLED_OUT = 7
+    HELD_OUT_PAIR = 2
+    HELD_OUT_SRC = 3
+    HELD_OUT_TRG = 4
+    HELD_OUT = 5
+    IN_PARALLEL = 6
+    DUPLICATE = 7
+    SAMPLED_OUT = 8
 
     @property
     def reason(self) -> str:
@@ -50,18 +52,24 @@ class Verdict(IntEnum):
         return self.name.lower()
 
 
+HELD_OUT_LINES = {
+    1: (Verdict.HELD_OUT,),
+    2: (Verdict.HELD_OUT_SRC, Verdict.HELD_OUT_TRG),
+}  # of rows with so many sides: the verdict for a held-out line on each of them
+
+
 @dataclass(frozen=True)
 class Policy:
     """What makes rows the same, and which lines are held out.
 
     key       the keys of rows, given the keys of their sides
-    held_out  for each side a verdict and the files whose lines get it
+    held_out  the dev and test sets
     known     text of another corpus, whose rows are dropped as in_parallel
     near      whether near-duplicates count as the same
     """
 
     key: Callable[[Sequence[Keys]], Keys]
-    held_out: tuple[tuple[Verdict, Sequence[Path]], ...]
+    held_out: HeldOut
     known: Path | None = None
     near: bool = False
 
@@ -153,7 +161,7 @@ def _add_known(rows: Rows, best: BestRecords) -> None:
 
 def _judge_alone(judgement: Judgement, rows: Sequence[Rows], policy: Policy, best: BestRecords) -> None:
     """Judge every row by itself, and let those that may be kept compete for their keys."""
-    held_out = [(verdict, key_set(files, near=policy.near)) for verdict, files in policy.held_out]
+    held_out = policy.held_out.keys(near=policy.near)
 
     def judged(stretch: Stretch) -> Dealt:
         (sides, scores), (_, first, verdicts) = stretch
@@ -167,12 +175,11 @@ def _judge_alone(judgement: Judgement, rows: Sequence[Rows], policy: Policy, bes
         best.add(dealt)
 
 
-def _judge_stretch(
-    verdicts: npt.NDArray[np.uint8], sides: Sequence[Keys], held_out: Sequence[tuple[Verdict, KeySet]]
-) -> None:
+def _judge_stretch(verdicts: npt.NDArray[np.uint8], sides: Sequence[Keys], held_out: HeldOutKeys) -> None:
     # The first reason counts, so it is written last.
-    for keys, (verdict, lines) in reversed(list(zip(sides, held_out, strict=True))):
-        verdicts[lines.holds(keys)] = verdict
+    for side, verdict in reversed(list(enumerate(HELD_OUT_LINES[len(sides)]))):
+        verdicts[held_out.has_line(side, sides[side])] = verdict
+    verdicts[held_out.has_pair(sides)] = Verdict.HELD_OUT_PAIR
     for keys in sides:
         verdicts[(keys[:, 0] == EMPTY_KEY[0]) & (keys[:, 1] == EMPTY_KEY[1])] = Verdict.EMPTY
 

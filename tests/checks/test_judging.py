@@ -55,9 +55,19 @@ def test_held_out_lines_in_training_text() -> None:
     bad = numbers.text(numbers.side("en", held_out=numbers.held_out(exact=2, samples=samples)))
     verdict = text.held_out_exact(of(bad), gates.HeldOutExact())
     assert not verdict.passed
-    assert verdict.description == "2 lines of training text stand in a dev or test set"
+    told = "2 lines of at least five words of training text stand in a dev or test set"
+    assert verdict.description == told
     assert (verdict.numbers, verdict.samples) == ({"lines, en": 2}, ["A dog."])
     assert text.held_out_exact(of(bad), gates.HeldOutExact.model_validate({"max-lines": 2})).passed
+
+
+def test_whole_pairs_that_are_held_out() -> None:
+    found = {"held_out_pairs": 7, "exact": 3, "samples": [["Cancel", "Nuligi"]]}
+    verdict = text.held_out_exact(of(numbers.text(held_out_pairs=found)), gates.HeldOutExact())
+    assert not verdict.passed
+    assert verdict.description.startswith("3 whole pairs and 0 lines of at least five words of training text")
+    assert verdict.numbers == {"whole pairs": 3, "lines, en": 0, "lines, eo": 0}
+    assert verdict.samples == ["Cancel ||| Nuligi"]
 
 
 def test_near_duplicates_of_held_out_lines() -> None:

@@ -50,7 +50,7 @@ def test_an_error_is_exit_1(command: Command) -> None:
     make("check_merge_corpus")
     said = command("checks", PARTITION)
     assert said.code == 1
-    assert "2 lines of training text stand" in said.out.replace("\n", " ")
+    assert "2 lines of at least five words" in said.out.replace("\n", " ")
     assert "38 checks: 1 failed, 5 passed, 32 not computed" in said.out
     found = by_name(command("checks", PARTITION, "--json"))[("merge_corpus", "held-out-exact")]
     assert (found["state"], found["samples"]) == ("failed", ["A dog."])
@@ -64,7 +64,7 @@ def test_without_a_terminal_a_check_is_a_line(command: Command, monkeypatch: pyt
     lines = command("checks", PARTITION).out.splitlines()
     (told,) = [line for line in lines if "held-out-exact" in line and "failed" in line]
     assert "merge_corpus" in told
-    assert "2 lines of training text stand" in told
+    assert "2 lines of at least five words" in told
     assert max(map(len, lines)) < 1000
 
 

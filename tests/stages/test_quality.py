@@ -42,6 +42,13 @@ def test_the_parallel_corpus_is_compared_with_all_dev_and_test_sets() -> None:
     assert len(held_out) == 6
     assert "dataset-test-flores_aug-upper_devtest-en-ru" in held_out
     assert step.args["identify"]
+    assert step.args["whole_pairs"]
+
+
+def test_no_whole_pairs_are_looked_for_in_what_a_teacher_translated() -> None:
+    (step,) = graph(FULL).stages["check_cefilter"]
+    assert len(files(step, "held_out_second")) == 6
+    assert not step.args["whole_pairs"]
 
 
 def test_vocabularies_are_not_judged_by_changed_test_sets() -> None:

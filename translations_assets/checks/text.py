@@ -20,17 +20,24 @@ NO_TEXT = "the training config has no such text"
 
 
 def held_out_exact(documents: Documents, thresholds: HeldOutExact) -> Verdict:
-    """Lines of training text that stand in a dev or test set."""
+    """Whole pairs of training text, and lines of at least five words, that stand in a dev or test set."""
     sides = [(side["lang"], side["held_out"]) for _, side in _sides(documents)]
     if not sides:
         return nothing(NO_TEXT)
-    found = {lang: held_out["exact"] for lang, held_out in sides}
-    total = sum(found.values())
+    whole = [text["held_out_pairs"] for text in _texts(documents) if "held_out_pairs" in text]
+    pairs = sum(found["exact"] for found in whole)
+    lines = sum(held_out["exact"] for _, held_out in sides)
+    told = [f"{pairs:,} whole pairs"] if whole else []
+    told.append(f"{lines:,} lines of at least five words")
     return Verdict(
-        total <= thresholds.max_lines,
-        f"{total:,} lines of training text stand in a dev or test set",
-        {f"lines, {lang}": lines for lang, lines in found.items()},
-        [sample["line"] for _, held_out in sides for sample in held_out["samples"].get("exact", ())],
+        max(pairs, lines) <= thresholds.max_lines,
+        f"{' and '.join(told)} of training text stand in a dev or test set",
+        ({"whole pairs": pairs} if whole else {})
+        | {f"lines, {lang}": held_out["exact"] for lang, held_out in sides},
+        [
+            *(" ||| ".join(pair) for found in whole for pair in found["samples"]),
+            *(sample["line"] for _, held_out in sides for sample in held_out["samples"].get("exact", ())),
+        ],
     )
 
 

@@ -36,11 +36,13 @@ def _error() -> Any:
 
 
 class HeldOutExact(GateSection):
-    """No line of a dev or test set stands in training text."""
+    """No pair of a dev or test set, and no line of at least five words, stands in training text."""
 
     level: Level = _error()
     max_lines: int = Field(
-        default=0, ge=0, description="lines of training text that stand in a dev or test set"
+        default=0,
+        ge=0,
+        description="pairs, or lines of at least five words, that training text has of a dev or test set",
     )
 
 
@@ -49,7 +51,8 @@ class HeldOutNear(GateSection):
 
     max_share: Share = Field(
         default=0.02,
-        description="share of the dev and test lines that are nearly the same as a training line",
+        description="share of the dev and test lines of at least five words that are nearly the same as "
+        "a training line",
     )
 
 

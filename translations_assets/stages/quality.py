@@ -28,7 +28,7 @@ def check_merge_corpus(
 ) -> None:
     """Held-out lines, languages, duplicates, lengths and empty lines of the parallel corpus."""
     if merge_corpus is not None:
-        _check_corpus(config, "corpus", merge_corpus, dataset_devtest + dataset_test)
+        _check_corpus(config, "corpus", merge_corpus, dataset_devtest + dataset_test, whole_pairs=True)
 
 
 @stage(group="checks", checks="merge_mono_src")
@@ -145,12 +145,19 @@ def _unmodified(datasets: Sequence[Corpus]) -> list[Corpus]:
     return [dataset for dataset in datasets if not parse_dataset(dataset.name).augmentation]
 
 
-def _check_corpus(config: TrainingConfig, name: str, corpus: Corpus, held_out: Sequence[Corpus]) -> None:
+def _check_corpus(
+    config: TrainingConfig,
+    name: str,
+    corpus: Corpus,
+    held_out: Sequence[Corpus],
+    *,
+    whole_pairs: bool = False,
+) -> None:
     src, trg = config.experiment.src, config.experiment.trg
     step(
         "pipeline.checks.text",
         label=f"check-{name}-{src}-{trg}",
-        args={"langs": [src, trg], "identify": bool(held_out), "seed": SEED},
+        args={"langs": [src, trg], "identify": bool(held_out), "whole_pairs": whole_pairs, "seed": SEED},
         inputs={
             "texts": [corpus.src, corpus.trg],
             "held_out_first": [dataset.src for dataset in held_out],

@@ -1,5 +1,6 @@
 """Numbers of texts."""
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from pipeline.checks.lengths import LengthRatios
 from pipeline.checks.letters import Letters
 from pipeline.checks.repetitions import Repetitions
 from pipeline.checks.text import main
+from pipeline.clean.merge_parallel import main as merge_parallel
 from pipeline.common.errors import InputError
+from pipeline.common.lines import read_lines
 from tests.pipeline.checks.helpers import numbers, text
 
 WORDS = ["river", "house", "quickly", "green", "mountain", "letter", "winter", "between", "garden"]
@@ -47,31 +50,73 @@ def overlap(folder: Path, lines: list[str], held: list[str]) -> dict[str, Any]:
 
 
 def test_held_out_lines_by_how_alike_they_are(tmp_path: Path) -> None:
-    held = [LONG, "Short one.", "2010", *sentences(50)]
+    held = [LONG, "This one is rather short.", "Short one.", "2010", *sentences(50)]
     lines = [
         *sentences(200, seed=2),
         f"  {LONG.replace(' ', '   ')} ",
         LONG.upper().replace(".", "!"),
         NEAR,
         FAR,
+        "This one is  rather short.",
         "short one",
+        "Short one.",
         "2010",
         "2011",
     ]
     found = overlap(tmp_path, lines, held)
     assert (found["exact"], found["same_letters"], found["similar"]) == (2, 1, 1)
-    assert (found["held_out_lines"], found["held_out_lines_found"]) == (53, 2)
+    assert (found["held_out_lines"], found["held_out_lines_found"]) == (52, 2)
     assert found["samples"]["similar"][0]["line"] == NEAR
     assert found["samples"]["similar"][0]["held_out"] == LONG
     assert 0.8 <= found["samples"]["similar"][0]["similarity"] < 1
 
 
 def test_each_side_has_its_own_held_out_lines(tmp_path: Path) -> None:
-    one, other = text(tmp_path / "a", ["Дом."]), text(tmp_path / "b", ["Дом."])
+    line, string = "Этот дом стоит на горе.", "Дом."
+    one, other = text(tmp_path / "a", [line, string]), text(tmp_path / "b", [line, string])
     found = of_pair(
-        tmp_path, ["Дом.", "x"], ["y", "Дом."], "--held-out-first", one, "--held-out-second", other
+        tmp_path, [line, "x", string], ["y", line, "z"], "--held-out-first", one, "--held-out-second", other
     )
     assert [side["held_out"]["exact"] for side in found["sides"]] == [1, 1]
+    assert "held_out_pairs" not in found
+
+
+def test_whole_pairs_however_short(tmp_path: Path) -> None:
+    one, other = text(tmp_path / "a", ["Cancel", "5 %"]), text(tmp_path / "b", ["Отмена", "5 %"])
+    sources = ["Cancel", " Cancel", "cancel", "Cancel", "5 %", "6 %"]
+    targets = ["Отменить", "Отмена ", "отмена", "5 %", "5 %", "6 %"]
+    held = ("--held-out-first", one, "--held-out-second", other)
+    found = of_pair(tmp_path, sources, targets, *held, "--whole-pairs")["held_out_pairs"]
+    assert found == {"held_out_pairs": 2, "exact": 2, "samples": [["Cancel", "Отмена"], ["5 %", "5 %"]]}
+    with pytest.raises(InputError, match="two parallel texts"):
+        of_text(tmp_path, sources, *held, "--whole-pairs")
+
+
+@pytest.mark.parametrize("near", [False, True])
+def test_what_merging_leaves_has_nothing_that_the_gate_counts(tmp_path: Path, near: bool) -> None:
+    """And what it removes as held out is what the gate would have counted."""
+    tests = [("Cancel", "Отмена"), (LONG, "Отмена"), ("Show the next page of it", "Показать страницу")]
+    pairs = [*tests, (LONG, "Первое"), ("Cancel", "Второе"), ("Some", "Отмена"), ("Cancel!", "Отмена!")]
+    files = [
+        text(tmp_path / f"{name}.{side}", [pair[side] for pair in of])
+        for name, of in (("corpus", pairs), ("test", tests))
+        for side in (0, 1)
+    ]
+    held = ("--held-out-src", files[2], "--held-out-trg", files[3])
+    command = ["--src", "en", "--trg", "ru", "--datasets", "d", "--seed", "1", *map(str, held)]
+    command += ["--corpus-src", str(files[0]), "--corpus-trg", str(files[1])]
+    merge_parallel(([*command, "--near-duplicates"] if near else command) + ["--output", str(tmp_path / "m")])
+    dropped = json.loads((tmp_path / "m" / "stats.json").read_text())["lines"]["dropped"]
+    assert dropped == {"held_out_pair": 4 if near else 3, "held_out_src": 1}
+    options = ("--held-out-first", files[2], "--held-out-second", files[3], "--whole-pairs")
+    for name in ("before", "after"):
+        (tmp_path / name).mkdir()
+    before = of_pair(tmp_path / "before", *map(list, zip(*pairs, strict=True)), *options)
+    assert (before["held_out_pairs"]["exact"], before["sides"][0]["held_out"]["exact"]) == (3, 3)
+    left = [list(read_lines(tmp_path / "m" / f"corpus.{lang}.zst")) for lang in ("en", "ru")]
+    after = of_pair(tmp_path / "after", *left, *options)
+    assert after["held_out_pairs"]["exact"] == 0
+    assert [side["held_out"]["exact"] for side in after["sides"]] == [0, 0]
 
 
 def test_similar_lines_are_those_that_comparing_all_with_all_finds(tmp_path: Path) -> None:
@@ -101,8 +146,8 @@ def test_what_is_not_asked_for_is_not_counted(tmp_path: Path) -> None:
 
 def test_short_lines_are_no_near_duplicates(tmp_path: Path) -> None:
     """Nor is what differs in few of its few letters; a Han character counts as three letters."""
-    held = ["He is not young.", "我们明天早上去火车站。"]
-    found = overlap(tmp_path, ["HE IS NOT YOUNG!", "We is not young.", "我们明天早上去火车站！"], held)
+    held = ["He is not so young.", "我们明天早上去火车站。"]
+    found = overlap(tmp_path, ["HE IS NOT SO YOUNG!", "We is not so young.", "我们明天早上去火车站！"], held)
     assert (found["exact"], found["same_letters"], found["similar"]) == (0, 1, 0)
 
 

@@ -13,7 +13,6 @@ from pipeline.clean.keys import (
     NARROW_SPACES,
     WIDE_SPACES,
     KeySet,
-    key_set,
     keys_of,
     normal_lines,
     pair_keys,
@@ -134,7 +133,3 @@ def test_a_key_set_holds_what_a_set_holds(members: list[bytes], asked: list[byte
 def test_both_halves_of_a_key_count() -> None:
     keys = np.array([[5, 1], [5, 2]], dtype=np.uint64)
     assert KeySet(keys[:1]).holds(keys).tolist() == [True, False]
-
-
-def test_a_set_of_no_files_holds_nothing() -> None:
-    assert not key_set([]).holds(keys_of([b"", b"a"])).any()

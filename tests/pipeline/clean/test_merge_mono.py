@@ -19,16 +19,17 @@ def arguments(folder: Path, *texts: list[str], parallel: list[str]) -> list[str]
 
 def test_lines_are_new_and_not_held_out(tmp_path: Path) -> None:
     first = ["Да.", "Нет.", "Чай", "Ёлка", ""]
-    second = [" Нет.", "Кофе", "Тест", "Кафе\tи чай"]
+    second = [" Нет.", "Кофе", "Тест", "Это  строка из пяти слов", "Кафе\tи чай"]
     command = arguments(tmp_path, first, second, parallel=["Чай ", "Е\u0308лка", "Чай"])
-    held_out = corpus(tmp_path / "test.ru", ["Тест ", ""])
+    held_out = corpus(tmp_path / "test.ru", ["Тест ", "Это строка из пяти слов", ""])
     done = run_script("merge_mono", *command, "--held-out", held_out, "--output", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    assert read(tmp_path / "out" / "mono.ru.zst") == ["Да.", "Нет.", "Кофе", "Кафе и чай"]
-    assert sorted(read(tmp_path / "out" / "sample.txt")) == sorted(["Да.", "Нет.", "Кофе", "Кафе и чай"])
+    kept = ["Да.", "Нет.", "Кофе", "Тест", "Кафе и чай"]  # a string that a test set has, too
+    assert read(tmp_path / "out" / "mono.ru.zst") == kept
+    assert sorted(read(tmp_path / "out" / "sample.txt")) == sorted(kept)
     stats = stats_of(tmp_path / "out")
     dropped = {"in_parallel": 2, "empty": 1, "duplicate": 1, "held_out": 1}
-    assert stats["lines"] == {"in": 9, "kept": 4, "dropped": dropped}
+    assert stats["lines"] == {"in": 10, "kept": 5, "dropped": dropped}
     assert stats["datasets"][1]["dropped"] == {"duplicate": 1, "held_out": 1}
     assert "Да." in stats["samples"]
 

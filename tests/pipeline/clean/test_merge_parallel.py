@@ -15,8 +15,18 @@ from pipeline.common.text import normal_form
 from tests.pipeline.clean.helpers import corpus, files_of, read, run_script, stats_of
 
 Pairs = list[tuple[str, str]]
-A: Pairs = [("Hello.", "Привет."), ("Hi.", "Привет."), ("Yes.", "Да."), ("Test  line", "Проверка")]
-B: Pairs = [("Hey.", " Привет."), ("Cafe", "Кафе\tи чай"), ("", "Пусто"), ("Train", "Тестовая строка")]
+A: Pairs = [
+    ("Hello.", "Привет."),
+    ("Hi.", "Привет."),
+    ("Yes.", "Да."),
+    ("This is a  whole test line", "Проверка"),
+]
+B: Pairs = [
+    ("Hey.", " Привет."),
+    ("Cafe", "Кафе\tи чай"),
+    ("", "Пусто"),
+    ("Train", "Это целая тестовая строка, да"),
+]
 
 
 def arguments(folder: Path, *datasets: Pairs, scores: list[list[float]] | None = None) -> list[str]:
@@ -52,20 +62,27 @@ def held_out(folder: Path, src: list[str], trg: list[str]) -> list[object]:
 
 
 def test_one_pair_for_each_target_without_test_sentences(tmp_path: Path) -> None:
-    options = held_out(tmp_path, [" Test line "], ["Тестовая строка", ""])
-    command = [*arguments(tmp_path, A, B), *map(str, options), "--output", str(tmp_path / "out")]
+    sources = [" This is a whole test line ", "Yes.", "Cancel"]
+    options = held_out(tmp_path, sources, ["Это целая тестовая строка, да", "Ага.", "Отмена"])
+    strings = [("Cancel", "Отмена "), ("Cancel", "Отменить")]
+    command = [*arguments(tmp_path, A, [*B, *strings]), *map(str, options), "--output", str(tmp_path / "out")]
     done = run_script("merge_parallel", *command)
     assert done.returncode == 0, done.stderr
     out = tmp_path / "out"
-    assert read(out / "corpus.en.zst") == ["Hello.", "Yes.", "Cafe"]
-    assert read(out / "corpus.ru.zst") == ["Привет.", "Да.", "Кафе и чай"]
-    assert sorted(read(out / "sample.txt")) == sorted(["Hello.\tПривет.", "Yes.\tДа.", "Cafe\tКафе и чай"])
+    kept = [("Hello.", "Привет."), ("Yes.", "Да."), ("Cafe", "Кафе и чай"), ("Cancel", "Отменить")]
+    assert list(zip(read(out / "corpus.en.zst"), read(out / "corpus.ru.zst"), strict=True)) == kept
+    assert sorted(read(out / "sample.txt")) == sorted(map("\t".join, kept))
     stats = stats_of(out)
-    dropped = {"duplicate": 2, "held_out_src": 1, "held_out_trg": 1, "empty": 1}
-    assert stats["lines"] == {"in": 8, "kept": 3, "dropped": dropped}
+    held_out_ones = {"held_out_pair": 1, "held_out_src": 1, "held_out_trg": 1}
+    assert stats["lines"] == {"in": 10, "kept": 4, "dropped": {"duplicate": 2, "empty": 1, **held_out_ones}}
     assert stats["datasets"] == [
         {"dataset": "d0", "in": 4, "kept": 2, "dropped": {"duplicate": 1, "held_out_src": 1}},
-        {"dataset": "d1", "in": 4, "kept": 1, "dropped": {"duplicate": 1, "empty": 1, "held_out_trg": 1}},
+        {
+            "dataset": "d1",
+            "in": 6,
+            "kept": 2,
+            "dropped": {"duplicate": 1, "empty": 1, "held_out_pair": 1, "held_out_trg": 1},
+        },
     ]
     assert ["Yes.", "Да."] in stats["samples"]
     assert sorted(files_of(out)) == ["corpus.en.zst", "corpus.ru.zst", "sample.txt", "stats.json"]
@@ -100,22 +117,23 @@ def test_without_scores_the_first_data_set_wins(tmp_path: Path) -> None:
     assert ("Hey.", " Привет.") in merge(tmp_path / "two", arguments(tmp_path / "ba", B, A))
 
 
-LINES = st.sampled_from(["a", "b ", "cafe\u0301", "café", "caf\u00e9 ", "d", "e\u00a0f", "e f", "x"])
+LINES = st.sampled_from(["a", "b ", "cafe\u0301", "café", "caf\u00e9 ", "d", "e\u00a0f", "e f", "1 2 3 4 5"])
 SCORED = st.lists(st.tuples(LINES, LINES, st.sampled_from([-1.0, 0.0, 0.5])), min_size=1, max_size=20)
 
 
-@given(SCORED, SCORED, st.sets(LINES, max_size=2), st.sets(LINES, max_size=2))
+@given(SCORED, SCORED, st.lists(st.tuples(LINES, LINES), max_size=3))
 @settings(max_examples=40, deadline=None)
 def test_targets_are_distinct_best_and_not_held_out(
     first: list[tuple[str, str, float]],
     second: list[tuple[str, str, float]],
-    held_out_src: set[str],
-    held_out_trg: set[str],
+    tests: list[tuple[str, str]],
 ) -> None:
-    tests_src, tests_trg = set(map(normal_form, held_out_src)), set(map(normal_form, held_out_trg))
+    whole = {(normal_form(src), normal_form(trg)) for src, trg in tests}
+    lines = [{side for side in sides if len(side.split()) >= 5} for sides in zip(*whole, strict=True)]
     rivals: dict[str, list[tuple[float, int, tuple[str, str]]]] = {}
     for line, (src, trg, score) in enumerate([*first, *second]):
-        if normal_form(src) not in tests_src and normal_form(trg) not in tests_trg:
+        pair = (normal_form(src), normal_form(trg))
+        if pair not in whole and not any(side in held for side, held in zip(pair, lines, strict=False)):
             rivals.setdefault(normal_form(trg), []).append((-score, line, (src, trg)))
     best = sorted((line, pair) for _, line, pair in (min(group) for group in rivals.values()))
     with tempfile.TemporaryDirectory() as name:
@@ -123,7 +141,7 @@ def test_targets_are_distinct_best_and_not_held_out(
         datasets = [[row[:2] for row in rows] for rows in (first, second)]
         scores = [[row[2] for row in rows] for rows in (first, second)]
         command = arguments(folder, *datasets, scores=scores)
-        options = held_out(folder, sorted(held_out_src), sorted(held_out_trg))
+        options = held_out(folder, [src for src, _ in tests], [trg for _, trg in tests])
         if not best:
             with pytest.raises(InputError, match="Merging left none"):
                 merge(folder / "out", command, *options)
@@ -192,7 +210,7 @@ def test_near_duplicates_are_dropped_when_asked(tmp_path: Path) -> None:
     pairs = [("Yes.", "Да."), ("Yes!", "ДА!"), ("Test one", "Проверка 1"), ("Number 2", "Проверка 2")]
     command = arguments(tmp_path, pairs)
     assert merge(tmp_path / "exact", command) == pairs
-    options = held_out(tmp_path, ["test: one"], [])
+    options = held_out(tmp_path, ["test: one"], ["проверка 1!"])
     assert merge(tmp_path / "near", command, "--near-duplicates", *options) == [pairs[0], pairs[3]]
 
 
@@ -220,8 +238,8 @@ def test_an_empty_data_set_among_others_is_fine(tmp_path: Path) -> None:
 
 
 def test_an_empty_result_says_what_dropped_everything(tmp_path: Path) -> None:
-    options = held_out(tmp_path, ["Yes."], [])
-    with pytest.raises(InputError, match=r"none of 1 lines of d0; dropped: held_out_src 1"):
+    options = held_out(tmp_path, ["Yes."], ["Да."])
+    with pytest.raises(InputError, match=r"none of 1 lines of d0; dropped: held_out_pair 1"):
         merge(tmp_path / "out", arguments(tmp_path, A[2:3]), *options)
     assert files_of(tmp_path / "out") == {}
     with pytest.raises(InputError, match="none of 0 lines"):
@@ -247,3 +265,11 @@ def test_invalid_utf8_leaves_nothing_behind(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "broken.en, line 2" in done.stderr
     assert files_of(tmp_path / "out") == {}
+
+
+def test_held_out_sets_need_both_sides(tmp_path: Path) -> None:
+    command = arguments(tmp_path, A)
+    with pytest.raises(InputError, match="1 and 0 files"):
+        merge(tmp_path / "one", command, "--held-out-src", corpus(tmp_path / "t.en", ["Yes."]))
+    with pytest.raises(InputError, match="lines"):
+        merge(tmp_path / "two", command, *held_out(tmp_path, ["Yes.", "No."], ["Да."]))

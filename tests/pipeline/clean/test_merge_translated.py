@@ -9,8 +9,9 @@ from pipeline.clean.merge_translated import main
 from pipeline.common.errors import InputError
 from tests.pipeline.clean.helpers import corpus, files_of, read, run_script, stats_of
 
-CORPUS = [("Yes.", "Да."), ("No.", "Нет."), ("Test", "Проверка"), ("Yes.", "Да. "), ("Yes.", "Ага.")]
-MONO = [("Tea", "Чай"), (" No.", "Нет."), ("Tea\tset", "Тест"), ("", "Пусто")]
+TESTS = ("I have a test for you.", "У меня есть тест для тебя.")
+CORPUS = [("Yes.", "Да."), ("No.", "Нет."), (TESTS[0], "Проверка"), ("Yes.", "Да. "), ("Yes.", "Ага.")]
+MONO = [("Tea", "Чай"), (" No.", "Нет."), ("Tea\tset", TESTS[1]), ("", "Пусто")]
 
 
 def part(folder: Path, name: str, pairs: list[tuple[str, str]]) -> list[str]:
@@ -31,8 +32,8 @@ def pairs_of(output: Path) -> list[tuple[str, ...]]:
 
 
 def test_pairs_are_distinct_and_not_held_out(tmp_path: Path) -> None:
-    held_out = ["--held-out-src", corpus(tmp_path / "t.en", ["Test "])]
-    held_out += ["--held-out-trg", corpus(tmp_path / "t.ru", [" Тест"])]
+    held_out = ["--held-out-src", corpus(tmp_path / "t.en", [f"{TESTS[0]} ", "No."])]
+    held_out += ["--held-out-trg", corpus(tmp_path / "t.ru", [f" {TESTS[1]}", "Нет."])]
     parts = [*part(tmp_path, "corpus", CORPUS), *part(tmp_path, "mono", MONO)]
     done = run_script("merge_translated", *arguments(tmp_path), *parts, *held_out)
     assert done.returncode == 0, done.stderr
