@@ -41,7 +41,7 @@ types: install-dev ## check the types
 	@$(BIN)/mypy
 
 ui: install ## open Dagster's UI on http://127.0.0.1:3000
-	@env -u DAGSTER_MODULE_NAME $(BIN)/dagster dev -w workspace.yaml # it refuses both at once
+	@env -u DAGSTER_MODULE_NAME $(BIN)/python -m translations_assets.ui -w workspace.yaml # it refuses both at once
 
 ui-deployed: install-dev ## open it as on a cluster: PostgreSQL, a bucket's stand-in; thrown away at its end
 	@$(BIN)/python -m deploy.local
@@ -63,7 +63,7 @@ lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.t
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
 	    --group worker -c requirements/main.lock -o requirements/worker.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    --group opuscleaner -o requirements/opuscleaner.lock
+	    --group opuscleaner --overrides requirements/opuscleaner.overrides.txt -o requirements/opuscleaner.lock
 	for name in bicleaner monocleaner; do $(UV) pip compile -q --universal --python-version 3.10 --generate-hashes \
 	    --no-emit-index-url --no-header --project requirements/classifiers \
 	    --group requirements/classifiers/pyproject.toml:$$name -o requirements/$$name.lock || exit 1; done

@@ -108,18 +108,27 @@ def main() -> None:
         print(helm_flags(found[-1].name))
         return
     for image in found:
-        if options.build or options.push:
+        if options.build or (options.push and not _is_pushed(image)):
             _build(image, push=options.push)
         print(image.name)
 
 
+def _is_pushed(image: Image) -> bool:
+    """Whether the registry has the image: where tags are immutable it refuses another of that name."""
+    command = ["docker", "buildx", "imagetools", "inspect", image.name]
+    return _docker(command, stderr=subprocess.DEVNULL) == 0
+
+
 def _build(image: Image, *, push: bool) -> None:
+    if code := _docker(image.command(push=push)):
+        sys.exit(f"error: {image.build_file} could not be built (docker ended with {code}).")
+
+
+def _docker(command: list[str], stderr: int | None = None) -> int:
     try:
-        subprocess.run(image.command(push=push), cwd=ROOT, stdout=sys.stderr, check=True)
+        return subprocess.run(command, cwd=ROOT, stdout=sys.stderr, stderr=stderr, check=False).returncode
     except FileNotFoundError:
         sys.exit("error: docker is missing. Install Docker with BuildKit (buildx), or build elsewhere.")
-    except subprocess.CalledProcessError as error:
-        sys.exit(f"error: {image.build_file} could not be built (docker ended with {error.returncode}).")
 
 
 if __name__ == "__main__":

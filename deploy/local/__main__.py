@@ -94,7 +94,7 @@ def web_server(
     web = ["-h", "127.0.0.1", "-p", str(port), "-w", str(workspace)]
     with (
         _server("dagster", code, folder / "code.log", variables),
-        _server("dagster-webserver", web, log, variables) as server,
+        _server("python", ["-m", "translations_assets.ui.web_server", *web], log, variables) as server,
         _server("dagster-daemon", ["run", "-w", str(workspace)], folder / "daemon.log", variables),
     ):
         try:

@@ -59,18 +59,36 @@ class Source:
     bytes: int
 
 
-def fetch(url: str, target: Path) -> Source:
+def fetch(url: str, target: Path, sha256: str = "") -> Source:
     """Copy the file at an http(s)://, gs:// or file:// URL to `target`, which appears when it is complete.
 
-    Raises NotFound (an InputError) when there is no such file, InputError for a URL that cannot be used, and
-    TemporaryError when the network or the server failed on every try.
+    `sha256`, in hexadecimal, is what its publisher says of it; the Hugging Face hub says it with the file.
+    Another file is refused, but for a copy in a mirror, whose owner answers for it: the log notes it.
+
+    Raises NotFound (an InputError) when there is no such file, InputError for a URL that cannot be used or a
+    file that is not the published one, and TemporaryError when network or server failed on every try.
     """
     with _Part(target) as part:
         for chunk in _received(url, part):
             part.take(chunk)
+        _check_digest(part, url, sha256)
         source = part.finish(url)
     log.info("%s: %s bytes, SHA-256 %s", url, f"{source.bytes:,}", source.sha256)
     return source
+
+
+def _check_digest(part: "_Part", url: str, published: str) -> None:
+    found = part.source(url).sha256
+    if found == (expected := published or part.declared or found):
+        return
+    if part.mirrored:
+        log.warning("The mirror's copy of %s is not the published file, whose SHA-256 is %s.", url, expected)
+        return
+    raise InputError(
+        f"{url} is not the file that was published: its SHA-256 is {found}, and should be {expected}. Try "
+        "again; if it stays so, ask the publisher, or put the file that you trust into a mirror "
+        "(TRANSLATIONS_MIRROR)."
+    )
 
 
 def fetch_first(urls: Sequence[str], target: Path) -> Source:
@@ -139,6 +157,8 @@ class _Progress:
         self._sha256 = hashlib.sha256()
         self.size = 0
         self.validator = ""  # strong ETag or date of the version that the bytes so far belong to
+        self.declared = ""  # SHA-256 that the server says the whole file has
+        self.mirrored = False
 
     def restart(self) -> None:
         """Begin again with nothing, which is too late when bytes have been handed on."""
@@ -252,6 +272,7 @@ def _from_mirror(mirror: str, url: str, progress: _Progress) -> Chunks:
     else:
         chunks = _read(_inside(Path(mirror), name))
     yield from _no_web_page(chunks, f"{mirror}/{name}")
+    progress.mirrored = True
     log.info("From the mirror %s: %s", mirror, name)
 
 
@@ -304,6 +325,7 @@ def _from_request(url: str, progress: _Progress) -> Chunks:
         if not _continues(response, progress):
             progress.restart()
         progress.validator = _validator(response)
+        progress.declared = _declared(response)
         total = _total(response, progress.size)
         yield from response.iter_content(CHUNK)
     if total is not None and progress.size != total:
@@ -392,6 +414,18 @@ def _validator(response: requests.Response) -> str:
     if etag and not etag.startswith("W/"):
         return etag
     return response.headers.get("Last-Modified", "")
+
+
+def _declared(response: requests.Response) -> str:
+    """The SHA-256 that the Hugging Face hub gives of a large file, where it sends on to its storage; else "".
+
+    `X-Linked-Etag` is the digest that the commit has of the file (https://huggingface.co/docs/huggingface_hub).
+    """
+    for answer in response.history:
+        digest = answer.headers.get("X-Linked-Etag", "").strip('"')
+        if urlsplit(answer.url).hostname in TOKENS and re.fullmatch(r"[0-9a-f]{64}", digest):
+            return digest
+    return ""
 
 
 def _total(response: requests.Response, have: int) -> int | None:

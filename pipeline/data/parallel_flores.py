@@ -17,6 +17,9 @@ from pipeline.data.parallel import Corpus, Request, import_parallel
 from pipeline.data.texts import file_pairs
 
 URL = "https://dl.fbaipublicfiles.com/nllb/flores200_dataset.tar.gz"
+SHA256 = (
+    "b8b0b76783024b85797e5cc75064eb83fc5288b41e9654dabc7be6ae944011f6"  # as its Croissant metadata declares
+)
 SETS = ("dev", "devtest")
 LICENCE = "CC-BY-SA-4.0"
 
@@ -34,7 +37,7 @@ def download(request: Request, scratch: Path) -> Corpus:
     if request.dataset not in SETS:
         raise InputError(f"FLORES-200 has the sets {' and '.join(SETS)} only.")
     archive = scratch / "flores.tar.gz"
-    source = fetch(URL, archive)
+    source = fetch(URL, archive, SHA256)
     names = [f"{code}.{request.dataset}" for code in (request.src_code, request.trg_code)]
     extract(archive, {f"flores200_dataset/{request.dataset}/{name}": scratch / name for name in names})
     origin = Origin([source], revision="FLORES-200", licence=LICENCE)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -112,6 +115,26 @@ def test_the_runner_asks_for_the_image_that_is_built() -> None:
     assert built[:-1] == [asked.worker, *asked.environments.values()]
 
 
+def test_what_the_registry_has_is_not_pushed_again(tmp_path: Path) -> None:
+    """Its tags may be immutable. A program in docker's place keeps a list of what it was asked."""
+    docker, asked = tmp_path / "docker", tmp_path / "asked"
+    docker.write_text(
+        f'#!/bin/sh\necho "$@" >> {asked}\ncase "$*" in *inspect*orchestrator*) exit 1;; esac\n',
+        encoding="utf-8",
+    )
+    docker.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = [sys.executable, "-m", "deploy.images", REGISTRY, "--push"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    names = [image.name for image in images(REGISTRY)]
+    assert done.stdout.split() == names
+    calls = asked.read_text(encoding="utf-8").splitlines()
+    assert [call.split()[-1] for call in calls if "inspect" in call] == names
+    built = [call for call in calls if " build " in call]
+    assert len(built) == 1
+    assert f"name={names[-1]}" in built[0]
+
+
 def test_each_environment_is_built_from_its_own_lock() -> None:
     arguments = [image.arguments for image in images(REGISTRY) if image.build_file == ENVIRONMENT_BUILD_FILE]
     assert (f"WORKER={images(REGISTRY)[0].name}", "ENVIRONMENT=opuscleaner") in arguments
@@ -144,6 +167,74 @@ def test_the_orchestrators_image_knows_its_commit(tmp_path: Path) -> None:
     assert revision(tmp_path) == ""
     (tmp_path / "revision").write_text("0123abc+changes\n")
     assert revision(tmp_path) == "0123abc+changes"
+
+
+@pytest.fixture(scope="module")
+def orchestrator(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """What the build file of the orchestrator's image makes: its files, its `translations`, its variables."""
+    base = tmp_path_factory.mktemp("image")
+    work = next(words[0] for words in named(ROOT / ORCHESTRATOR, "WORKDIR"))
+    root = base / work.lstrip("/")
+    for *sources, target in named(ROOT / ORCHESTRATOR, "COPY"):
+        for source in sources:
+            if target.startswith("/"):  # a lock for the build
+                continue
+            place = root / target / Path(source).name if target.endswith("/") else root / source
+            place.parent.mkdir(parents=True, exist_ok=True)
+            copy = shutil.copytree if (ROOT / source).is_dir() else shutil.copy
+            copy(ROOT / source, place)
+    text = re.sub(r"\\\n", " ", (ROOT / ORCHESTRATOR).read_text(encoding="utf-8"))
+    script = re.search(r"printf '[^']*' > \S+", text)
+    assert script
+    (base / "usr/local/bin").mkdir(parents=True)
+    subprocess.run(["sh", "-c", script[0].replace("> /", f"> {base}/")], check=True)
+    (base / "usr/local/bin/python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    for program in ("translations", "python"):
+        (base / "usr/local/bin" / program).chmod(0o755)
+    set_by_image = dict(word.split("=") for words in named(ROOT / ORCHESTRATOR, "ENV") for word in words)
+    assert set_by_image["PYTHONPATH"] == work
+    return base, {
+        "PATH": f"{base}/usr/local/bin:/usr/bin:/bin",
+        "PYTHONPATH": str(root),
+        "TRANSLATIONS_STATE": str(base / "state"),
+        "TRANSLATIONS_STORE": str(base / "store"),
+        "DAGSTER_HOME": str(base / "dagster_home"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["--help"], "Usage"), (["plan", "en-eo.demo"], "steps:"), (["config", "check", "en-eo.demo"], "")],
+    ids=lambda words: words[0] if isinstance(words, list) else "",
+)
+def test_the_command_of_the_orchestrators_image_works(
+    orchestrator: tuple[Path, dict[str, str]], words: list[str], said: str
+) -> None:
+    base, environment = orchestrator
+    program = base / "usr/local/bin/translations"
+    done = subprocess.run(
+        [program, *words], cwd=base, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+    assert said in done.stdout
+
+
+def test_the_command_of_the_orchestrators_image_says_what_is_wrong(
+    orchestrator: tuple[Path, dict[str, str]],
+) -> None:
+    base, environment = orchestrator
+    program = base / "usr/local/bin/translations"
+    done = subprocess.run(
+        [program, "plan", "en-xx.none"],
+        cwd=base,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "error" in done.stderr
 
 
 def is_unnamed(image: dict[str, str] | None) -> bool:

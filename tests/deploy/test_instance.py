@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -11,16 +12,29 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from dagster import DagsterRun
 from dagster._config import process_config
 from dagster._core.instance.ref import InstanceRef
+from dagster._core.utils import make_new_run_id
 from dagster_gcp.gcs.compute_log_manager import GCSComputeLogManager
 from dagster_k8s import K8sRunLauncher
+from dagster_k8s.container_context import K8sContainerContext
+from dagster_k8s.job import USER_DEFINED_K8S_CONFIG_KEY, construct_dagster_k8s_job
 from dagster_postgres import PostgresEventLogStorage, PostgresRunStorage, PostgresScheduleStorage
 
 from tests.deploy.files import DEPLOY, objects, read_yaml, values
 
 FILE = DEPLOY / "dagster.yaml"
 CHART = "DAGSTER_CHART"  # folder of the chart, unpacked: helm pull --untar dagster/dagster
+
+KUBECONFIG = """\
+apiVersion: v1
+kind: Config
+current-context: none
+contexts: [{name: none, context: {cluster: none, user: none}}]
+clusters: [{name: none, cluster: {server: "http://127.0.0.1:9"}}]
+users: [{name: none, user: {}}]
+"""
 
 
 def instance() -> dict[str, Any]:
@@ -88,14 +102,78 @@ def test_the_charts_values_say_the_same() -> None:
 
 
 def test_the_charts_launcher_is_the_same() -> None:
-    chart, config = values(), instance()["run_launcher"]["config"]
-    launcher = chart["runLauncher"]["config"]["k8sRunLauncher"]
-    for name in ("imagePullPolicy", "loadInclusterConfig", "labels"):
-        assert launcher[name] == config[next(iter(snake({name: 0})))]
-    parts = launcher["runK8sConfig"]
-    assert {next(iter(snake({name: 0}))): part for name, part in parts.items()} == config["run_k8s_config"]
-    assert config["dagster_home"] == chart["global"]["dagsterHome"]
-    assert config["service_account_name"] == chart["serviceAccount"]["name"]
+    chart, found = values(), instance()["run_launcher"]
+    assert chart["runLauncher"]["type"] == "CustomRunLauncher"
+    assert chart["runLauncher"]["config"]["customRunLauncher"] == found
+    assert found["config"]["dagster_home"] == chart["global"]["dagsterHome"]
+    assert found["config"]["postgres_password_secret"] == chart["global"]["postgresqlSecretName"]
+
+
+def test_runs_get_what_the_code_server_has() -> None:
+    """From the launcher: what the chart copies from the code server would count as a user's wish."""
+    code, config = (
+        values()["dagster-user-deployments"]["deployments"][0],
+        instance()["run_launcher"]["config"],
+    )
+    assert code["includeConfigInLaunchedRuns"] == {"enabled": False}
+    assert config["env_vars"] == [f"{pair['name']}={pair['value']}" for pair in code["env"]]
+    assert (config["volumes"], config["volume_mounts"]) == (code["volumes"], code["volumeMounts"])
+    assert config["resources"] == code["resources"]
+    account = values()["dagster-user-deployments"]["serviceAccount"]["name"]
+    assert config["service_account_name"] == account
+
+
+def pod_of_a_run(tmp_path: Path, wished: dict[str, Any]) -> dict[str, Any]:
+    """The Job's pod that the launcher of the settings makes for a run with `wished` as its tag."""
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(KUBECONFIG, encoding="utf-8")
+    config = instance()["run_launcher"]["config"]
+    outside = {"load_incluster_config": False, "kubeconfig_file": str(kubeconfig)}
+    launcher = K8sRunLauncher(**{**config, **outside})
+    tags = {USER_DEFINED_K8S_CONFIG_KEY: json.dumps(wished)}
+    run = DagsterRun(job_name="all", run_id=make_new_run_id(), tags=tags)
+    context = K8sContainerContext.create_for_run(run, launcher, include_run_tags=True)
+    job = construct_dagster_k8s_job(
+        context.get_k8s_job_config("worker:1", launcher),
+        ["dagster", "api", "execute_run"],
+        "dagster-run-1",
+        user_defined_k8s_config=context.run_k8s_config,
+    )
+    spec: dict[str, Any] = job.to_dict()["spec"]["template"]["spec"]
+    return spec
+
+
+@pytest.mark.parametrize(
+    "wished",
+    [
+        {"pod_spec_config": {"service_account_name": "dagster"}},
+        {"pod_spec_config": {"host_network": True}},
+        {"pod_spec_config": {"volumes": [{"name": "root", "host_path": {"path": "/"}}]}},
+        {"pod_spec_config": {"containers": [{"name": "other", "image": "elsewhere/other:1"}]}},
+        {"container_config": {"image": "elsewhere/other:1"}},
+        {"container_config": {"command": ["sh", "-c", "env"]}},
+        {"container_config": {"security_context": {"privileged": True}}},
+        {"container_config": {"volume_mounts": [{"name": "tmp", "mount_path": "/opt"}]}},
+        {"container_config": {"env_from": [{"secret_ref": {"name": "others"}}]}},
+        {"container_config": {"env": [{"name": "TRANSLATIONS_STORE", "value": "gs://elsewhere"}]}},
+        {"pod_template_spec_metadata": {"labels": {"translations/proxy": "true"}}},
+        {"job_metadata": {"namespace": "kube-system"}},
+        {"job_spec_config": {"parallelism": 1000}},
+    ],
+    ids=str,
+)
+def test_a_runs_tags_may_not_change_its_pod(tmp_path: Path, wished: dict[str, Any]) -> None:
+    with pytest.raises(Exception, match="violated the allowed list"):
+        pod_of_a_run(tmp_path, wished)
+
+
+def test_a_runs_tags_may_ask_for_memory(tmp_path: Path) -> None:
+    spec = pod_of_a_run(tmp_path, {"container_config": {"resources": {"limits": {"memory": "8Gi"}}}})
+    container = spec["containers"][0]
+    assert container["resources"]["limits"] == {"memory": "8Gi"}
+    assert spec["service_account_name"] == "translations-orchestrator"
+    assert {volume["name"] for volume in spec["volumes"]} >= {"tmp", "deployment"}
+    assert {"TRANSLATIONS_DEPLOYMENT", "DAGSTER_HOME"} <= {pair["name"] for pair in container["env"]}
 
 
 def test_the_database_is_the_same() -> None:

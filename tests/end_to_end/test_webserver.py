@@ -132,7 +132,8 @@ def serve(place: Place) -> Iterator[Server]:
     port = free_port()
     environment = {name: value for name, value in place.environment.items() if name != "DAGSTER_MODULE_NAME"}
     environment["TRANSLATIONS_SERVER"] = f"http://127.0.0.1:{port}"
-    command = [str(BIN / "dagster-webserver"), "-w", str(WORKSPACE), "-h", "127.0.0.1", "-p", str(port)]
+    server = [str(BIN / "python"), "-m", "translations_assets.ui.web_server"]  # that of `make ui`
+    command = [*server, "-w", str(WORKSPACE), "-h", "127.0.0.1", "-p", str(port)]
     with (place.root / "server.log").open("wb") as log:
         process = subprocess.Popen(command, env=environment, cwd=place.root, stdout=log, stderr=log)
     try:

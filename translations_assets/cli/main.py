@@ -74,3 +74,7 @@ def main() -> None:
     except OSError as error:  # a full disk, a folder that is a file
         print(f"error: {error.strerror or error}: {error.filename or ''}", file=sys.stderr)
         sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

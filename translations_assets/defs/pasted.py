@@ -93,7 +93,7 @@ def _train(context: dg.OpExecutionContext, key: str, target: str, options: RunOp
 def _train_in_child(context: dg.OpExecutionContext, key: str, target: str, options: RunOptions) -> None:
     """Train in a process of its own, whose run stands beside this one; ends with it."""
     cancel = cancel_event(context.run_id)
-    command = [sys.executable, "-c", "from translations_assets.cli.main import main; main()"]
+    command = [sys.executable, "-m", "translations_assets.cli.main"]
     environment = {**os.environ, "DAGSTER_HOME": context.instance.root_directory}
     # a session of its own: Ctrl-C in a terminal is for this process, which then ends the child
     process = subprocess.Popen(

@@ -28,6 +28,7 @@ class Answer:
     ranges: bool = True
     etag: str = '"one"'
     location: str = ""
+    linked: str = ""  # the digest that the hub gives where it sends on
 
 
 @dataclass
@@ -79,6 +80,8 @@ def _send(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
         handler.send_header("Content-Range", f"bytes {start}-{len(answer.content) - 1}/{len(answer.content)}")
     if answer.location:
         handler.send_header("Location", answer.location)
+    if answer.linked:
+        handler.send_header("X-Linked-Etag", f'"{answer.linked}"')
     handler.end_headers()
     handler.wfile.write(body[: answer.cut_at])
 
@@ -232,6 +235,41 @@ def test_redirects_are_followed(server: Server, tmp_path: Path) -> None:
     server.answers = [Answer(status=302, content=b"", location="/there.txt"), Answer()]
     fetch(f"{server.url}/here.txt", tmp_path / "a.txt")
     assert (tmp_path / "a.txt").read_bytes() == CONTENT
+
+
+def test_another_file_than_the_published_one_is_refused(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match="not the file that was published: its SHA-256 is .* should be 0{64}"
+    ):
+        fetch(f"{server.url}/a.txt", tmp_path / "a.txt", "0" * 64)
+    assert _left_over(tmp_path) == []
+    fetch(f"{server.url}/a.txt", tmp_path / "a.txt", hashlib.sha256(CONTENT).hexdigest())
+    assert _left_over(tmp_path) == ["a.txt"]
+
+
+def test_the_hubs_own_digest_counts(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(downloads.TOKENS, "127.0.0.1", "HF_TOKEN")
+    to_storage = Answer(status=302, content=b"", location="/there.bin", linked="0" * 64)
+    server.answers = [to_storage, Answer()]
+    with pytest.raises(InputError, match="should be 0{64}"):
+        fetch(f"{server.url}/here.bin", tmp_path / "a.bin")
+    to_storage.linked = hashlib.sha256(CONTENT).hexdigest()
+    server.requests.clear()
+    server.answers = [to_storage, Answer(cut_at=100_000), to_storage, Answer()]  # taken up where it broke
+    assert fetch(f"{server.url}/here.bin", tmp_path / "a.bin").sha256 == to_storage.linked
+    assert len(server.requests) == 4
+
+
+def test_a_mirrors_copy_is_its_owners_affair(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    copy = tmp_path / "mirror" / "example.org" / "en.txt"
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(b"mirrored")
+    monkeypatch.setenv("TRANSLATIONS_MIRROR", str(tmp_path / "mirror"))
+    fetch("https://example.org/en.txt", tmp_path / "a.txt", "0" * 64)
+    assert (tmp_path / "a.txt").read_bytes() == b"mirrored"
+    assert f"is not the published file, whose SHA-256 is {'0' * 64}" in caplog.text
 
 
 def test_a_web_page_is_no_file(server: Server, tmp_path: Path) -> None:
