@@ -212,7 +212,8 @@ class Experiment(Section):
     )
     spm_norm_rule: Literal["nmt_nfkc", "nfkc", "nfc", "nfd", "nfkc_translit_hbs"] = Field(
         default="nmt_nfkc",
-        description="normalisation of SentencePiece; the last one turns Serbian Cyrillic to Latin",
+        description="normalisation of SentencePiece; the last one is NFKC with Serbian Cyrillic as Latin "
+        "letters, which models then read and write",
     )
     teacher_ensemble: int = Field(default=1, ge=1, le=9, description="number of teachers, seeds 1 to N")
     teacher_mode: Literal["one-stage", "two-stage"] = Field(

@@ -4,15 +4,20 @@ import json
 import os
 import re
 import unicodedata
+from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sentencepiece import SentencePieceProcessor
 
 from pipeline.common.errors import InputError
-from pipeline.train.normalization import rule_table
+from pipeline.train.normalization import HBS, RULES, normalize, rule_table
 from pipeline.train.vocab import SYMBOLS, learn, main
 from tests.pipeline.train import tiny
+from translations_assets.config.schema import Experiment
 
 
 def run(folder: Path, name: str, *more: str, size: int = 340, sample: int = 1000) -> Path:
@@ -167,3 +172,62 @@ def test_tables_hold_code_points() -> None:
     table = rule_table("nfd").splitlines()
     assert "E9\t65 301" in table
     assert len(table) > 13000
+
+
+@cache
+def trained(rule: str) -> SentencePieceProcessor:
+    lines = ["Љубав је у ваздуху", *(source for source, _ in tiny.pairs(200, seed=1))]
+    return SentencePieceProcessor(model_proto=learn(lines, 312, rule))
+
+
+def through(rule: str, text: str) -> str:
+    vocab = trained(rule)
+    return str(vocab.decode(vocab.encode(text)))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_of_configs_trains_a_vocabulary(rule: str, tmp_path: Path) -> None:
+    assert rule in str(Experiment.model_fields["spm_norm_rule"].annotation)
+    output = run(tmp_path, "v", "--norm-rule", rule)
+    assert load(output / "vocab.xx.spm").get_piece_size() == 340
+
+
+@pytest.mark.parametrize(
+    ("cyrillic", "latin"),
+    [
+        ("Љубав, коњ и џеп.", "Ljubav, konj i džep."),
+        ("ЉУБАВ КОЊ ЏЕП", "LJUBAV KONJ DŽEP"),  # CLDR's Serbian-Latin/BGN, as are the next three
+        ("Њ.К.В.", "NJ.K.V."),
+        ("ЉЊа", "LJNja"),
+        ("С\u0301утра, з\u0301еница", "Śutra, źenica"),  # Montenegrin
+        ("Ђорђе Ћосић шаље чај", "Đorđe Ćosić šalje čaj"),
+        ("сѐ и са\u0300м", "sè i sàm"),
+        ("Ље\u0300", "Ljè"),
+        ("Ǉubav ǆep", "LJubav džep"),  # by NFKC: one character each
+        ("English text, č", "English text, č"),
+        ("рођен 1889. у Горькиј й ё ї ѓ", "rođen 1889. u Gorьkij й ё ї ѓ"),  # not letters of Serbian
+        ("ﬁ ｶﾞ ① А\u030f", "fi ガ 1 Ȁ"),
+    ],
+)
+def test_serbian_cyrillic_becomes_latin(cyrillic: str, latin: str) -> None:
+    assert through(HBS, cyrillic) == normalize(HBS, cyrillic) == latin
+
+
+_LETTERS = st.sampled_from("абвгдђежзијклљмнњопрстћуфхцчџшАЕЗЉЊЏСѐѝйc.")
+_ACCENTED = st.builds(
+    "".join, st.tuples(st.sampled_from("аеиоруАЕ"), st.sampled_from("\u0300\u0301\u0304\u030f\u0311"))
+)
+
+
+@given(st.lists(_LETTERS | _ACCENTED, min_size=1).map("".join))
+@settings(max_examples=300, deadline=None)
+def test_the_table_does_as_the_function_that_it_is_made_by(text: str) -> None:
+    assert through(HBS, text) == normalize(HBS, text)
+
+
+def test_other_characters_are_those_of_nfkc() -> None:
+    for number in chain(
+        range(0x21, 0x400), range(0x1E00, 0x2500), range(0x3000, 0x3400), range(0xFF00, 0xFFEF)
+    ):
+        text = f"a{chr(number)}a"
+        assert through(HBS, text) == through("nfkc", text), hex(number)
