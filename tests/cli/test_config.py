@@ -25,6 +25,18 @@ def test_a_config_without_problems(command: Command) -> None:
     assert (said.code, said.out, said.err) == (0, f"{PARTITION}: no problems\n", "")
 
 
+def test_the_names_of_datasets(command: Command, old: Path) -> None:
+    text = old.read_text().replace("opus_ParaCrawl/v9", "{dataset: opus_ParaCrawl/v9, alias: crawl}")
+    old.write_text(text.replace("- flores_devtest", "- sacrebleu_wmt19/x\n    - 12"))
+    said = command("config", "check", "--names", str(old))
+    assert said.code == 1  # as they are needed to mend what is wrong
+    assert said.out.splitlines()[-3:] == [
+        "train     crawl  opus_ParaCrawl/v9",
+        "devtest   flores_dev  flores_dev",
+        "test      sacrebleu_wmt19_x  sacrebleu_wmt19/x",
+    ]
+
+
 def test_an_old_config_is_accepted_with_a_note_for_each_key(command: Command, old: Path) -> None:
     said = command("config", "check", str(old))
     assert said.code == 0

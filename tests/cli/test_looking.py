@@ -158,6 +158,16 @@ def test_results(command: Command) -> None:
     assert "A dog.\n    → Hundo!" in people.out
 
 
+def test_results_of_a_dataset_with_an_alias(command: Command, place: Place) -> None:
+    path = place.root / "configs" / f"{PARTITION}.yml"
+    path.write_text(
+        re.sub(r"  test: \[(.*)\]", r"  test: [{dataset: \1, alias: mine}]", path.read_text(), count=1)
+    )
+    assert "evaluate-backwards-mine-en-eo" in command("graph", PARTITION).out
+    make("evaluate_backwards")
+    assert set(json.loads(command("results", PARTITION, "--json").out)["backwards"]) == {"mine"}
+
+
 def test_what_is_out_of_date_is_shown_with_a_note(command: Command, place: Place) -> None:
     make("evaluate_backwards")
     path = place.root / "configs" / f"{PARTITION}.yml"

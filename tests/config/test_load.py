@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.config.texts import SMALL, problem_of, problems_of, with_line
+from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.load import config_notes, load_config, parse_config
 from translations_assets.config.migrate import migrated
@@ -23,7 +24,7 @@ def test_a_short_config_has_the_defaults_of_production() -> None:
     assert experiment.monocleaner.mono_src.default_threshold == 0.0
     assert config.taskcluster.split_chunks == 20
     assert config.target_stage == "evaluate-teacher"
-    assert config.datasets.train == ("opus_ParaCrawl/v9",)
+    assert config.datasets.train == (parse_dataset("opus_ParaCrawl/v9"),)
     assert config.datasets.mono_src == ()
 
 
@@ -166,7 +167,7 @@ def test_missing_keys_are_told_at_their_section() -> None:
         ("mtdata_x", "mono-src", "provides no mono datasets"),
         ("opus_aug-upper_x", "mono-src", "monolingual text has none"),
         ("demo_mono", "mono-trg", "the demo corpus is English and Esperanto (en, eo), not Russian"),
-        ("7", "train", "must be text, not the number 7"),
+        ("7", "train", "must be a dataset key, or a mapping of dataset and alias"),
     ],
 )
 def test_a_wrong_dataset_key(key: str, category: str, problem: str) -> None:
@@ -191,7 +192,8 @@ def test_a_lone_dataset_is_no_list() -> None:
 def test_datasets_whose_short_names_are_the_same() -> None:
     found = problem_of(with_line("    - opus_Books/v1.0\n    - opus_Books/v1_0", "    - opus_ParaCrawl/v9"))
     assert found == (
-        "9 datasets.train[2]: 'opus_Books/v1_0' has the same short name as 'opus_Books/v1.0'; remove one"
+        "9 datasets.train[2]: 'opus_Books/v1_0' has the same short name as 'opus_Books/v1.0'; remove one, "
+        "or give it an alias"
     )
 
 

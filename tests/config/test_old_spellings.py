@@ -100,7 +100,7 @@ def test_taskcluster_of_2024() -> None:
     assert models.teacher.urls == ("https://example.org/models/en-ru/1", "https://example.org/models/en-ru/2")
     assert models.backwards is not None
     assert models.backwards.url == "https://example.org/models/ru-en/student"
-    assert config.datasets.test == ("flores_devtest", "sacrebleu_wmt20")
+    assert [test.key for test in config.datasets.test] == ["flores_devtest", "sacrebleu_wmt20"]
     assert config.previous_group_ids == ("dOW0JdeoTFqFu431zzJ6Lw",)
     fluency = experiment.hplt_min_fluency
     assert (fluency.mono_src, fluency.mono_trg) == (0.7, 0.85)

@@ -122,7 +122,8 @@ def _check_taskcluster(config: TrainingConfig, written: dict[str, Any]) -> None:
 def _check_datasets(config: TrainingConfig, written: dict[str, Any]) -> None:
     for category in ("train", "devtest", "test", "mono-src", "mono-trg"):
         expected = list(dict.fromkeys(written["datasets"].get(category) or ()))
-        assert list(getattr(config.datasets, category.replace("-", "_"))) == expected
+        datasets = getattr(config.datasets, category.replace("-", "_"))
+        assert [dataset.key for dataset in datasets] == expected
 
 
 def _check_thresholds(config: TrainingConfig, written: dict[str, Any]) -> None:
@@ -133,7 +134,7 @@ def _check_thresholds(config: TrainingConfig, written: dict[str, Any]) -> None:
         (config.datasets.mono_src, cleaner.mono_src, written.get("monocleaner", {}).get("mono-src", {})),
         (config.datasets.mono_trg, cleaner.mono_trg, written.get("monocleaner", {}).get("mono-trg", {})),
     ):
-        short_names = {re.sub("[/.:]", "_", key) for key in listed}
+        short_names = {re.sub("[/.:]", "_", dataset.key) for dataset in listed}
         thresholds = {
             re.sub("[/.:]", "_", name): value for name, value in given.get("dataset-thresholds", {}).items()
         }

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from dagster import TableMetadataValue
@@ -78,6 +79,14 @@ def test_lines_are_followed_from_import_to_merge(store: MemoryStore, name: str) 
     assert drawn[4] == f"      merge_corpus     {'█' * 32} 800"
     assert drawn[6] == f"      dataset_train    {'█' * 16} 400"
     assert drawn[-1] == "      merge_corpus     █▎ 30"
+
+
+def test_datasets_are_told_by_their_aliases(store: MemoryStore) -> None:
+    merge = replace(made("merge_corpus", text=[made("a"), made("b")]), aliases={"opus_B/v1": "books"})
+    found = lines_by_dataset(KnownResults(), [merged(store, merge)], store)  # type: ignore[arg-type]
+    table = found["lines by dataset"]
+    assert isinstance(table, TableMetadataValue)
+    assert [row["dataset"] for row in rows(table)] == ["opus_A/v1", "books"]
 
 
 def test_stages_that_merge_no_datasets_say_nothing(store: MemoryStore) -> None:

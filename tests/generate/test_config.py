@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tests.generate.conftest import Network
-from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.languages import languages
 from translations_assets.config.load import config_notes, parse_config
@@ -37,15 +36,15 @@ def test_it_loads_without_notes(network: Network) -> None:
     assert config_notes(generated.text, "my.yml") == []
     assert not generated.problems
     assert (config.experiment.name, config.experiment.src, config.experiment.trg) == ("spring", "en", "lt")
-    assert config.datasets.train[0] == "opus_NLLB/v1"
+    assert config.datasets.train[0].key == "opus_NLLB/v1"
     assert config.datasets.mono_trg == config.datasets.mono_src
 
 
 def test_a_set_has_one_purpose(network: Network) -> None:
     datasets = parse_config(generate("spring", network.query).text, "my.yml").datasets
     names = [
-        {(parsed.provider, parsed.name) for parsed in map(parse_dataset, keys)}
-        for keys in (datasets.train, datasets.devtest, datasets.test)
+        {(dataset.provider, dataset.name) for dataset in category}
+        for category in (datasets.train, datasets.devtest, datasets.test)
     ]
     assert all(names)
     assert len(set.union(*names)) == sum(map(len, names))
@@ -87,7 +86,7 @@ def test_a_source_that_is_down_is_named(network: Network, host: str, importer: s
 def test_without_opus_its_doubles_come_from_mtdata(network: Network) -> None:
     network.take_away("opus.nlpl.eu")
     config = parse_config(generate("spring", network.query).text, "my.yml")
-    assert "mtdata_Statmt-europarl-10-lit-eng" in config.datasets.train
+    assert "mtdata_Statmt-europarl-10-lit-eng" in [dataset.key for dataset in config.datasets.train]
 
 
 def test_no_training_data() -> None:

@@ -120,4 +120,4 @@ def test_the_real_catalogue(network: Network, monkeypatch: pytest.MonkeyPatch) -
     assert entries["mtdata_Microsoft-ntrex-128-eng-lit"].skipped
     used = [each for each in entries.values() if not each.skipped]
     assert len(used) > 10
-    assert [check_parallel(each.key) for each in used] == [each.key for each in used]
+    assert [check_parallel(each.key).key for each in used] == [each.key for each in used]

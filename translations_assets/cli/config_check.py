@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from translations_assets.cli.common import Json, print_json
+from translations_assets.config.checks import CATEGORIES
+from translations_assets.config.datasets import listed
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.load import config_notes, parse_config, read_values
 from translations_assets.project import Project
@@ -25,6 +27,9 @@ def command(
     online: Annotated[
         bool, typer.Option("--online", help="Look up whether datasets and models exist, and their sizes.")
     ] = False,
+    names: Annotated[
+        bool, typer.Option("--names", help="Print the names of datasets, for thresholds and weights.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Print all problems of training configs, each with file and line, and notes; exit 1 if there is any.
@@ -39,6 +44,8 @@ def command(
     else:
         for file, found in zip(files, checked, strict=True):
             _print(file, *found)
+            if names:
+                _print_names(project, file)
     if any(problems for problems, _, _ in checked):
         raise typer.Exit(1)
 
@@ -81,6 +88,18 @@ def _print(file: str, problems: list[Problem], notes: list[Problem], found: list
         typer.echo(f"{file}: {len(problems)} {'problem' if len(problems) == 1 else 'problems'}", err=True)
     else:
         typer.echo(f"{file}: no problems")
+
+
+def _print_names(project: Project, file: str) -> None:
+    """A line for each dataset that can be read: where it stands, its name, its key."""
+    try:
+        text, place = project.config_text(file)
+        values = read_values(text, str(place)).value
+    except ConfigError:
+        return  # told of already
+    for category in CATEGORIES:
+        for _, dataset in listed(values, category):
+            typer.echo(f"{category:9} {dataset.short_name}  {dataset.key}")
 
 
 def _size(count: int | None) -> str:

@@ -46,6 +46,7 @@ def read_metrics(session: Session) -> dict[str, dict[str, dict[str, Any]]]:
             result = session.result(step)
             assert result is not None
             value = jsonlib.loads(session.store.read_blob(result.outputs["metrics.json"]))
+            value["dataset"] = step.aliases.get(str(step.args["dataset"]), value["dataset"])
             found.setdefault(_model(step), {})[value["dataset"]] = value
     for warning in session.warnings:
         typer.echo(f"note: {warning}", err=True)

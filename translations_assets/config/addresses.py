@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from translations_assets.config.check_continuation import urls_of
-from translations_assets.config.datasets import PLACEHOLDER, Dataset, parse_dataset
+from translations_assets.config.datasets import PLACEHOLDER, Dataset, listed
 from translations_assets.config.edits import at
-from translations_assets.config.errors import ConfigError
 from translations_assets.config.languages import Language, languages
 from translations_assets.config.yaml_reader import KeyPath
 
@@ -65,9 +64,9 @@ def mtdata_names(config: Mapping[str, Any]) -> dict[str, KeyPath]:
     """The names of mtdata's datasets in a config, with the path of the first key that has each."""
     names: dict[str, KeyPath] = {}
     for category in ("train", "devtest", "test"):
-        for path, dataset in _listed(config, category):
+        for index, dataset in listed(config, category):
             if dataset.provider == "mtdata":
-                names.setdefault(dataset.name, path)
+                names.setdefault(dataset.name, ("datasets", category, index))
     return names
 
 
@@ -77,17 +76,8 @@ def _datasets(
     both = (src, trg)
     categories = {"train": both, "devtest": both, "test": both, "mono-src": (src,), "mono-trg": (trg,)}
     for category, sides in categories.items():
-        for path, dataset in _listed(config, category):
-            yield path, dataset, sides
-
-
-def _listed(config: Mapping[str, Any], category: str) -> Iterator[tuple[KeyPath, Dataset]]:
-    keys = at(config, ("datasets", category))
-    for index, key in enumerate(keys if isinstance(keys, list) else ()):
-        try:
-            yield ("datasets", category, index), parse_dataset(key)
-        except (ConfigError, TypeError):
-            continue  # refused without looking anything up
+        for index, dataset in listed(config, category):
+            yield ("datasets", category, index), dataset, sides
 
 
 def _opus(name: str, src: Language, trg: Language) -> Addresses:

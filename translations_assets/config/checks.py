@@ -13,9 +13,9 @@ from translations_assets.config import check_continuation
 from translations_assets.config.check_continuation import check_continuation as _continuation
 from translations_assets.config.check_ctranslate2 import check_ctranslate2
 from translations_assets.config.check_marian import check_marian_args
-from translations_assets.config.datasets import SETS, Dataset, parse_dataset
+from translations_assets.config.datasets import SETS, Dataset, listed
 from translations_assets.config.edits import at
-from translations_assets.config.errors import ConfigError, among, suggestion
+from translations_assets.config.errors import among, suggestion
 from translations_assets.config.known import sacrebleu_sets
 from translations_assets.config.languages import Language, languages
 from translations_assets.config.yaml_reader import KeyPath
@@ -45,6 +45,7 @@ def check_together(config: Mapping[str, Any]) -> Found:
     checks: tuple[Callable[[Mapping[str, Any]], Found], ...] = (
         _same_language,
         _same_short_name,
+        _alias_of_two,
         _held_out_in_training,
         _languages_of_providers,
         _names_without_dataset,
@@ -67,16 +68,6 @@ def remarks(config: Mapping[str, Any]) -> Found:
     yield from check_continuation.remarks(config)
 
 
-def _datasets(config: Mapping[str, Any], category: str) -> Iterator[tuple[int, Dataset]]:
-    """The datasets of a category that can be read at all, with their index."""
-    keys = at(config, ("datasets", category))
-    for index, key in enumerate(keys if isinstance(keys, list) else ()):
-        try:
-            yield index, parse_dataset(key)
-        except (ConfigError, TypeError):
-            continue  # told of by the schema
-
-
 def _language(config: Mapping[str, Any], side: str) -> Language | None:
     code = at(config, ("experiment", side))
     return languages().get(code) if isinstance(code, str) else None
@@ -91,11 +82,26 @@ def _same_language(config: Mapping[str, Any]) -> Found:
 def _same_short_name(config: Mapping[str, Any]) -> Found:
     for category in CATEGORIES:
         seen: dict[str, Dataset] = {}
-        for index, dataset in _datasets(config, category):
-            first = seen.setdefault(dataset.slug, dataset)
+        keys: dict[str, Dataset] = {}
+        for index, dataset in listed(config, category):
+            first = seen.setdefault(dataset.short_name, dataset)
             if first is not dataset:
-                message = f"{dataset.key!r} has the same short name as {first.key!r}; remove one"
+                todo = "remove one" if first.key == dataset.key else "remove one, or give it an alias"
+                message = f"{dataset.key!r} has the same short name as {first.key!r}; {todo}"
                 yield ("datasets", category, index), message
+            elif keys.setdefault(dataset.key, dataset) is not dataset:
+                yield ("datasets", category, index), f"{dataset.key!r} stands in the list twice; remove one"
+
+
+def _alias_of_two(config: Mapping[str, Any]) -> Found:
+    """An alias stands for one dataset in the whole config."""
+    named: dict[str, tuple[str, Dataset]] = {}
+    for category in CATEGORIES:
+        for index, dataset in listed(config, category):
+            where, first = named.setdefault(dataset.short_name, (category, dataset))
+            if where != category and first.key != dataset.key and (first.alias or dataset.alias):
+                said = f"{dataset.short_name!r} is the name of {first.key!r} in datasets.{where}, too"
+                yield ("datasets", category, index), f"{said}; an alias stands for one dataset"
 
 
 def _held_out_in_training(config: Mapping[str, Any]) -> Found:
@@ -107,13 +113,13 @@ def _held_out_in_training(config: Mapping[str, Any]) -> Found:
 
 def _used_twice(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Dataset, str]]:
     """Datasets that stand in another category, too, with that category; nobody knows which is meant."""
-    listed = [
-        (category, index, dataset) for category in PARALLEL for index, dataset in _datasets(config, category)
+    datasets = [
+        (category, index, dataset) for category in PARALLEL for index, dataset in listed(config, category)
     ]
     uses: dict[tuple[str, str], set[str]] = {}
-    for category, _, dataset in listed:
+    for category, _, dataset in datasets:
         uses.setdefault((dataset.provider, dataset.name), set()).add(category)
-    for category, index, dataset in listed:
+    for category, index, dataset in datasets:
         for elsewhere in PARALLEL:
             if elsewhere in uses[dataset.provider, dataset.name] - {category}:
                 yield ("datasets", category, index), dataset, elsewhere
@@ -128,7 +134,7 @@ def _languages_of_providers(config: Mapping[str, Any]) -> Found:
     pair = [known for side in ("src", "trg") if (known := _language(config, side))]
     for category in CATEGORIES:
         concerned = {"mono-src": pair[:1], "mono-trg": pair[1:]}.get(category, pair)
-        for index, dataset in _datasets(config, category):
+        for index, dataset in listed(config, category):
             for message in filter(None, (_lacking(dataset, known) for known in concerned)):
                 yield ("datasets", category, index), message
             if category in PARALLEL and len(pair) == 2 and (message := _of_other_pair(dataset, *pair)):
@@ -190,11 +196,14 @@ def _names_without_dataset(config: Mapping[str, Any]) -> Found:
         *((("merging", "dataset-weights", category), category) for category in WEIGHTED),
     ):
         where = ("experiment", *path)
-        slugs = [dataset.slug for _, dataset in _datasets(config, category)]
+        names = [dataset.short_name for _, dataset in listed(config, category)]
+        aliases = {dataset.slug: dataset.alias for _, dataset in listed(config, category) if dataset.alias}
         values = at(config, where)
         for name in values if isinstance(values, Mapping) else ():
-            if name not in slugs:
-                yield (*where, name), f"matches no dataset in datasets.{category}.{among(name, slugs)}"
+            if name in aliases and name not in names:
+                yield (*where, name), f"has the alias {aliases[name]!r} in datasets.{category}; write that"
+            elif name not in names:
+                yield (*where, name), f"matches no dataset in datasets.{category}.{among(name, names)}"
 
 
 def _scored_without_english(config: Mapping[str, Any]) -> Found:
@@ -203,7 +212,7 @@ def _scored_without_english(config: Mapping[str, Any]) -> Found:
     if src is None or trg is None or "en" in (src.code, trg.code):
         return
     where = ("experiment", "bicleaner", "default-threshold")
-    if at(config, where) != 0 and any(True for _ in _datasets(config, "train")):
+    if at(config, where) != 0 and any(True for _ in listed(config, "train")):
         message = (
             f"Bicleaner-AI may have no model of {src.name} and {trg.name}, as it has few of pairs without "
             "English; if so, fetching it fails, and 0 here, for all datasets, does without"

@@ -1,6 +1,11 @@
 """Dataset keys: `provider_name`, or `provider_aug-modifier_name` for a variant of a dev or test set.
 
 opus_ParaCrawl/v9    flores_devtest    flores_aug-upper_devtest    news-crawl_news.2021
+
+In a config a dataset is its key, or a mapping of the key and a name of the config's own, its alias:
+
+- dataset: url_https://example.org/bulletins.[LANG].zst
+  alias: bulletins
 """
 
 from __future__ import annotations
@@ -8,8 +13,10 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from typing import Any
 from urllib.parse import urlsplit
 
 from translations_assets.config.errors import ConfigError, suggestion
@@ -43,27 +50,40 @@ PLACEHOLDER = "[LANG]"
 BY_URL = ("url", "tmx")  # providers whose names may be URLs
 URL_SCHEMES = ("https", "http", "gs", "file")
 SLUG_LENGTH = 50
+ALIAS_LENGTH = 50
+ALIAS_KEYS = ("dataset", "alias")
 
 _KEY = re.compile(r"(?P<provider>[a-z]+(?:-[a-z]+)*)_(?:aug-(?P<augmentation>[a-z-]+)_)?(?P<name>\S+)")
 
 
-# The forms of keys as regular expressions of JavaScript, for editors.
+# The forms of keys and aliases as regular expressions of JavaScript, for editors.
 PARALLEL_KEY = rf"^({'|'.join(PARALLEL_PROVIDERS)})_(aug-({'|'.join(AUGMENTATIONS)})_)?\S+$"
+ALIAS = rf"^[^\s!-,./:-@\[-\^`{{-~]{{1,{ALIAS_LENGTH}}}$"
 MONO_KEY = rf"^({'|'.join(MONO_PROVIDERS)})_\S+$"
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset key in its parts; `augmentation` is the modifier's name without `aug-`."""
+    """A dataset key in its parts, and what the config calls it.
+
+    augmentation  the modifier's name without `aug-`
+    alias         the config's own name for the dataset; empty when it gives none
+    """
 
     key: str
     provider: str
     augmentation: str | None
     name: str
+    alias: str = ""
+
+    @property
+    def short_name(self) -> str:
+        """The name in labels, results, thresholds, weights and names of filter files."""
+        return self.alias or self.slug
 
     @property
     def slug(self) -> str:
-        """The key as it stands in labels and thresholds: letters and digits of any script, `_` and `-`.
+        """The name that follows from the key: letters and digits of any script, `_` and `-`.
 
         Written as upstream writes it: dots and slashes become `_`; a long name is cut at 50 characters and
         a URL to its host and file name, and both end in the start of the name's MD5. The slug of a slug is
@@ -89,25 +109,71 @@ def parse_dataset(key: str) -> Dataset:
     return Dataset(key, match["provider"], match["augmentation"], match["name"])
 
 
-def check_parallel(key: str) -> str:
-    """The key, if it can name a parallel dataset. Raises ConfigError otherwise."""
-    dataset = parse_dataset(key)
+def read_dataset(entry: object) -> Dataset:
+    """The dataset that an item of a config's list names. Raises ConfigError when it has no such form."""
+    if isinstance(entry, str):
+        return parse_dataset(entry)
+    if not isinstance(entry, Mapping):
+        raise ConfigError.of(f"must be a dataset key, or a mapping of {' and '.join(ALIAS_KEYS)}")
+    for name in entry:
+        if name not in ALIAS_KEYS:
+            allowed = ", ".join(ALIAS_KEYS)
+            raise ConfigError.of(
+                f"unknown key {name!r}.{suggestion(str(name), ALIAS_KEYS)} Allowed: {allowed}"
+            )
+    key, alias = (entry.get(name) for name in ALIAS_KEYS)
+    if not isinstance(key, str) or not isinstance(alias, str):
+        wanted = "dataset" if not isinstance(key, str) else "alias"
+        raise ConfigError.of(
+            f"{wanted} is missing, or is no text: a mapping has `dataset: key` and `alias: name`"
+        )
+    return replace(parse_dataset(key), alias=_checked_alias(alias))
+
+
+def listed(config: Mapping[str, Any], category: str) -> Iterator[tuple[int, Dataset]]:
+    """The datasets of a category of a config as it was read, with their index, as far as they can be read."""
+    datasets = config.get("datasets")
+    entries = datasets.get(category) if isinstance(datasets, Mapping) else None
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        try:
+            yield index, read_dataset(entry)
+        except ConfigError:
+            continue  # told of by the schema
+
+
+def written(dataset: Dataset) -> str | dict[str, str]:
+    """A dataset as it stands in a config's list."""
+    return {"dataset": dataset.key, "alias": dataset.alias} if dataset.alias else dataset.key
+
+
+def check_parallel(entry: object) -> Dataset:
+    """The dataset of a list's item, if it can be a parallel one. Raises ConfigError otherwise."""
+    dataset = read_dataset(entry)
     _check_provider(dataset, "parallel", PARALLEL_PROVIDERS)
     _check_augmentation(dataset.augmentation)
     _check_name(dataset, "parallel")
     if dataset.provider == "url" and PLACEHOLDER not in dataset.name:
         raise ConfigError.of(f"the URL needs the placeholder {PLACEHOLDER} where the language's code goes")
-    return key
+    return dataset
 
 
-def check_mono(key: str) -> str:
-    """The key, if it can name a monolingual dataset. Raises ConfigError otherwise."""
-    dataset = parse_dataset(key)
+def check_mono(entry: object) -> Dataset:
+    """The dataset of a list's item, if it can be a monolingual one. Raises ConfigError otherwise."""
+    dataset = read_dataset(entry)
     _check_provider(dataset, "mono", MONO_PROVIDERS)
     if dataset.augmentation is not None:
         raise ConfigError.of("only dev and test sets have variants (aug-…); monolingual text has none")
     _check_name(dataset, "mono")
-    return key
+    return dataset
+
+
+def _checked_alias(alias: str) -> str:
+    if len(alias) > ALIAS_LENGTH or not alias[:1].isalnum() or not all(map(_stands_in_slugs, alias)):
+        raise ConfigError.of(
+            f"the alias {alias!r} must consist of letters, digits, '_' and '-', begin with neither of these, "
+            f"and have at most {ALIAS_LENGTH} characters"
+        )
+    return alias
 
 
 def _check_provider(dataset: Dataset, kind: str, providers: tuple[str, ...]) -> None:

@@ -14,9 +14,17 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, model_validator
 
-from translations_assets.config.datasets import MONO_KEY, PARALLEL_KEY, check_mono, check_parallel
+from translations_assets.config.datasets import (
+    ALIAS,
+    MONO_KEY,
+    PARALLEL_KEY,
+    Dataset,
+    check_mono,
+    check_parallel,
+    written,
+)
 from translations_assets.config.errors import suggestion
 from translations_assets.config.gates import Checks
 from translations_assets.config.languages import language, languages
@@ -75,6 +83,14 @@ def _some(value: object) -> object:
     return _as_tuple(value)
 
 
+def _dataset_schema(pattern: str) -> dict[str, Any]:
+    key = {"type": "string", "pattern": pattern}
+    alias = {"type": "string", "pattern": ALIAS, "description": "the name in labels, results and thresholds"}
+    named = {"dataset": {**key, "description": "the key"}, "alias": alias}
+    mapping = {"type": "object", "properties": named, "required": [*named], "additionalProperties": False}
+    return {"anyOf": [key, mapping]}
+
+
 # A text among the annotations is what the reference page calls the type.
 LanguageCode: TypeAlias = Annotated[
     str, AfterValidator(_language_code), "language code", InJsonSchema(lambda: {"enum": list(languages())})
@@ -91,19 +107,25 @@ Weight: TypeAlias = Annotated[float, Field(gt=0)]
 DocumentScore: TypeAlias = Annotated[float, Field(ge=0, le=10)]
 Sentences: TypeAlias = Annotated[int, Field(gt=0)]
 Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_as_tuple), "list"]
-ParallelKey: TypeAlias = Annotated[
-    str, AfterValidator(check_parallel), InJsonSchema(lambda: {"pattern": PARALLEL_KEY})
+ParallelDataset: TypeAlias = Annotated[
+    Dataset,
+    PlainValidator(check_parallel),
+    PlainSerializer(written),
+    InJsonSchema(lambda: _dataset_schema(PARALLEL_KEY)),
 ]
-MonoKey: TypeAlias = Annotated[str, AfterValidator(check_mono), InJsonSchema(lambda: {"pattern": MONO_KEY})]
+MonoDataset: TypeAlias = Annotated[
+    Dataset,
+    PlainValidator(check_mono),
+    PlainSerializer(written),
+    InJsonSchema(lambda: _dataset_schema(MONO_KEY)),
+]
 _AtLeastOne = InJsonSchema(lambda: {"minItems": 1})
 SomeTexts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_some), "list", _AtLeastOne]
-SomeParallelKeys: TypeAlias = Annotated[
-    tuple[ParallelKey, ...], BeforeValidator(_some), "list of dataset keys", _AtLeastOne
+SomeParallel: TypeAlias = Annotated[
+    tuple[ParallelDataset, ...], BeforeValidator(_some), "list of datasets", _AtLeastOne
 ]
-ParallelKeys: TypeAlias = Annotated[
-    tuple[ParallelKey, ...], BeforeValidator(_as_tuple), "list of dataset keys"
-]
-MonoKeys: TypeAlias = Annotated[tuple[MonoKey, ...], BeforeValidator(_as_tuple), "list of dataset keys"]
+Parallel: TypeAlias = Annotated[tuple[ParallelDataset, ...], BeforeValidator(_as_tuple), "list of datasets"]
+Mono: TypeAlias = Annotated[tuple[MonoDataset, ...], BeforeValidator(_as_tuple), "list of datasets"]
 MarianOptions: TypeAlias = Mapping[
     Annotated[str, AfterValidator(_marian_option)], Annotated[MarianValue, PlainValidator(_marian_value)]
 ]
@@ -114,7 +136,8 @@ class Thresholds(Section):
 
     default_threshold: Threshold = Field(default=0.0, description="for datasets not named below; 0 keeps all")
     dataset_thresholds: Mapping[str, Threshold] = Field(
-        default={}, description="by dataset, with `_` for `/`, `.` and `:`: `opus_ParaCrawl_v9: 0.7`"
+        default={},
+        description="by alias, or by key with `_` for `/`, `.` and `:`: `opus_ParaCrawl_v9: 0.7`",
     )
 
 
@@ -231,13 +254,13 @@ class Experiment(Section):
 class Datasets(Section):
     """The datasets, by what they are used for."""
 
-    train: ParallelKeys = Field(
+    train: Parallel = Field(
         default=(), description="parallel text to train on; needed unless a corpus is continued"
     )
-    devtest: SomeParallelKeys = Field(description="parallel text to validate on while training")
-    test: ParallelKeys = Field(description="parallel text that every model is evaluated on")
-    mono_src: MonoKeys = Field(default=(), description="source text for the teacher to translate")
-    mono_trg: MonoKeys = Field(default=(), description="target text to translate back")
+    devtest: SomeParallel = Field(description="parallel text to validate on while training")
+    test: Parallel = Field(description="parallel text that every model is evaluated on")
+    mono_src: Mono = Field(default=(), description="source text for the teacher to translate")
+    mono_trg: Mono = Field(default=(), description="target text to translate back")
 
 
 PRODUCTION_OPTIONS: Mapping[str, Mapping[str, str]] = {

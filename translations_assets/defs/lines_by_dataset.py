@@ -41,7 +41,8 @@ def _merged(session: Session, result: StepResult, store: Store) -> Iterator[tupl
         return
     stats = json.loads(store.read_blob(result.manifest.outputs["stats.json"]))
     for lines, text in zip(stats["datasets"], _texts(step), strict=True):
-        yield lines["dataset"], {**_before(session, text, lines["in"], store), step.stage: lines["kept"]}
+        name = step.aliases.get(lines["dataset"], lines["dataset"])
+        yield name, {**_before(session, text, lines["in"], store), step.stage: lines["kept"]}
 
 
 def _texts(step: Step) -> list[Step]:

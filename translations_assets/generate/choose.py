@@ -56,7 +56,7 @@ def judge(found: Iterable[Found]) -> Iterator[Found]:
         if each.importer == "opus" and each.use == "train":
             corpora.add(bare_name(each.key.removeprefix("opus_").partition("/")[0]))
         if not skipped:
-            slug = (each.use, parse_dataset(each.key).slug)
+            slug = (each.use, parse_dataset(each.key).short_name)
             skipped = "another dataset has the same short name" if slug in slugs else ""
             slugs.add(slug)
         yield replace(each, skipped=skipped)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.languages import language
 from translations_assets.config.schema import Thresholds, TrainingConfig
 from translations_assets.stages.building import GPU_ATTEMPTS
@@ -31,7 +30,9 @@ SCORED = ("scores.zst", "stats.json")
 @stage(group="corpus")
 def bicleaner_model(config: TrainingConfig) -> Folder | None:
     """The model of Bicleaner-AI for the languages, or else the one of English and 49 others."""
-    if not any(_threshold(config.experiment.bicleaner, key) for key in config.datasets.train):
+    if not any(
+        _threshold(config.experiment.bicleaner, dataset.short_name) for dataset in config.datasets.train
+    ):
         return None
     src, trg = config.experiment.src, config.experiment.trg
     fetched = step(
@@ -64,16 +65,16 @@ def monocleaner(config: TrainingConfig, clean_mono: CleanMono) -> CleanMono:
     )
 
 
-def _threshold(thresholds: Thresholds, key: str) -> float:
-    return thresholds.dataset_thresholds.get(parse_dataset(key).slug, thresholds.default_threshold)
+def _threshold(thresholds: Thresholds, short_name: str) -> float:
+    return thresholds.dataset_thresholds.get(short_name, thresholds.default_threshold)
 
 
 def _filter_corpus(config: TrainingConfig, corpus: Corpus, model: Folder) -> Corpus:
-    threshold = _threshold(config.experiment.bicleaner, corpus.name)
+    threshold = _threshold(config.experiment.bicleaner, corpus.short_name)
     if not threshold:
         return corpus
     src, trg = config.experiment.src, config.experiment.trg
-    name = f"{parse_dataset(corpus.name).slug}-{src}-{trg}"
+    name = f"{corpus.short_name}-{src}-{trg}"
     scored = step(
         "pipeline.clean.score_bicleaner",
         label=f"bicleaner-ai-score-{name}",
@@ -97,11 +98,11 @@ def _filter_corpus(config: TrainingConfig, corpus: Corpus, model: Folder) -> Cor
         inputs={"corpus_src": corpus.src, "corpus_trg": corpus.trg, "scores": scored["scores.zst"]},
         outputs=corpus_files(src, trg, "scores.zst"),
     )
-    return replace(corpus_of(filtered, src, trg, corpus.name), scores=filtered["scores.zst"])
+    return replace(corpus_of(filtered, src, trg, corpus.dataset), scores=filtered["scores.zst"])
 
 
 def _filter_monos(side: str, lang: str, thresholds: Thresholds, monos: Sequence[Mono]) -> list[Mono]:
-    if not any(_threshold(thresholds, mono.name) for mono in monos):
+    if not any(_threshold(thresholds, mono.short_name) for mono in monos):
         return list(monos)
     model = step(
         "pipeline.clean.fetch_monocleaner_model",
@@ -111,10 +112,8 @@ def _filter_monos(side: str, lang: str, thresholds: Thresholds, monos: Sequence[
         attempts=DOWNLOAD_ATTEMPTS,
     )
     return [
-        _filter_mono(
-            f"{side}-{parse_dataset(mono.name).slug}-{lang}", lang, threshold, mono, model["model.tgz"]
-        )
-        if (threshold := _threshold(thresholds, mono.name))
+        _filter_mono(f"{side}-{mono.short_name}-{lang}", lang, threshold, mono, model["model.tgz"])
+        if (threshold := _threshold(thresholds, mono.short_name))
         else mono
         for mono in monos
     ]
@@ -136,4 +135,4 @@ def _filter_mono(name: str, lang: str, threshold: float, mono: Mono, model: Outp
         inputs={"text": mono.text, "scores": scored["scores.zst"]},
         outputs=(f"mono.{lang}.zst", "scores.zst", "stats.json"),
     )
-    return Mono(filtered[f"mono.{lang}.zst"], mono.name)
+    return Mono(filtered[f"mono.{lang}.zst"], mono.dataset)

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from translations_assets.config.datasets import Dataset, parse_dataset
+from translations_assets.config.datasets import Dataset
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.languages import Language, language
 from translations_assets.config.schema import TrainingConfig
@@ -74,8 +74,9 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus) -> Corpus:
     """The step that cleans a parallel dataset by the filters of a file."""
     src, trg = config.experiment.src, config.experiment.trg
     source, target = language(src), language(trg)
-    dataset = parse_dataset(corpus.name)
-    label = f"clean-corpus-{dataset.slug}-{src}-{trg}"
+    dataset = corpus.dataset
+    assert dataset  # only datasets are cleaned
+    label = f"clean-corpus-{dataset.short_name}-{src}-{trg}"
     mode = config.experiment.opuscleaner_mode
     filters = filter_files(mode, src, trg, dataset)
     clean = step(
@@ -106,13 +107,13 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus) -> Corpus:
         worker="large-cpu",
         programs=programs(filters),
     )
-    return corpus_of(clean, src, trg, corpus.name)
+    return corpus_of(clean, src, trg, dataset)
 
 
 def clean_mono_dataset(config: TrainingConfig, side: str, lang: str, mono: Mono) -> Mono:
     """The step that cleans a monolingual dataset by rules."""
     spoken = language(lang)
-    label = f"clean-mono-{side}-{parse_dataset(mono.name).slug}-{lang}"
+    label = f"clean-mono-{side}-{mono.short_name}-{lang}"
     # What upstream uses: NLLB's model takes much simplified Chinese for traditional.
     model = "openlid-v2" if spoken.iso639_1 == "zh" else "nllb"
     clean = step(
@@ -134,7 +135,7 @@ def clean_mono_dataset(config: TrainingConfig, side: str, lang: str, mono: Mono)
         outputs=(f"mono.{lang}.zst", "stats.json"),
         worker="large-cpu",
     )
-    return Mono(clean[f"mono.{lang}.zst"], mono.name)
+    return Mono(clean[f"mono.{lang}.zst"], mono.dataset)
 
 
 def max_tokens(spoken: Language) -> int:
@@ -158,20 +159,22 @@ def _filter_file(mode: str, src: str, trg: str, dataset: Dataset) -> str:
     """In `custom` mode a dataset's own file, else the language pair's, else the default.
 
     A file of its own is looked for in the pair's folder, then, if the pair has no default, in the common one;
-    its name is the key, or as OpusCleaner writes it: opus_UNPC/v1.0 is opus_UNPC-v1.0.
+    its name is the dataset's alias or short name, or the key as OpusCleaner writes it, opus_UNPC-v1.0.
     """
     if mode == "custom":
         pair = f"{src}-{trg}"
-        names = [f"{name}.filters.json" for name in _names(dataset.key)]
+        names = [f"{name}.filters.json" for name in _names(dataset)]
         for path in (*(f"{pair}/{name}" for name in names), f"{pair}/{DEFAULT}", *names):
             if (ROOT / FILTERS / path).is_file():
                 return path
     return DEFAULT
 
 
-def _names(key: str) -> tuple[str, str]:
-    head, separator, tail = key.rpartition("/" if "/" in key else "_")
-    return key, f"{head}-{tail}" if separator else key
+def _names(dataset: Dataset) -> Iterator[str]:
+    yield dataset.short_name
+    if "://" not in dataset.name:
+        head, separator, tail = dataset.key.rpartition("/" if "/" in dataset.key else "_")
+        yield from (dataset.key, f"{head}{'-' if separator else ''}{tail}")
 
 
 def _bare_name(dataset: Dataset) -> str:

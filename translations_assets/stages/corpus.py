@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from translations_assets.config.datasets import Dataset, parse_dataset
+from translations_assets.config.datasets import Dataset
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.stages.cleaning import clean_mono_dataset, clean_parallel_dataset
 from translations_assets.stages.continuation import back_translates, distils, fetch_corpus
-from translations_assets.stages.handles import CleanMono, Corpus, Mono, corpus_files, corpus_of
+from translations_assets.stages.handles import CleanMono, Corpus, Mono, aliases, corpus_files, corpus_of
 from translations_assets.stages.importing import import_mono, import_parallel
 from translations_assets.steps.stage import stage, step
 from translations_assets.steps.step import Arg, Output
@@ -137,11 +137,13 @@ def merge_mono_trg(
     return _merge_mono(config, "trg", monocleaner.trg, merge_corpus, dataset_devtest + dataset_test)
 
 
-def _parallel(config: TrainingConfig, category: str, keys: Sequence[str]) -> list[Corpus]:
-    return [import_parallel(config, category, dataset) for dataset in map(parse_dataset, keys)]
+def _parallel(config: TrainingConfig, category: str, datasets: Sequence[Dataset]) -> list[Corpus]:
+    return [import_parallel(config, category, dataset) for dataset in datasets]
 
 
-def _mono(config: TrainingConfig, side: str, lang: str, keys: Sequence[str], limit: int) -> list[Mono]:
+def _mono(
+    config: TrainingConfig, side: str, lang: str, datasets: Sequence[Dataset], limit: int
+) -> list[Mono]:
     source = side == "src"
     return [
         import_mono(
@@ -152,7 +154,7 @@ def _mono(config: TrainingConfig, side: str, lang: str, keys: Sequence[str], lim
             source=source,
             min_score=_min_score(config, dataset, source=source),
         )
-        for dataset in map(parse_dataset, keys)
+        for dataset in datasets
     ]
 
 
@@ -181,7 +183,7 @@ def _choices(
     if config.experiment.merging.near_duplicates:
         args["near_duplicates"] = True
     if weights:
-        args["weights"] = [str(weights.get(parse_dataset(dataset.name).slug, 1.0)) for dataset in datasets]
+        args["weights"] = [str(weights.get(dataset.short_name, 1.0)) for dataset in datasets]
     return args
 
 
@@ -218,6 +220,7 @@ def _merge_parallel(
         },
         outputs=corpus_files(src, trg, "sample.txt"),
         worker="large-cpu",
+        aliases=aliases(corpora),
     )
     return corpus_of(merged, src, trg)
 
@@ -249,5 +252,6 @@ def _merge_mono(
         },
         outputs=(f"mono.{lang}.zst", "sample.txt", "stats.json"),
         worker="large-cpu",
+        aliases=aliases(monos),
     )
     return Mono(merged[f"mono.{lang}.zst"])

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.stages.building import DECODING_CONFIGS, marian_args
-from translations_assets.stages.handles import Corpus, Model
+from translations_assets.stages.handles import Corpus, Model, aliases
 from translations_assets.steps.stage import stage, step
 from translations_assets.steps.step import RepoFile
 
@@ -21,7 +20,7 @@ def evaluate_backwards(
     if train_backwards is None:
         return
     args = config.marian_args.decoding_backward
-    turned = [Corpus(test.trg, test.src, test.name) for test in dataset_test]
+    turned = [Corpus(test.trg, test.src, test.dataset) for test in dataset_test]
     _evaluate(config, "backwards", [train_backwards], turned, "backward", args, reverse=True)
 
 
@@ -76,7 +75,7 @@ def _evaluate(
     for test in tests:
         step(
             "pipeline.eval.evaluate",
-            label=f"evaluate-{model}-{parse_dataset(test.name).slug}-{src}-{trg}",
+            label=f"evaluate-{model}-{test.short_name}-{src}-{trg}",
             args={
                 "src": trg if reverse else src,
                 "trg": src if reverse else trg,
@@ -91,5 +90,6 @@ def _evaluate(
             },
             outputs=("translations.zst", "metrics.json"),
             worker="gpu",
+            aliases=aliases([test]),
             repeatable=False,
         )

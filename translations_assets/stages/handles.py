@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from translations_assets.config.datasets import Dataset
 from translations_assets.steps.step import Folder, Output, Step
 
 # A folder with model.npz, source.spm, target.spm and decoder.yml: a model carries its own vocabularies, in
@@ -19,26 +21,47 @@ CONVERTED_FILES = (  # of a model in CTranslate2's form
 QUANTIZED_FILES = ("model.intgemm8.bin", "lex.bin", "source.spm", "target.spm", "decoder.yml")
 
 
+class _OfDataset:
+    """Text that may be a dataset's."""
+
+    dataset: Dataset | None
+
+    @property
+    def name(self) -> str:
+        """The dataset's key; empty when it is none. Scripts know datasets by it."""
+        return self.dataset.key if self.dataset else ""
+
+    @property
+    def short_name(self) -> str:
+        """What the config calls the dataset, for labels and thresholds; empty when it is none."""
+        return self.dataset.short_name if self.dataset else ""
+
+
 @dataclass(frozen=True)
-class Corpus:
+class Corpus(_OfDataset):
     """Parallel text: one file a side, line by line.
 
-    name    the dataset's key, when it is a dataset
-    scores  a score a line, where a classifier has scored it
+    dataset  that which it is of, if it is of one
+    scores   a score a line, where a classifier has scored it
     """
 
     src: Output
     trg: Output
-    name: str = ""
+    dataset: Dataset | None = None
     scores: Output | None = None
 
 
 @dataclass(frozen=True)
-class Mono:
-    """Text in one language. `name` is the dataset's key, when it is a dataset."""
+class Mono(_OfDataset):
+    """Text in one language. `dataset` is that which it is of, if it is of one."""
 
     text: Output
-    name: str = ""
+    dataset: Dataset | None = None
+
+
+def aliases(texts: Sequence[Corpus | Mono]) -> dict[str, str]:
+    """Dataset key → alias, of the texts whose datasets have one."""
+    return {text.name: text.short_name for text in texts if text.dataset and text.dataset.alias}
 
 
 @dataclass(frozen=True)
@@ -67,9 +90,9 @@ class Aligned:
     priors: Output | None = None
 
 
-def corpus_of(step: Step, src: str, trg: str, name: str = "") -> Corpus:
+def corpus_of(step: Step, src: str, trg: str, dataset: Dataset | None = None) -> Corpus:
     """The corpus that a step leaves as corpus.{src}.zst and corpus.{trg}.zst."""
-    return Corpus(step[f"corpus.{src}.zst"], step[f"corpus.{trg}.zst"], name)
+    return Corpus(step[f"corpus.{src}.zst"], step[f"corpus.{trg}.zst"], dataset)
 
 
 def corpus_files(src: str, trg: str, *more: str) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ CODES: dict[str, Callable[[Language], str]] = {
 def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> Corpus:
     """A parallel dataset of a category: its last step has the dataset's label, earlier ones longer labels."""
     src, trg = config.experiment.src, config.experiment.trg
-    label = f"dataset-{category}-{dataset.slug}-{src}-{trg}"
+    label = f"dataset-{category}-{dataset.short_name}-{src}-{trg}"
     chinese = _chinese_args(language(src), language(trg))
     fetched = step(
         f"pipeline.data.parallel_{dataset.provider}",
@@ -55,7 +55,7 @@ def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> 
         attempts=DOWNLOAD_ATTEMPTS,
         secrets=_secrets(dataset),
     )
-    corpus = corpus_of(fetched, src, trg, dataset.key)
+    corpus = corpus_of(fetched, src, trg, dataset)
     if chinese:
         one_variant = step(
             "pipeline.data.chinese_parallel",
@@ -64,7 +64,7 @@ def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> 
             inputs=_sides(corpus),
             outputs=corpus_files(src, trg),
         )
-        corpus = corpus_of(one_variant, src, trg, dataset.key)
+        corpus = corpus_of(one_variant, src, trg, dataset)
     return _augmented(config, corpus, dataset, label) if dataset.augmentation else corpus
 
 
@@ -75,7 +75,7 @@ def import_mono(
 
     min_score  the least of a line or document of HPLT; other providers have none
     """
-    label = f"dataset-{category}-{dataset.slug}-{lang}"
+    label = f"dataset-{category}-{dataset.short_name}-{lang}"
     variant = language(lang).chinese
     args: dict[str, Arg] = {
         "dataset": dataset.name,
@@ -102,7 +102,7 @@ def import_mono(
             inputs={"text": fetched[outputs[0]]},
             outputs=outputs,
         )
-    return Mono(fetched[outputs[0]], dataset.key)
+    return Mono(fetched[outputs[0]], dataset)
 
 
 def _code(dataset: Dataset, lang: str) -> str:
@@ -133,7 +133,7 @@ def _augmented(config: TrainingConfig, corpus: Corpus, dataset: Dataset, label: 
     augmented = step(
         "pipeline.data.augment", label=label, args=args, inputs=inputs, outputs=corpus_files(src, trg)
     )
-    return corpus_of(augmented, src, trg, dataset.key)
+    return corpus_of(augmented, src, trg, dataset)
 
 
 def _alignments(src: str, trg: str, corpus: Corpus, label: str) -> dict[str, Input]:

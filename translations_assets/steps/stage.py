@@ -77,6 +77,7 @@ def step(
     attempts: int = 3,
     secrets: Sequence[str] = (),
     programs: Sequence[str] = (),
+    aliases: Mapping[str, str] | None = None,
 ) -> Step:
     """Add a step to the stage that is being built; an input that is None or empty is left out."""
     building = _building.get()
@@ -93,6 +94,7 @@ def step(
         attempts=attempts,
         secrets=tuple(secrets),
         programs=tuple(programs),
+        aliases=dict(aliases or {}),
     )
     building.steps.append(new)
     return new

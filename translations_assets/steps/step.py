@@ -65,6 +65,8 @@ class Step:
     attempts    how often the engine tries when the machine, not the script, failed
     secrets     names of environment variables that the script is given when the worker has them; their values
                 are never part of the key, nor of a log, manifest or command line
+    aliases     what people call datasets that the arguments and the script's numbers know by their keys; not
+                part of the key
     programs    programs of the system that the script runs (`perl`); their versions are part of the key
     """
 
@@ -80,6 +82,7 @@ class Step:
     attempts: int = 3
     secrets: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Output:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from translations_assets.config.datasets import parse_dataset
+from translations_assets.config.datasets import listed, parse_dataset
 from translations_assets.config.edits import Edit, Put, at
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.old_spellings.common import dropped, has, is_free, renamed
@@ -133,10 +133,9 @@ def thresholds_from_templates(values: dict[str, Any]) -> Iterator[Edit]:
     for section, category in THRESHOLDS:
         path = ("experiment", *section, "dataset-thresholds")
         thresholds = at(values, path)
-        keys = at(values, ("datasets", category))
-        listed = {_slug(key) for key in keys if isinstance(key, str)} if isinstance(keys, list) else set()
+        slugs = {dataset.slug for _, dataset in listed(values, category)}
         for name in list(thresholds) if isinstance(thresholds, Mapping) else ():
-            if _slug(name) in FROM_TEMPLATES - listed:
+            if _slug(name) in FROM_TEMPLATES - slugs:
                 said = f"removed: it came with a template, and datasets.{category} lists no such dataset"
                 yield Edit((*path, name), said)
 
