@@ -42,7 +42,7 @@ def test_an_old_config_is_accepted_with_a_note_for_each_key(command: Command, ol
     assert said.code == 0
     lines = said.out.splitlines()
     assert [line.split(": ")[1] for line in lines[:-1]] == [
-        f"{old}:{number}" for number in (1, 5, 6, 14, 14, 15)
+        f"{old}:{number}" for number in (1, 1, 1, 1, 5, 6, 14, 14, 15)
     ]
     assert lines[-1] == f"{old}: no problems"
 
@@ -61,7 +61,7 @@ def test_all_problems_of_all_files_are_told(command: Command, old: Path) -> None
 
 
 def test_problems_as_json(command: Command, old: Path) -> None:
-    old.write_text(SMALL.replace("src: en", "src: xx"), encoding="utf-8")
+    old.write_text(SMALL.replace("src: en", "src: xx") + "checks: {}\n", encoding="utf-8")
     said = command("config", "check", str(old), "--json")
     assert said.code == 1
     (found,) = json.loads(said.out)
@@ -80,7 +80,7 @@ def test_what_does_not_exist_is_a_problem(
     for path, size in ((corpus, 1_234_567), (flores, 12)):
         path.parent.mkdir(parents=True)
         path.write_bytes(b"x" * size)
-    text = SMALL + f"  mono-src:\n    - url_file://{old.parent}/absent.zst\n"
+    text = SMALL + f"  mono-src:\n    - url_file://{old.parent}/absent.zst\nchecks: {{}}\n"
     old.write_text(text, encoding="utf-8")
     said = command("config", "check", str(old), "--online")
     assert said.code == 1
@@ -100,7 +100,7 @@ def test_migrate_prints_and_touches_nothing(command: Command, old: Path) -> None
     assert said.code == 0
     assert said.out.startswith("experiment:\n  name: small\n")
     assert "use-opuscleaner" not in said.out
-    assert len(said.err.splitlines()) == 5
+    assert len(said.err.splitlines()) == 8
     assert old.read_bytes() == before
 
 

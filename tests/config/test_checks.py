@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.config.texts import SMALL, problem_of, problems_of, with_line
-from translations_assets.config.load import config_notes, parse_config
+from tests.config.texts import SMALL, notes_on, problem_of, problems_of, with_line
+from translations_assets.config.load import parse_config
 
 VOCAB = "  vocab:\n    src: https://example.org/v.spm\n    trg: https://example.org/v.spm\n"
 CORPUS = "src: https://example.org/c.en.zst\n      trg: https://example.org/c.ru.zst\n"
@@ -80,7 +80,7 @@ def test_monolingual_keys_have_forms(key: str) -> None:
 
 def test_the_one_set_of_ntrex_may_be_validated_and_tested_on_but_not_trained_on() -> None:
     both = SMALL.replace("    - flores_dev\n", "    - ntrex_aug-upper_test\n") + "    - ntrex_test\n"
-    assert [(note.line, note.key) for note in config_notes(both, "my.yml")] == [
+    assert [(note.line, note.key) for note in notes_on(both)] == [
         (9, "datasets.devtest[0]"),
         (12, "datasets.test[1]"),
     ]
@@ -149,23 +149,21 @@ def test_training_data_are_needed_unless_they_are_continued() -> None:
 )
 def test_a_split_vocabulary_and_a_continued_one(lines: str, said: str) -> None:
     text = with_line("  spm-vocab-split: true", "  trg: ru") + f"continuation:\n{lines}"
-    assert [note.message.startswith(said) for note in config_notes(text, "my.yml")] == (
-        [True] if said else []
-    )
+    assert [note.message.startswith(said) for note in notes_on(text)] == ([True] if said else [])
 
 
 def test_two_vocabularies_where_one_is_asked_for() -> None:
     text = f"{SMALL}continuation:\n{VOCAB.replace('/v.spm', '/w.spm', 1)}"
-    (note,) = config_notes(text, "my.yml")
+    (note,) = notes_on(text)
     assert (note.line, note.key) == (13, "continuation.vocab")
 
 
 def test_a_model_that_is_trained_on_without_its_vocabulary() -> None:
     model = "  models:\n    teacher:\n      urls: [https://a.org/1]\n      mode: init\n"
-    (note,) = config_notes(f"{SMALL}continuation:\n{model}", "my.yml")
+    (note,) = notes_on(f"{SMALL}continuation:\n{model}")
     assert (note.line, note.key) == (14, "continuation.models.teacher")
     assert note.message.startswith("no vocabulary is trained: it is this model's")
-    assert config_notes(f"{SMALL}continuation:\n{model}{VOCAB}", "my.yml") == []
+    assert notes_on(f"{SMALL}continuation:\n{model}{VOCAB}") == []
 
 
 MONO = "  mono-trg:\n    - news-crawl_news.2020\n"
@@ -184,7 +182,7 @@ TEACHER = "  models:\n    teacher:\n      urls: [https://a.org/1]\n      mode: u
     ],
 )
 def test_what_is_not_used_beside_something_else(lines: str, notes: list[str]) -> None:
-    found = config_notes(f"{SMALL}{MONO}continuation:\n{lines}", "my.yml")
+    found = notes_on(f"{SMALL}{MONO}continuation:\n{lines}")
     assert sorted(note.key for note in found) == notes
     assert all(note.message.startswith("is not used: ") for note in found)
 
@@ -192,5 +190,5 @@ def test_what_is_not_used_beside_something_else(lines: str, notes: list[str]) ->
 def test_models_are_not_used_beside_a_distilled_corpus() -> None:
     without = SMALL.replace("  train:\n    - opus_ParaCrawl/v9\n", "")
     text = f"{without}continuation:\n{VOCAB}  corpora:\n    distillation:\n      {CORPUS}{TEACHER}"
-    (note,) = config_notes(text, "my.yml")
+    (note,) = notes_on(text)
     assert (note.key, note.message[:11]) == ("continuation.models.teacher", "is not used")

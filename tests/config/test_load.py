@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from tests.config.texts import SMALL, problem_of, problems_of, with_line
+from tests.config.texts import SMALL, notes_on, problem_of, problems_of, with_line
 from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.errors import ConfigError
-from translations_assets.config.load import config_notes, load_config, parse_config
+from translations_assets.config.load import load_config, parse_config
 from translations_assets.config.migrate import migrated
 
 
@@ -249,7 +249,7 @@ def test_a_threshold_in_the_documented_form_is_as_it_is_written(key: str, name: 
     text = text.replace("opus_ParaCrawl/v9", key)
     config = parse_config(text, "my.yml")
     assert config.experiment.bicleaner.dataset_thresholds == {name: 0.7}
-    assert config_notes(text, "my.yml") == []
+    assert notes_on(text) == []
     assert migrated(text, "my.yml") == (text, [])
     by_key = text.replace(name, f"'{key}'")
     assert parse_config(by_key, "my.yml") == config
@@ -315,7 +315,7 @@ def test_a_weight_of_nothing() -> None:
 
 def test_a_pair_without_english_is_told_that_bicleaner_may_have_no_model() -> None:
     def notes(text: str) -> list[str]:
-        return [note.message for note in config_notes(text, "my.yml") if "Bicleaner-AI" in note.message]
+        return [note.message for note in notes_on(text) if "Bicleaner-AI" in note.message]
 
     pair = SMALL.replace("src: en", "src: de")
     assert notes(SMALL) == []

@@ -67,12 +67,15 @@ def test_spellings_and_comments_behind_values_are_kept() -> None:
             "  student-model: tiny",
             "  trg: ru",
         )
+        + "target-stage: all\nmarian-args:\n  training-student:\n    early-stopping: '20'\n"
         + "# parts\ntaskcluster:\n  split-chunks: 7\n"
     )
 
 
 def test_windows_line_ends_and_a_missing_last_one_are_kept() -> None:
-    text = (SMALL + "previous_group_ids: [abc]").replace("\n", "\r\n")
+    student = "marian-args:\n  training-student: {}\n"
+    text = with_line("  student-model: base", "  trg: ru") + student + "previous_group_ids: [abc]"
+    text = text.replace("\n", "\r\n")
     assert migrated(text, "my.yml")[0] == text.replace("_group_", "-group-")
 
 
@@ -82,7 +85,10 @@ def test_a_config_of_today_is_not_touched() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["experiment: {name: x, src: en, trg: ru, use-opuscleaner: true}", "x: &x {use-opuscleaner: true}"],
+    [
+        "experiment: {name: x, src: en, trg: ru, student-model: tiny, use-opuscleaner: true}",
+        "x: &x {use-opuscleaner: true, student-model: tiny}",
+    ],
 )
 def test_what_cannot_be_edited_is_refused_with_its_line(line: str) -> None:
     start = (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.config.texts import SMALL, problems_of, with_line
+from tests.config.texts import SMALL, notes_on, problems_of, with_line
 from translations_assets.config.load import config_notes, parse_config, read_values
 from translations_assets.config.migrate import migrated
 from translations_assets.config.schema import TrainingConfig
@@ -20,7 +20,7 @@ def values_of(name: str) -> TrainingConfig:
 
 def notes_of(text: str) -> list[str]:
     """The notes on a config, one line each: `7 datasets.train[0]: message`, without those of no effect."""
-    found = [f"{note.line} {note.key}: {note.message}" for note in config_notes(text, "my.yml")]
+    found = [f"{note.line} {note.key}: {note.message}" for note in notes_on(text)]
     return [note for note in found if "has no effect" not in note]
 
 
@@ -44,13 +44,14 @@ def test_snakemake_of_2021() -> None:
 
 def test_every_key_of_2021_that_is_read_as_another_is_told_with_its_line() -> None:
     assert notes_of_generation("snakemake-2021") == {
-        "": 2,
+        "": 2,  # target-stage, marian-args.training-student
         "root": 2,
         "cuda": 3,
         "deps": 4,
         "gpus": 5,
         "workspace": 6,
         "experiment": 8,
+        "experiment.teacher-mode": 8,
         "experiment.backward-model": 14,
         "experiment.mono-max-sentences-src": 16,
         "experiment.mono-max-sentences-trg": 17,
@@ -136,13 +137,14 @@ def test_lines_behind_a_removed_item_stay_right() -> None:
 
 
 def test_legacy_cleaning_wins_over_a_mode_of_opuscleaner() -> None:
-    text = with_line("  use-opuscleaner: 'false'\n  opuscleaner-mode: defaults", "  trg: ru")
+    others = "  teacher-mode: one-stage\n  student-model: tiny"
+    text = with_line(f"{others}\n  use-opuscleaner: 'false'\n  opuscleaner-mode: defaults", "  trg: ru")
     assert parse_config(text, "my.yml").experiment.opuscleaner_mode == "legacy"
     assert [note.partition(": ")[0] for note in notes_of(text)] == [
-        "5 experiment.use-opuscleaner",
-        "6 experiment.opuscleaner-mode",
+        "7 experiment.use-opuscleaner",
+        "8 experiment.opuscleaner-mode",
     ]
-    assert migrated(text, "my.yml")[0] == with_line("  opuscleaner-mode: legacy", "  trg: ru")
+    assert migrated(text, "my.yml")[0] == with_line(f"{others}\n  opuscleaner-mode: legacy", "  trg: ru")
 
 
 def test_the_fluency_of_hplt_has_another_name_now() -> None:
@@ -196,4 +198,4 @@ def test_epochs_other_than_the_curriculums_are_refused() -> None:
 
 
 def test_a_config_of_today_has_no_notes() -> None:
-    assert notes_of(SMALL) == []
+    assert config_notes(with_line("  student-model: base-memory", "  trg: ru"), "my.yml") == []

@@ -1,7 +1,7 @@
 """Keys without effect."""
 
-from tests.config.texts import SMALL, with_line
-from translations_assets.config.load import config_notes, read_values
+from tests.config.texts import SMALL, notes_on, with_line
+from translations_assets.config.load import read_values
 from translations_assets.config.unused import has_effect, unused_keys
 from translations_assets.config.yaml_reader import dotted
 
@@ -40,7 +40,7 @@ def test_what_asks_for_nothing_is_honoured() -> None:
 
 def test_what_describes_a_launch_is_said_to_belong_there() -> None:
     text = f"{SMALL}start-stage: train-student\nprevious-group-ids: [abc]\nwandb-publication: true\n"
-    assert [note.message for note in config_notes(text, "my.yml")] == [
+    assert [note.message for note in notes_on(text)] == [
         "has no effect: it describes one launch; give --start to `translations train`, or in the UI",
         "has no effect: it describes one launch; give --previous-run to `translations train`, or in the UI",
         "has no effect in this version",

@@ -12,6 +12,7 @@ from translations_assets.config.checks import check_together, remarks
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.messages import describe
 from translations_assets.config.old_spellings import rewrite
+from translations_assets.config.old_spellings.unsaid import left_open
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.section import Section
 from translations_assets.config.unused import unused_keys, why_unused
@@ -47,7 +48,7 @@ def config_notes(text: str, source_name: str) -> list[Problem]:
     document = read_values(text, source_name)
     for path in unused_keys(document.value):
         document.note(path, why_unused(path))
-    for path, message in remarks(document.value):
+    for path, message in (*left_open(document.value), *remarks(document.value)):
         document.note(path, message)
     return sorted(document.notes, key=lambda note: note.line or 0)
 

@@ -11,21 +11,28 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from translations_assets.config.edits import Edit, apply
-from translations_assets.config.old_spellings import snakemake, taskcluster
-from translations_assets.config.yaml_reader import Document
+from translations_assets.config.errors import Problem
+from translations_assets.config.old_spellings import snakemake, taskcluster, unsaid
+from translations_assets.config.yaml_reader import Document, dotted
 
 Rule: TypeAlias = "Callable[[dict[str, Any]], Iterator[Edit]]"
 
-RULES: tuple[Rule, ...] = (*snakemake.RULES, *taskcluster.RULES)
+# Those that look for what others take away come first.
+RULES: tuple[Rule, ...] = (*unsaid.RULES, *snakemake.RULES, *taskcluster.RULES)
 
 
 def rewrite(document: Document) -> list[Edit]:
     """Bring a config into today's form and note what was changed; the edits, in the order of their making."""
     made = []
+    different = [(message, document.line(path), path) for path, message in unsaid.differences(document.value)]
     for rule in RULES:
         for edit in list(rule(document.value)):
             document.note(edit.path, edit.message)
             apply(edit, document)
             made.append(edit)
+    if made:  # what is left of an old config without being a key of any year is for the schema to tell of
+        document.notes += [
+            Problem(message, document.file, line, dotted(path)) for message, line, path in different
+        ]
     document.notes.sort(key=lambda note: note.line or 0)
     return made

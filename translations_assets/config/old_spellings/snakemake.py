@@ -15,39 +15,11 @@ MODELS_OF_2021 = {
     "teacher-parallel": "training-teacher-finetuned",
     "student": "training-student",
 }
+
 NOT_YET = "NOT-YET-SUPPORTED"  # what the first configs for Taskcluster say in place of a path
 
 BACKWARD_EPOCHS = 10  # as in pipeline/train/configs/curriculum/backward.yml
 BASE_EPOCHS = 2  # of back-translations, as in pipeline/train/configs/curriculum/teacher.two-stage.yml
-
-
-def _is_of_snakemake(values: Mapping[str, Any]) -> bool:
-    own = ("backward-model", "vocab", "split-length")
-    return any(key in values for key in MACHINE) or any(has(values, ("experiment", key)) for key in own)
-
-
-def the_generations_defaults(values: dict[str, Any]) -> Iterator[Edit]:
-    """Snakemake ran everything unless told otherwise, where today's default is to stop at the teacher."""
-    if _is_of_snakemake(values) and "target-stage" not in values:
-        put = Put(("target-stage",), "all", ())
-        yield Edit(
-            (), "target-stage is not given; with Snakemake all was made, so read as all", (put,), False
-        )
-
-
-def the_only_student(values: dict[str, Any]) -> Iterator[Edit]:
-    """Before there was a choice of students, `tiny` was the only one; today's default is larger."""
-    experiment = values.get("experiment")
-    limits = [at(values, ("experiment", f"mono-max-sentences-{side}")) for side in ("src", "trg")]
-    old = _is_of_snakemake(values) or any(_is_count(limit) for limit in limits)
-    if old and isinstance(experiment, Mapping) and "student-model" not in experiment:
-        put = Put(("experiment", "student-model"), "tiny", ("experiment",))
-        yield Edit(
-            ("experiment",),
-            "student-model is not given; students were tiny then, so read as tiny",
-            (put,),
-            False,
-        )
 
 
 def machine(values: dict[str, Any]) -> Iterator[Edit]:
@@ -160,13 +132,7 @@ def _joined(values: Any, base: Any, tuned: Any, new: Any) -> Iterator[Edit]:
             yield Edit(base, f"a key of 2022; read as training-teacher{lost}", puts)
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 RULES = (
-    the_generations_defaults,
-    the_only_student,
     machine,
     training_of_2021,
     bicleaner_threshold,

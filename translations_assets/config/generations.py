@@ -1,0 +1,143 @@
+"""How old a config is: configs carry no date, but keys and forms came and went with upstream's releases.
+
+MARKS is the one table of them. The newest mark in a config tells how old it can be at most, as no key is
+older than its invention, while left-over keys were carried along for years. Only a mark that is FORMER, a key
+or a form that nobody writes today, proves that a config is old: without one it may be a short one of today.
+
+Left out are keys that upstream changed in all its configs at once, however old (`min-fluency-threshold`,
+`hplt-min-doc-score`, the sections `mono-max-sentences-…`): they tell nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, TypeAlias
+
+from translations_assets.config.edits import at
+from translations_assets.config.yaml_reader import KeyPath
+
+STRICT = ("title-strict", "upper-strict")  # modifiers of 2023
+
+
+class Generation(IntEnum):
+    """Times between two changes of what configs mean, by the year and month in which they began."""
+
+    FIRST = 202106
+    OPUSCLEANER = 202309
+    MODIFIERS = 202404
+    STUDENTS = 202410
+    CONTINUATION = 202503
+    TODAY = 202601
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A key, or a form of its value, that is not older than a generation."""
+
+    path: KeyPath
+    since: Generation
+    former: bool = False  # nobody writes it today
+    has_form: Callable[[Any], bool] = lambda value: True
+
+
+FORMER = True
+_Marks: TypeAlias = "tuple[Mark, ...]"
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _any_variant(*modifiers: str) -> Callable[[Any], bool]:
+    """Whether a list of datasets has one with any of some modifiers."""
+    found = tuple(f"_aug-{modifier}_" for modifier in modifiers)
+    return lambda keys: isinstance(keys, list) and any(one in str(key) for key in keys for one in found)
+
+
+def _has_aliases(datasets: object) -> bool:
+    return isinstance(datasets, list) and any(isinstance(item, Mapping) for item in datasets)
+
+
+_EXPERIMENT = "experiment"
+MARKS: _Marks = (
+    # Snakemake, and Taskcluster in its first months
+    *(
+        Mark((key,), Generation.FIRST, FORMER)
+        for key in ("root", "cuda", "cudnn", "deps", "gpus", "numgpus", "workspace", "mariancmake")
+    ),
+    *(Mark((key,), Generation.FIRST, FORMER) for key in ("dirs", "resources", "training")),
+    *(
+        Mark((_EXPERIMENT, key), Generation.FIRST, FORMER)
+        for key in ("backward-model", "vocab", "split-length", "split-chunks", "bicleaner-threshold")
+    ),
+    Mark((_EXPERIMENT, "spm_vocab_size"), Generation.FIRST, FORMER),
+    Mark((_EXPERIMENT, "best-model"), Generation.FIRST, FORMER, lambda value: value == "perplexity"),
+    *(
+        Mark((_EXPERIMENT, f"mono-max-sentences-{side}"), Generation.FIRST, FORMER, _is_count)
+        for side in ("src", "trg")
+    ),
+    *(
+        Mark(("marian-args", f"training-teacher-{run}"), Generation.FIRST, FORMER)
+        for run in ("base", "finetuned")
+    ),
+    # OpusCleaner, September 2023, and OpusTrainer
+    Mark(("training_config",), Generation.OPUSCLEANER, FORMER),
+    Mark((_EXPERIMENT, "use-opuscleaner"), Generation.OPUSCLEANER, FORMER),
+    Mark((_EXPERIMENT, "teacher-mode"), Generation.OPUSCLEANER),
+    Mark((_EXPERIMENT, "pretrained-models"), Generation.OPUSCLEANER, FORMER),
+    Mark(("pretrained-models",), Generation.OPUSCLEANER, FORMER),
+    Mark(("wandb-publication",), Generation.OPUSCLEANER),
+    Mark(("start-stage",), Generation.OPUSCLEANER),
+    Mark(("previous_group_ids",), Generation.OPUSCLEANER, FORMER),
+    Mark(("existing_tasks",), Generation.OPUSCLEANER, FORMER),
+    *(
+        Mark(("datasets", use), Generation.OPUSCLEANER, FORMER, _any_variant(*STRICT))
+        for use in ("devtest", "test")
+    ),
+    # modifiers that change every line, spring 2024
+    Mark((_EXPERIMENT, "opuscleaner-mode"), Generation.MODIFIERS),
+    *(
+        Mark(("datasets", use), Generation.MODIFIERS, has_form=_any_variant("noise", "inline-noise", "punct"))
+        for use in ("devtest", "test")
+    ),
+    # a choice of students, October 2024
+    Mark((_EXPERIMENT, "student-model"), Generation.STUDENTS),
+    # 2025
+    *(
+        Mark((_EXPERIMENT, key), Generation.CONTINUATION)
+        for key in ("teacher-decoder", "archive-corpora", "spm-vocab-split", "dev-max-sentences")
+    ),
+    Mark(("continuation",), Generation.CONTINUATION),
+    Mark(("taskcluster", "upload-bucket"), Generation.CONTINUATION),
+    *(
+        Mark(("continuation", "corpora", name), Generation.CONTINUATION, FORMER)
+        for name in ("original-parallel", "student-distillation")
+    ),
+    # upstream today, and keys of this project alone
+    Mark((_EXPERIMENT, "spm-norm-rule"), Generation.TODAY),
+    Mark((_EXPERIMENT, "merging"), Generation.TODAY),
+    Mark((_EXPERIMENT, "language-identification"), Generation.TODAY),
+    Mark((_EXPERIMENT, "hplt-min-fluency"), Generation.TODAY),
+    Mark(("checks",), Generation.TODAY),
+    *(
+        Mark(("datasets", use), Generation.TODAY, has_form=_has_aliases)
+        for use in ("train", "devtest", "test", "mono-src", "mono-trg")
+    ),
+)
+
+
+def newest_mark(values: Mapping[str, Any]) -> Generation | None:
+    """The generation that a config, as it was read, is of at the least; None when nothing in it tells."""
+    return max((mark.since for mark in MARKS if _is_there(mark, values)), default=None)
+
+
+def is_old(values: Mapping[str, Any]) -> bool:
+    """Whether a config, as it was read and before it is rewritten, has what nobody writes today."""
+    return any(mark.former and _is_there(mark, values) for mark in MARKS)
+
+
+def _is_there(mark: Mark, values: Mapping[str, Any]) -> bool:
+    parent = at(values, mark.path[:-1])
+    return isinstance(parent, Mapping) and mark.path[-1] in parent and mark.has_form(parent[mark.path[-1]])
