@@ -15,8 +15,21 @@ from typing import TYPE_CHECKING, Any
 
 from translations_assets import settings
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.load import apply_overrides, config_notes, parse_config, read_text
-from translations_assets.config.partitions import SUFFIXES, find_config, find_configs, partition_key
+from translations_assets.config.load import (
+    apply_overrides,
+    config_notes,
+    parse_config,
+    read_text,
+    read_values,
+)
+from translations_assets.config.partitions import (
+    SUFFIXES,
+    find_config,
+    find_configs,
+    key_of_path,
+    name_note,
+    partition_key,
+)
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.stages import STAGES
 from translations_assets.steps.engine import Engine
@@ -102,16 +115,21 @@ class Project:
         return sorted({*files, *self.store.configs()}), problems
 
     def read_config(self, partition: str) -> tuple[str, TrainingConfig]:
-        """The partition key and training config of a key, or of a path to a YAML file, as they are now."""
+        """The partition key and training config of a key, or of a path to a YAML file, as they are now.
+
+        A path need not end in a name that can be a key: one is made from it.
+        """
         text, source = self.config_text(partition)
         config = parse_config(text, str(source))
-        return partition_key(source, config) if isinstance(source, Path) else partition, config
+        if not isinstance(source, Path):
+            return partition, config
+        return (key_of_path if _is_path(partition) else partition_key)(source, config), config
 
     def config_text(self, partition: str) -> tuple[str, Path | str]:
         """The text of a training config, given by key or path, and its file or what it is called."""
         folders = settings.config_folders()
         path = _usable_files(folders)[0].get(partition)
-        if path is None and not partition.endswith(SUFFIXES):
+        if path is None and not _is_path(partition):
             text = self.store.configs().get(partition)
             if text is not None:
                 return text, f"{partition} in the store"
@@ -121,7 +139,12 @@ class Project:
     def notes(self, partition: str) -> list[Problem]:
         """What people should know of a training config, given by key or path: old spellings, unused keys."""
         text, source = self.config_text(partition)
-        return config_notes(text, str(source))
+        notes = config_notes(text, str(source))
+        return (
+            [*name_note(source, read_values(text, str(source)).value), *notes]
+            if isinstance(source, Path)
+            else notes
+        )
 
     def adopt(self, partition: str) -> str:
         """Keep the config of a path outside the config folders in the store; the partition key.
@@ -131,7 +154,7 @@ class Project:
         key, _ = self.read_config(partition)
         known = _usable_files(settings.config_folders())[0].get(key)
         path = Path(partition).expanduser()
-        if partition.endswith(SUFFIXES) and (known is None or known.resolve() != path.resolve()):
+        if _is_path(partition) and (known is None or known.resolve() != path.resolve()):
             if known is not None:
                 raise ConfigError.of(f"{key} is also {known}; give the file another name", partition)
             self.store.add_config(key, path.read_text(encoding="utf-8"))
@@ -174,12 +197,16 @@ class Project:
         `fixed` are the results of `previous`.
         """
         repeat = repeated_stages(graph, options.start)
-        partitions = options.ref_partitions(_key_of(partition))
+        partitions = options.ref_partitions(self._key_of(partition))
         return make_plan(steps, self.keys, self.store, repeat, fixed, options.repair, partitions)
 
     def history(self, partition: str) -> History:
         """Earlier artifacts of a partition, given by its key or a path, and of its relatives."""
-        return History(self.store, self.space, _key_of(partition))
+        return History(self.store, self.space, self._key_of(partition))
+
+    def _key_of(self, partition: str) -> str:
+        """The partition key of a key, or of a path to a YAML file."""
+        return self.read_config(partition)[0] if _is_path(partition) else partition
 
     def explainer(self, graph: Graph, history: History, keys: KeyMaker | None = None) -> Explainer:
         """Says why steps of a graph run."""
@@ -268,10 +295,9 @@ class Project:
                 session.end()
 
 
-def _key_of(partition: str) -> str:
-    """The partition key of a key, or of a path to a YAML file."""
-    path = Path(partition)
-    return path.stem if path.suffix in SUFFIXES else partition
+def _is_path(partition: str) -> bool:
+    """Whether it is the path of a YAML file, and no partition key."""
+    return partition.endswith(SUFFIXES)
 
 
 def _usable_files(folders: Sequence[Path]) -> tuple[dict[str, Path], list[Problem]]:

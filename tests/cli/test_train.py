@@ -56,6 +56,28 @@ def test_a_config_from_outside_is_trained_and_kept(place: Place, tmp_path: Path)
     assert " run" not in plan.stdout.splitlines()[-1]
 
 
+def test_a_config_whose_name_cannot_be_a_partition_is_offered_one(place: Place, tmp_path: Path) -> None:
+    path = tmp_path / "my eo config.yml"
+    path.write_text((place.root / "configs" / f"{PARTITION}.yml").read_text())
+    checked = place.run("translations", "config", "check", str(path))
+    assert checked.returncode == 0
+    assert checked.stdout.startswith(
+        f"note: {path}: a partition cannot have the file's name; given by its path"
+    )
+    plan = place.run("translations", "plan", str(path), "--target", "merge_devset")
+    assert plan.returncode == 0, plan.stderr
+    assert "planned and trained as en-eo.my-eo-config." in plan.stderr
+    words = ("translations", "train", str(path), "--target", "merge_devset")
+    assert place.run(*words, text="n\n").returncode == 1
+    assert Project().store.configs() == {}
+    done = place.run(*words, text="\n")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Start, as the partition en-eo.my-eo-config? [Y/n]" in done.stdout
+    assert set(Project().store.configs()) == {"en-eo.my-eo-config"}
+    again = place.run("translations", "plan", "en-eo.my-eo-config", "--target", "merge_devset")
+    assert " run" not in again.stdout.splitlines()[-1]
+
+
 def test_a_failure_is_told_once_and_ends_with_one(place: Place) -> None:
     path = place.root / "configs" / f"{PARTITION}.yml"
     path.write_text(path.read_text().replace("spm-vocab-size: 336", "spm-vocab-size: 64000"))

@@ -1,5 +1,6 @@
 """Partitions and their files."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,13 @@ import pytest
 from tests.config.texts import SMALL
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.load import parse_config
-from translations_assets.config.partitions import find_config, find_configs, partition_key
+from translations_assets.config.partitions import (
+    find_config,
+    find_configs,
+    key_of_path,
+    name_note,
+    partition_key,
+)
 
 
 @pytest.fixture
@@ -98,7 +105,32 @@ def test_a_key_begins_with_the_language_pair(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["ru-en.yml", "config.yml", "en-ruby.yml", "my.en-ru.yml", "en-ru.a@b.yml"])
 def test_a_key_that_does_not_begin_with_the_pair(name: str) -> None:
+    path, config = Path("/configs") / name, parse_config(SMALL, name)
     with pytest.raises(
-        ConfigError, match=r"must be the language pair 'en-ru'.* rename it, for example en-ru.yml"
-    ):
-        partition_key(Path("/configs") / name, parse_config(SMALL, name))
+        ConfigError, match=r"must be the language pair 'en-ru'.* for example (\S+),"
+    ) as caught:
+        partition_key(path, config)
+    (offered,) = re.findall(r"for example (\S+),", str(caught.value))
+    assert partition_key(path.with_name(offered), config) == key_of_path(path, config)
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("en-ru.spring.2.yml", "en-ru.spring.2"),
+        ("en-ru-spring-2024.yml", "en-ru.spring-2024"),
+        ("my config (2).yml", "en-ru.my-config-2"),
+        ("en-ruby.yml", "en-ru.en-ruby"),
+        ("en-ru.a@b.yml", "en-ru.a-b"),
+        ("en-ru..yml", "en-ru."),
+        ("é.yml", "en-ru"),
+    ],
+)
+def test_the_name_that_a_file_can_have(name: str, key: str) -> None:
+    path, config = Path("/configs") / name, parse_config(SMALL, name)
+    assert key_of_path(path, config) == key
+    values = {"experiment": {"src": "en", "trg": "ru"}}
+    notes = [note.message for note in name_note(path, values)]
+    assert len(notes) == (key != path.stem)
+    assert all(f"planned and trained as {key}." in note for note in notes)
+    assert name_note(path, {"experiment": {"src": "en"}}) == []

@@ -11,7 +11,7 @@ from translations_assets.cli.common import Json, print_json
 from translations_assets.config.checks import CATEGORIES
 from translations_assets.config.datasets import listed
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.load import config_notes, parse_config, read_values
+from translations_assets.config.load import parse_config, read_values
 from translations_assets.project import Project
 from translations_assets.settings import mirror
 
@@ -55,7 +55,7 @@ def _check(project: Project, file: str, online: bool) -> tuple[list[Problem], li
     try:
         text, place = project.config_text(file)
         source = str(place)
-        notes = config_notes(text, source)
+        notes = project.notes(file)
     except ConfigError as error:
         return error.problems, [], []
     problems: list[Problem] = []

@@ -22,6 +22,7 @@ from translations_assets.cli.common import (
 )
 from translations_assets.cli.console import Console
 from translations_assets.cli.plan import costs_of, print_stages
+from translations_assets.config.partitions import SUFFIXES
 from translations_assets.project import Project
 from translations_assets.steps.errors import Cancelled, TranslationsError
 from translations_assets.steps.options import RunOptions
@@ -64,7 +65,7 @@ def command(
     if _is_published(session, plan, stages):
         typer.echo("Everything is made already: nothing to run.")
         return
-    if not yes and not typer.confirm("Start?", default=True):
+    if not yes and not typer.confirm(_question(partition, session.partition), default=True):
         raise typer.Exit(1)
     key = project.adopt(partition)
     if remote:
@@ -73,6 +74,14 @@ def command(
         launch_and_follow(remote, project, key, session.graph, stages, options)
     else:
         run_here(project, key, session.graph, stages, options)
+
+
+def _question(partition: str, key: str) -> str:
+    """The question before the start; it offers a name where that of the file cannot be a partition."""
+    from pathlib import Path
+
+    renamed = partition.endswith(SUFFIXES) and Path(partition).stem != key
+    return f"Start, as the partition {key}?" if renamed else "Start?"
 
 
 def run_here(

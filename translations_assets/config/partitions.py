@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from translations_assets.config.edits import at
 from translations_assets.config.errors import ConfigError, Problem, suggestion
 from translations_assets.config.schema import TrainingConfig
 
@@ -56,16 +58,52 @@ def find_config(partition_or_path: str, folders: Sequence[Path]) -> Path:
 
 def partition_key(path: Path, config: TrainingConfig) -> str:
     """The partition key of a config file. Raises ConfigError unless it begins with the language pair."""
-    pair = f"{config.experiment.src}-{config.experiment.trg}"
-    rest = path.stem.removeprefix(pair)
-    if rest == path.stem or (rest and not rest.startswith(".")) or not _KEY.fullmatch(path.stem):
-        example = f"{pair}{path.suffix}, {pair}.{config.experiment.name}{path.suffix}"
+    pair = _pair(config)
+    key = fitting_key(path, pair)
+    if key != path.stem:
         raise ConfigError.of(
             f"the file's name must be the language pair {pair!r}, alone or with a '.' and a name behind it; "
-            f"rename it, for example {example}",
+            f"rename it, for example {key}{path.suffix}, or give its path to `translations train`",
             str(path),
         )
-    return path.stem
+    return key
+
+
+def key_of_path(path: Path, config: TrainingConfig) -> str:
+    """The partition key of a config that is given by its path: the file's name, or one made from it."""
+    return fitting_key(path, _pair(config))
+
+
+def fitting_key(path: Path, pair: str) -> str:
+    """The file's name if it can be a partition key of the language pair, else the nearest name that can.
+
+    en-ru.spring.yml → en-ru.spring    en-ru-spring.yml → en-ru.spring    my config.yml → en-ru.my-config
+    """
+    name = path.stem
+    rest = name.removeprefix(pair)
+    if rest != name and (not rest or rest.startswith(".")) and _KEY.fullmatch(name):
+        return name
+    rest = re.sub(r"[^A-Za-z0-9._-]+", "-", name if rest[:1].isalnum() else rest).strip("._-")
+    return f"{pair}.{rest}" if rest else pair
+
+
+def name_note(path: Path, values: Mapping[str, Any]) -> list[Problem]:
+    """What people should know of a config file whose name cannot be a partition, given the file's values."""
+    src, trg = (at(values, ("experiment", side)) for side in ("src", "trg"))
+    if not isinstance(src, str) or not isinstance(trg, str):
+        return []
+    key = fitting_key(path, f"{src}-{trg}")
+    if key == path.stem:
+        return []
+    message = (
+        f"a partition cannot have the file's name; given by its path, it is planned and trained as {key}. "
+        f"In a folder of configs it must be named so: {key}{path.suffix}"
+    )
+    return [Problem(message, str(path))]
+
+
+def _pair(config: TrainingConfig) -> str:
+    return f"{config.experiment.src}-{config.experiment.trg}"
 
 
 def _files(folder: Path) -> list[Path]:
