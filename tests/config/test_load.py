@@ -18,7 +18,7 @@ def test_a_short_config_has_the_defaults_of_production() -> None:
     assert (experiment.spm_vocab_size, experiment.spm_sample_size) == (32000, 10_000_000)
     assert (experiment.teacher_mode, experiment.teacher_ensemble) == ("two-stage", 1)
     assert (experiment.student_model, experiment.best_model) == ("base-memory", "chrf")
-    assert (experiment.dev_max_sentences, experiment.corpus_max_sentences) == (8000, None)
+    assert (experiment.dev_max_sentences, experiment.corpus_max_sentences) == (None, None)
     assert experiment.mono_max_sentences_trg.per_dataset == 70_000_000
     assert experiment.bicleaner.default_threshold == 0.5
     assert experiment.monocleaner.mono_src.default_threshold == 0.0
@@ -43,6 +43,14 @@ def test_marian_args_lie_over_the_production_options_and_keep_their_types() -> N
         "output-sampling": ["topk", 10],
     }
     assert args.training_student == {"early-stopping": "15"}
+
+
+def test_a_students_options_stand_alone_as_upstream_has_them() -> None:
+    """No early-stopping is that of its training config, 20; finetuning does not take over the student's."""
+    text = SMALL + "marian-args:\n  training-student:\n    disp-freq: 10\n  training-student-finetuned: {}\n"
+    args = parse_config(text, "my.yml").marian_args
+    assert args.training_student == {"disp-freq": 10}
+    assert args.training_student_finetuned == {"early-stopping": "20"}
 
 
 def test_norwegian_is_a_language_and_no_boolean() -> None:

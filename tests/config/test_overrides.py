@@ -13,10 +13,20 @@ def test_values_are_changed_and_the_rest_stays() -> None:
     changed = apply_overrides(
         CONFIG, {"marian-args.training-student.after": "50u", "experiment.spm-vocab-size": 1000}
     )
-    assert changed.marian_args.training_student == {"early-stopping": "15", "after": "50u"}
+    assert changed.marian_args.training_student == {"after": "50u"}
     assert changed.experiment.spm_vocab_size == 1000
     assert changed.datasets == CONFIG.datasets
     assert CONFIG.marian_args.training_student["after"] == "800u"
+
+
+def test_an_option_of_the_student_leaves_the_others_as_they_are() -> None:
+    small = parse_config(SMALL, "my.yml")
+    for overrides in (
+        {"marian-args.training-student.after": "50u"},
+        {"marian-args": {"training-student": {"after": "50u"}}},
+    ):
+        changed = apply_overrides(small, overrides)
+        assert changed.marian_args.training_student == {"early-stopping": "15", "after": "50u"}
 
 
 def test_a_mapping_is_merged_into_its_section() -> None:

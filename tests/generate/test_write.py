@@ -27,7 +27,7 @@ def text_of(*found: Found, src: str = "en", trg: str = "lt", name: str = "spring
 
 def test_names_that_yaml_would_read_as_something_else() -> None:
     experiment = yaml.safe_load(text_of(src="no", trg="en", name="2024"))["experiment"]
-    assert experiment == {"name": "2024", "src": "no", "trg": "en", "student-model": "base-memory"}
+    assert [experiment[key] for key in ("name", "src", "trg")] == ["2024", "no", "en"]
 
 
 def test_what_servers_say_stays_within_comments() -> None:

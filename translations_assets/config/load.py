@@ -68,6 +68,9 @@ def apply_overrides(config: TrainingConfig, overrides: Mapping[str, Any]) -> Tra
     name. Raises ConfigError with everything that the overrides make wrong.
     """
     values = config.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    if overrides:  # one option of the student's is changed, not all: a section that is given stands alone
+        student = dict(config.marian_args.training_student)
+        values.setdefault("marian-args", {}).setdefault("training-student", student)
     document = Document(OVERRIDES, values)
     for key, value in overrides.items():
         _override(document, _split(key), value)

@@ -21,9 +21,10 @@ _HEAD = """# Keys of a training config
 Made from the schema by `python -m translations_assets.config.reference`; do not edit.
 
 A config needs `experiment.name`, `experiment.src`, `experiment.trg` and the datasets; every other key has the
-default of production. In `marian-args` the defaults hold option by option. Keys marked † are understood and
-checked, but have no effect in this version. [configs.md](configs.md) tells how configs are checked, how to
-continue from earlier runs, what becomes of old spellings, and how editors complete keys.
+default of production, but for `dev-max-sentences` (in production 8000). In `marian-args` the defaults hold
+option by option, but a `training-student` that is given takes the place of its default. Keys marked † are
+understood and checked, but have no effect in this version. [configs.md](configs.md) tells how configs are
+checked, how to continue from earlier runs, what becomes of old spellings, and how editors complete keys.
 
 | key | allowed | default | meaning |
 |---|---|---|---|

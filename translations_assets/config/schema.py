@@ -223,7 +223,9 @@ class Experiment(Section):
     corpus_max_sentences: Sentences | None = Field(
         default=None, description="limit of the merged parallel corpus; none when left out"
     )
-    dev_max_sentences: Sentences | None = Field(default=8000, description="limit of the validation set")
+    dev_max_sentences: Sentences | None = Field(
+        default=None, description="limit of the validation set; none when left out"
+    )
     hplt_min_doc_score: DocumentScores = optional_section("least score of documents of HPLT 2.0 and 3.0")
     hplt_min_fluency: Fluency = optional_section("least fluency of lines of HPLT 1.2")
     spm_sample_size: Sentences = Field(
@@ -282,7 +284,8 @@ def _options(section: str, of: str) -> Any:
 class MarianArgs(Section):
     """Options of Marian that override the training and decoding configs; values are kept as they are written.
 
-    A section that a config gives is laid over the production options, option by option.
+    A section that a config gives is laid over the production options, option by option; but the student's
+    takes their place, as upstream's does.
     """
 
     training_backward: MarianOptions = _options("training-backward", "training the backwards model")
@@ -300,9 +303,18 @@ class MarianArgs(Section):
         if not isinstance(given, dict):
             return given
         return {
-            name: {**PRODUCTION_OPTIONS.get(name, {}), **options} if isinstance(options, dict) else options
+            name: {**_laid_under(name), **options} if isinstance(options, dict) else options
             for name, options in given.items()
         }
+
+
+def _laid_under(section: str) -> Mapping[str, str]:
+    """The production options that a section keeps when a config gives it.
+
+    For the student's none: they are a patience of 15, where a config that gives the section without
+    `early-stopping` means, here and upstream, the 20 of the training config.
+    """
+    return {} if section == "training-student" else PRODUCTION_OPTIONS.get(section, {})
 
 
 ContinuationMode = Literal["continue", "init", "use"]

@@ -55,6 +55,7 @@ def _experiment(name: str, query: Query, choice: Choice) -> Iterator[str]:
     yield f"  name: {_scalar(name)}"
     yield f"  src: {_scalar(src.code)}"
     yield f"  trg: {_scalar(trg.code)}"
+    yield "  dev-max-sentences: 8000 # as in production: validation takes time"
     yield "  student-model: base-memory # or tiny, or base: see docs/config.md"
     if not src.phonemic:
         yield f"  spm-vocab-split: true # the script of {src.name} has many characters"
