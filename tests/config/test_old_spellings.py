@@ -118,6 +118,23 @@ def test_taskcluster_of_2025() -> None:
     assert config.experiment.student_model == "base"
 
 
+@pytest.mark.parametrize("name", ["opus_ParaCrawl/v8.1", "opus_ParaCrawl_v8_1", "opus_NLLB_v2"])
+def test_a_threshold_that_matches_no_dataset_is_dropped_from_an_old_config(name: str) -> None:
+    lines = f"  bicleaner:\n    dataset-thresholds:\n      {name}: 0.7\n      opus_ParaCrawl/v9: 0.6"
+    text = with_line(f"  use-opuscleaner: 'true'\n{lines}", "  trg: ru")
+    assert (
+        f"8 experiment.bicleaner.dataset-thresholds.{name}: removed: datasets.train lists no such dataset"
+        in (notes_of(text))
+    )
+    thresholds = {"opus_ParaCrawl_v9": 0.6}
+    assert parse_config(text, "my.yml").experiment.bicleaner.dataset_thresholds == thresholds
+    rewritten, _ = migrated(text, "my.yml")
+    assert f"      {name}" not in rewritten
+    assert parse_config(rewritten, "my.yml").experiment.bicleaner.dataset_thresholds == thresholds
+    today = text.replace("  use-opuscleaner: 'true'\n", "")
+    assert any("matches no dataset in datasets.train" in problem for problem in problems_of(today))
+
+
 def test_a_problem_in_what_was_moved_is_told_where_it_stands() -> None:
     model = "      train-teacher:\n        urls: [https://example.org/1]\n        mode: used\n"
     text = with_line(f"  pretrained-models:\n    # mine\n{model}".replace("\n  ", "\n"), "  trg: ru")

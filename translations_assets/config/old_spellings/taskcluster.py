@@ -8,6 +8,7 @@ from typing import Any
 from translations_assets.config.datasets import listed, parse_dataset
 from translations_assets.config.edits import Edit, Put, at
 from translations_assets.config.errors import ConfigError
+from translations_assets.config.generations import is_old
 from translations_assets.config.old_spellings.common import dropped, has, is_free, renamed
 from translations_assets.config.yaml_reader import KeyPath
 
@@ -140,6 +141,19 @@ def thresholds_from_templates(values: dict[str, Any]) -> Iterator[Edit]:
                 yield Edit((*path, name), said)
 
 
+def thresholds_without_dataset(values: dict[str, Any]) -> Iterator[Edit]:
+    """Thresholds of datasets that an old config does not list; upstream has always passed over them."""
+    if not is_old(values):
+        return
+    for section, category in THRESHOLDS:
+        path = ("experiment", *section, "dataset-thresholds")
+        thresholds = at(values, path)
+        names = {dataset.short_name for _, dataset in listed(values, category)}
+        for name in list(thresholds) if isinstance(thresholds, Mapping) else ():
+            if names.isdisjoint({name, _slug(name)}):
+                yield Edit((*path, name), f"removed: datasets.{category} lists no such dataset")
+
+
 def names_of_thresholds(values: dict[str, Any]) -> Iterator[Edit]:
     """Dataset keys with `/`, `.` and `:`, before thresholds were named as datasets are in labels."""
     for section, _ in THRESHOLDS:
@@ -177,6 +191,8 @@ def _slug(key: str) -> str:
         return ""
 
 
+# Those that look for what other rules take away.
+FIRST_RULES = (thresholds_without_dataset,)
 RULES = (
     group_ids,
     existing_tasks,
