@@ -2,10 +2,12 @@
 
     python -m pipeline.checks.vocabulary --langs en ru --vocabs vocab.en.spm vocab.ru.spm \\
         --corpus corpus.en.zst corpus.ru.zst --held-out-first dev.en.zst test.en.zst \\
-        --held-out-second dev.ru.zst test.ru.zst --seed 1 --output numbers
+        --held-out-second dev.ru.zst test.ru.zst --letters-first ABC…xyz --letters-second АБВ…эюя \\
+        --seed 1 --output numbers
 
 writes numbers.json: for each language and for its corpus (a sample of 20,000 lines; it may be left out) and
-its held-out lines (all) the numbers of pieces, of unknown ones, and of characters that only bytes spell.
+its held-out lines (all) the numbers of pieces, of unknown ones, and of characters that only bytes spell, and
+which of the language's letters are among these.
 Vocabularies with byte fallback know no unknown piece: a character that no piece holds is spelt by its bytes,
 two to four pieces in place of one or less. The corpus streams; the held-out files are held in memory.
 """
@@ -35,8 +37,8 @@ WHITE_SPACE = "\u2581"  # SentencePiece's mark
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 
 
-def coverage(lines: Sequence[str], vocabulary: SentencePieceProcessor) -> dict[str, Any]:
-    """Counts over lines: pieces, unknown pieces, characters, and those of them that no piece holds."""
+def coverage(lines: Sequence[str], vocabulary: SentencePieceProcessor, letters: str) -> dict[str, Any]:
+    """Counts over lines: pieces, unknown pieces, characters, and those (letters, too) that no piece holds."""
     counts: Counter[str] = Counter()
     spelt: Counter[str] = Counter()
     for line in lines:
@@ -54,7 +56,15 @@ def coverage(lines: Sequence[str], vocabulary: SentencePieceProcessor) -> dict[s
         not_covered = list(_not_covered(pieces, vocabulary))
         spelt.update(not_covered)
         counts["characters"] += sum(_length(piece) for piece in pieces) + len(not_covered)
-    return _summary(len(lines), counts, spelt)
+    return _summary(len(lines), counts, spelt) | {"letters_in_bytes": _letters(letters, vocabulary, spelt)}
+
+
+def _letters(letters: str, vocabulary: SentencePieceProcessor, spelt: Counter[str]) -> dict[str, int]:
+    """How often each letter is spelt by bytes, as the vocabulary's normalisation writes it."""
+    written = {
+        part for letter in letters for part in _not_covered(vocabulary.encode(letter, str), vocabulary)
+    }
+    return {part: spelt[part] for part in sorted(written) if spelt[part]}
 
 
 def _not_covered(pieces: Sequence[str], vocabulary: SentencePieceProcessor) -> list[str]:
@@ -102,13 +112,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     with staged(args.output) as (output, _):
         held_out = (args.held_out_first, args.held_out_second)
         corpora = args.corpus or (None, None)
-        for lang, model, corpus, files in zip(args.langs, args.vocabs, corpora, held_out, strict=True):
+        alphabets = (args.letters_first, args.letters_second)
+        for lang, model, letters, corpus, files in zip(
+            args.langs, args.vocabs, alphabets, corpora, held_out, strict=True
+        ):
             vocabulary = load_vocabulary(model)
             lines = [line for file in files for line in read_lines(file)]
-            texts = {"held_out": coverage(lines, vocabulary)}
+            texts = {"held_out": coverage(lines, vocabulary, letters)}
             if corpus:
                 chosen = sample(read_lines(corpus), CORPUS_SAMPLE, f"vocabulary {args.seed}")
-                texts = {"corpus": coverage(chosen, vocabulary), **texts}
+                texts = {"corpus": coverage(chosen, vocabulary, letters), **texts}
             sides.append({"lang": lang, "pieces": vocabulary.get_piece_size(), "texts": texts})
             logger.info("%s: %s", lang, {name: text["coverage"] for name, text in texts.items()})
         write_json(output / "numbers.json", {"sides": sides})
@@ -122,6 +135,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add = parser.add_argument
     add("--langs", required=True, nargs=2, help="the two languages")
     add("--vocabs", required=True, nargs=2, type=Path, help="the vocabulary of each")
+    add("--letters-first", default="", help="the letters of the first language")
+    add("--letters-second", default="", help="those of the second")
     add("--corpus", nargs=2, type=Path, help="text of each that is trained on")
     add("--held-out-first", nargs="*", type=Path, default=[], help="dev and test text in the first language")
     add("--held-out-second", nargs="*", type=Path, default=[], help="the same in the second")

@@ -136,6 +136,16 @@ def test_a_vocabulary_that_does_not_cover_the_test_sets(held_out: dict[str, floa
     assert models.vocabulary(of(numbers.vocabulary(), "check_train_vocab"), gates.Vocabulary()).passed
 
 
+def test_a_vocabulary_that_spells_letters_of_the_language_in_bytes() -> None:
+    bad = numbers.vocabulary(letters_in_bytes={"ù": 5, "ŭ": 4, "ĉ": 70})
+    verdict = models.vocabulary(of(bad, "check_train_vocab"), gates.Vocabulary())
+    assert not verdict.passed
+    assert verdict.description.endswith("letters spelt in bytes: ù ĉ (eo)")
+    assert models.vocabulary(
+        of(bad, "check_train_vocab"), gates.Vocabulary.model_validate({"max-letter-in-bytes": 70})
+    ).passed
+
+
 def test_alignments() -> None:
     good: Any = of(numbers.alignments())
     none: Any = {"check_alignments_backtranslated": {}}

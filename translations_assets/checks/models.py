@@ -32,10 +32,13 @@ def vocabulary(documents: Documents, thresholds: Vocabulary) -> Verdict:
     }
     (lang, name), worst = min(texts.items(), key=lambda text: float(text[1]["coverage"]))
     unknown = max(text["unknown_rate"] for text in texts.values())
+    letters = {side: _missing_letters(text, thresholds) for side, text in texts.items()}
+    missing = [f"{' '.join(of_text)} ({lang})" for (lang, _), of_text in letters.items() if of_text]
     return Verdict(
-        worst["coverage"] >= thresholds.min_coverage and unknown <= thresholds.max_unknown,
+        worst["coverage"] >= thresholds.min_coverage and unknown <= thresholds.max_unknown and not missing,
         f"pieces hold {percent(worst['coverage'])} of the characters of {TEXTS[name]} in {lang}, "
-        f"or more elsewhere; at most {percent(unknown)} of the pieces are unknown",
+        f"or more elsewhere; at most {percent(unknown)} of the pieces are unknown; letters spelt in bytes: "
+        f"{', '.join(dict.fromkeys(missing)) or 'none'}",
         {
             f"{what}, {lang}, {TEXTS[name]}": text[key]
             for (lang, name), text in texts.items()
@@ -47,6 +50,11 @@ def vocabulary(documents: Documents, thresholds: Vocabulary) -> Verdict:
             for character, times in list(text["samples"].items())[:5]
         ],
     )
+
+
+def _missing_letters(text: Mapping[str, Any], thresholds: Vocabulary) -> list[str]:
+    counts: dict[str, int] = text.get("letters_in_bytes", {})  # numbers of before it was counted have none
+    return [letter for letter, times in counts.items() if times > thresholds.max_letter_in_bytes]
 
 
 def alignment_indices(documents: Documents, thresholds: AlignmentIndices) -> Verdict:

@@ -92,6 +92,9 @@ class Vocabulary(GateSection):
         default=0.99, description="share of characters that pieces hold, and single bytes need not spell"
     )
     max_unknown: Share = Field(default=0.001, description="share of unknown pieces")
+    max_letter_in_bytes: int = Field(
+        default=4, ge=0, description="times that bytes spell one letter of the language's alphabet, in a text"
+    )
 
 
 class AlignmentIndices(GateSection):

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from translations_assets.config.datasets import parse_dataset
+from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.stages.alphabets import letters
 from translations_assets.stages.handles import Aligned, Corpus, Mono, Vocab
 from translations_assets.steps.stage import stage, step
 from translations_assets.steps.step import Folder
@@ -67,7 +69,12 @@ def check_train_vocab(
     step(
         "pipeline.checks.vocabulary",
         label=f"check-vocab-{src}-{trg}",
-        args={"langs": [src, trg], "seed": SEED},
+        args={
+            "langs": [src, trg],
+            "letters_first": letters(language(src)),
+            "letters_second": letters(language(trg)),
+            "seed": SEED,
+        },
         inputs={
             "vocabs": [train_vocab.src, train_vocab.trg],
             "corpus": [merge_corpus.src, merge_corpus.trg] if merge_corpus else None,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.stages.alphabets import letters
 from translations_assets.stages.continuation import fetch_vocab
 from translations_assets.stages.handles import Corpus, Vocab
 from translations_assets.steps.errors import GraphError
@@ -29,6 +31,8 @@ def train_vocab(config: TrainingConfig, merge_corpus: Corpus | None) -> Vocab:
         args={
             "src": src,
             "trg": trg,
+            "src_letters": letters(language(src)),
+            "trg_letters": letters(language(trg)),
             "vocab_size": config.experiment.spm_vocab_size,
             "sample_size": config.experiment.spm_sample_size,
             "split": config.experiment.spm_vocab_split,

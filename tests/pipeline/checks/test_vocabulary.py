@@ -64,3 +64,12 @@ def test_without_a_corpus(vocabularies: tuple[Path, Path], tmp_path: Path) -> No
     for side in numbers(main, tmp_path / "out", *arguments, *held_out)["sides"]:
         assert list(side["texts"]) == ["held_out"]
         assert side["texts"]["held_out"]["characters_not_covered"] == 1
+
+
+def test_letters_of_the_language_that_bytes_spell(vocabularies: tuple[Path, Path], tmp_path: Path) -> None:
+    corpus = text(tmp_path / "corpus", ["the cat 漢é", "e\u0301 é à", "a dog"])
+    arguments = ("--langs", "en", "fr", "--vocabs", *vocabularies, "--corpus", corpus, corpus, "--seed", "1")
+    found = numbers(main, tmp_path / "out", *arguments, "--letters-first", "aàbÀé")["sides"]
+    assert found[0]["texts"]["corpus"]["letters_in_bytes"] == {"à": 1, "é": 3}
+    assert found[0]["texts"]["held_out"]["letters_in_bytes"] == {}
+    assert found[1]["texts"]["corpus"]["letters_in_bytes"] == {}  # no letters are given

@@ -15,7 +15,7 @@ from sentencepiece import SentencePieceProcessor
 
 from pipeline.common.errors import InputError
 from pipeline.train.normalization import HBS, RULES, normalize, rule_table
-from pipeline.train.vocab import SYMBOLS, learn, main
+from pipeline.train.vocab import MIN_OCCURRENCES, SYMBOLS, learn, main, occurring
 from tests.pipeline.train import tiny
 from translations_assets.config.schema import Experiment
 
@@ -231,3 +231,49 @@ def test_other_characters_are_those_of_nfkc() -> None:
     ):
         text = f"a{chr(number)}a"
         assert through(HBS, text) == through("nfkc", text), hex(number)
+
+
+# So few beside 3,000 sentences that SentencePiece leaves them all to bytes.
+RARE = ["où"] * MIN_OCCURRENCES + ["cœur"] * (MIN_OCCURRENCES - 1) + ["À"]
+
+
+def with_rare_letters(folder: Path, *more: str) -> SentencePieceProcessor:
+    """The target's vocabulary of a corpus in which "où" is rare, and "cœur" and "À" are rarer."""
+    folder.mkdir()
+    pairs = [*tiny.pairs(3000, seed=1), *(("the cat", line) for line in RARE)]
+    sides = zip(*pairs, strict=True)
+    options = ["--src", "en", "--trg", "fr", "--norm-rule", "nmt_nfkc", "--output", str(folder / "v")]
+    for name, side in zip(("src", "trg"), sides, strict=True):
+        (folder / name).write_text("".join(f"{line}\n" for line in side), encoding="utf-8")
+        options += [f"--corpus-{name}", str(folder / name)]
+    main([*options, "--sample-size", "100000", "--seed", "1", *more])
+    return load(folder / "v" / "vocab.fr.spm")
+
+
+def needs_bytes(vocab: SentencePieceProcessor, text: str) -> bool:
+    return any(map(vocab.is_byte, vocab.encode(text)))
+
+
+@pytest.mark.parametrize("options", [("--vocab-size", "336"), ("--vocab-size", "312", "--split")])
+def test_letters_that_occur_a_few_times_are_pieces(tmp_path: Path, options: tuple[str, ...]) -> None:
+    assert needs_bytes(with_rare_letters(tmp_path / "untold", *options), "où")  # so the test can fail
+    vocab = with_rare_letters(tmp_path / "told", *options, "--trg-letters", "abcdefghijklmnopqrstuvwxyzùœÀ")
+    assert not needs_bytes(vocab, "où")
+    assert needs_bytes(vocab, "œ")  # too rare
+    assert needs_bytes(vocab, "À")
+    assert "LA" in vocab.encode("LA", str)[-1]  # pieces of several letters, as ever
+
+
+@pytest.mark.parametrize(
+    ("rule", "letters", "text", "expected"),
+    [
+        ("nmt_nfkc", "ùê", ["ou\u0300"] * 5, "ù"),  # counted as the rule writes them
+        ("nfd", "ùê", ["où"] * 5, "u\u0300"),
+        (HBS, "љЉш", ["љуљашка"] * 3, "jl"),
+        ("nmt_nfkc", "abc", ["ab", "ba"] * 2 + ["a"], "a"),
+        ("nmt_nfkc", "", ["ab"] * 9, ""),
+        ("nmt_nfkc", "ba", ["x"] * 10_002 + ["ab"] * 5, "ab"),  # beyond the first block
+    ],
+)
+def test_letters_of_a_text(rule: str, letters: str, text: list[str], expected: str) -> None:
+    assert occurring(letters, text, rule) == expected

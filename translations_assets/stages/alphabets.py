@@ -1,0 +1,42 @@
+"""The letters of languages, as far as their alphabets are small.
+
+The table is that of the filters of cleaning, `pipeline/clean/filters/alphabets.json`: CLDR's main exemplar
+characters, as the inside of a regular expression's class.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from translations_assets.config.languages import Language
+from translations_assets.stages.cleaning import opuscleaner_code
+
+TABLE = Path(__file__).resolve().parents[2] / "pipeline" / "clean" / "filters" / "alphabets.json"
+MOST_LETTERS = 200  # of an alphabet, capitals not counted; Hangul's syllables and Han have thousands
+
+
+@cache
+def letters(language: Language) -> str:
+    """The letters of a language, small and capital, in order; none of a large or unknown alphabet."""
+    alphabet = _table().get(opuscleaner_code(language), "")
+    small = re.findall(f"[{alphabet}]", _every_character()) if alphabet else []
+    if len(small) > MOST_LETTERS:
+        return ""
+    capitals = [letter.upper() for letter in small]
+    return "".join(sorted({*small, *(capital for capital in capitals if len(capital) == 1)}))
+
+
+@cache
+def _table() -> Mapping[str, str]:
+    table: dict[str, str] = json.loads(TABLE.read_text(encoding="utf-8"))
+    return table
+
+
+@cache
+def _every_character() -> str:
+    return "".join(chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000)
