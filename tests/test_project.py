@@ -8,11 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.config.texts import SMALL
 from translations_assets.config.errors import ConfigError
 from translations_assets.project import Project
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
 from translations_assets.runners.local import LocalRunner
+from translations_assets.settings import allow_all_files
 from translations_assets.steps.errors import TranslationsError
+
+CLUSTER = (
+    "runner: kubernetes\nstore: gs://bucket/store\n"
+    "kubernetes: {image: registry/worker, worker-classes: {cpu: {}}}\n"
+)
 
 
 @pytest.fixture
@@ -24,6 +31,31 @@ def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TRANSLATIONS_STATE", str(tmp_path / "state"))
     monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(path))
     return path
+
+
+def test_where_files_of_configs_may_lie(
+    deployment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the command line of one's own machine lets a config name any file."""
+    text = SMALL.replace("opus_ParaCrawl/v9", f"url_file://{tmp_path}/c.[LANG].zst")
+    for name in ("FILES", "MIRROR"):
+        monkeypatch.delenv(f"TRANSLATIONS_{name}", raising=False)
+    here = write(deployment, "runner: local\n")
+    with pytest.raises(ConfigError, match="files may lie in a mirror"):
+        here.keep(text, "pasted")  # as the UI's job does
+    assert here.store.configs() == {}
+    monkeypatch.setenv("TRANSLATIONS_MIRROR", str(tmp_path))
+    assert here.parse(text, "my.yml").datasets.train
+    monkeypatch.setenv("TRANSLATIONS_MIRROR", "")
+    monkeypatch.setenv("TRANSLATIONS_FILES", "")  # so that the next call is undone
+    monkeypatch.delenv("TRANSLATIONS_FILES")
+    allow_all_files()  # as the command line does
+    assert here.parse(text, "my.yml").datasets.train
+    pods = write(deployment, CLUSTER)
+    with pytest.raises(ConfigError, match="files may lie in a mirror"):
+        pods.parse(text, "my.yml")
+    pods = write(deployment, CLUSTER.replace("image:", f"files: [{tmp_path}], image:"))
+    assert pods.parse(text, "my.yml").datasets.train
 
 
 def write(path: Path, text: str) -> Project:

@@ -22,6 +22,7 @@ from translations_assets.config.load import (
     read_text,
     read_values,
 )
+from translations_assets.config.local_files import check_files
 from translations_assets.config.partitions import (
     SUFFIXES,
     find_config,
@@ -90,7 +91,7 @@ class Project:
             return KubernetesRunner(self.deployment.kubernetes, self.root)
         from translations_assets.runners.local import LocalRunner
 
-        return LocalRunner(settings.state_folder())
+        return LocalRunner(settings.state_folder(), files=self._file_folders())
 
     @cached_property
     def engine(self) -> Engine:
@@ -120,10 +121,21 @@ class Project:
         A path need not end in a name that can be a key: one is made from it.
         """
         text, source = self.config_text(partition)
-        config = parse_config(text, str(source))
+        config = self.parse(text, str(source))
         if not isinstance(source, Path):
             return partition, config
         return (key_of_path if _is_path(partition) else partition_key)(source, config), config
+
+    def parse(self, text: str, source: str) -> TrainingConfig:
+        """A training config, whose files may be read where its steps run. Raises ConfigError."""
+        return parse_config(text, source, lambda values: check_files(values, self._file_folders()))
+
+    def _file_folders(self) -> Sequence[str]:
+        """The folders below which file:// URLs may name files, where steps run."""
+        deployment = self.deployment
+        if deployment and deployment.runner == "kubernetes" and deployment.kubernetes:
+            return deployment.kubernetes.files
+        return settings.file_folders()
 
     def config_text(self, partition: str) -> tuple[str, Path | str]:
         """The text of a training config, given by key or path, and its file or what it is called."""
@@ -167,7 +179,7 @@ class Project:
         StoreError when the store has another one of that name.
         """
         source = "the pasted config"
-        config = parse_config(text, source)
+        config = self.parse(text, source)
         self._graph(config, None)
         pair = f"{config.experiment.src}-{config.experiment.trg}"
         key = partition_key(Path(f"{pair}.{name or config.experiment.name}.yml"), config)

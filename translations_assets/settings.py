@@ -11,6 +11,7 @@ No other module reads these variables, so this page is the complete list:
 | `TRANSLATIONS_SPACE` | the space that refs are written to | the deployment's, else `<user>-<git branch>` |
 | `TRANSLATIONS_SERVER` | the address of Dagster's web server | `http://127.0.0.1:3000` |
 | `TRANSLATIONS_MIRROR` | copies of files of the network, a folder or `gs://bucket/path` | none |
+| `TRANSLATIONS_FILES` | folders whose files file:// URLs may name, split by `:` | see `file_folders` |
 | `TRANSLATIONS_CACHE` | the folder for downloads from a bucket, shared by all steps of a machine | none |
 | `TRANSLATIONS_CACHE_GB` | the size that this folder is kept below | 100 |
 
@@ -55,6 +56,22 @@ def deployment_file() -> Path | None:
 def mirror() -> str:
     """Where copies of files of the network are looked up first: a folder or a URL; empty for nowhere."""
     return os.environ.get("TRANSLATIONS_MIRROR", "")
+
+
+def file_folders() -> tuple[str, ...]:
+    """The folders below which steps on this machine may read files that file:// URLs name; the mirror's, too.
+
+    On the command line all, unless the variable names some; elsewhere (runs that the UI launches, pasted
+    configs) none but those that it names. This variable counts as set when it is empty.
+    """
+    named = [folder for folder in os.environ.get("TRANSLATIONS_FILES", "").split(":") if folder]
+    mirrors = [mirror()] if mirror() and "://" not in mirror() else []
+    return tuple(str(_folder(folder)) for folder in [*named, *mirrors])
+
+
+def allow_all_files() -> None:
+    """Let file:// URLs name any file of the person who runs the command line, unless the variable is set."""
+    os.environ.setdefault("TRANSLATIONS_FILES", "/")
 
 
 def store_url(deployed: str | None = None) -> str:

@@ -25,6 +25,7 @@ from urllib.request import url2pathname
 import requests
 
 from pipeline.common.errors import InputError, TemporaryError
+from pipeline.common.local_files import readable
 
 log = logging.getLogger(__name__)
 
@@ -215,7 +216,7 @@ Chunks = Generator[bytes, None, None]
 def _received(url: str, progress: _Progress) -> Chunks:
     """The file's bytes, from where the progress stands; whoever takes a chunk tells the progress."""
     if url.startswith("file://"):
-        yield from _no_web_page(_read(_local_path(url)), url)
+        yield from _no_web_page(_read(readable(_local_path(url))), url)
     else:
         yield from _received_from_afar(_https(url), progress)
 

@@ -1,5 +1,6 @@
 """Text files behind URLs: the placeholder [LANG], and compression recognised by the file's first bytes."""
 
+import re
 from pathlib import Path
 
 from pipeline.common.downloads import Source, fetch
@@ -11,10 +12,10 @@ MAGIC = {b"\x28\xb5\x2f\xfd": ".zst", b"\x1f\x8b": ".gz"}
 
 
 def language_url(template: str, code: str) -> str:
-    """The URL of one side of a corpus; raises InputError when the template has no [LANG]."""
-    if PLACEHOLDER not in template:
+    """The URL of one side of a corpus; raises InputError when its path has no [LANG]."""
+    if PLACEHOLDER not in re.split(r"[?#]", template)[0]:
         raise InputError(
-            f"The URL holds no {PLACEHOLDER}, where the language goes: https://host/corpus.{PLACEHOLDER}.zst"
+            f"The URL's path holds no {PLACEHOLDER}, where the language goes: https://host/corpus.{PLACEHOLDER}.zst"
         )
     return template.replace(PLACEHOLDER, code)
 

@@ -37,6 +37,15 @@ def test_the_names_of_datasets(command: Command, old: Path) -> None:
     ]
 
 
+def test_a_file_of_the_system_is_told_of_before_any_work(command: Command, old: Path) -> None:
+    old.write_text(SMALL.replace("opus_ParaCrawl/v9", "url_file:///proc/self/[LANG]"))
+    said = command("config", "check", str(old))
+    assert said.code == 1
+    assert "datasets.train[0]: /proc/self/LANG is a file of the system" in said.err
+    old.write_text(SMALL.replace("opus_ParaCrawl/v9", "url_file:///etc/passwd?[LANG]"))
+    assert "must be in the URL's path" in command("plan", str(old)).err
+
+
 def test_an_old_config_is_accepted_with_a_note_for_each_key(command: Command, old: Path) -> None:
     said = command("config", "check", str(old))
     assert said.code == 0

@@ -78,6 +78,19 @@ def test_a_config_whose_name_cannot_be_a_partition_is_offered_one(place: Place, 
     assert " run" not in again.stdout.splitlines()[-1]
 
 
+def test_no_step_reads_a_file_of_the_system(place: Place) -> None:
+    """However it is named: the script itself refuses it."""
+    values = '["url_file:///etc/passwd"]'
+    words = ("--set", f"datasets.mono-src={values}", "--target", "dataset_mono_src", "--yes")
+    done = place.run("translations", "train", PARTITION, *words)
+    assert done.returncode == 1
+    assert "/etc/passwd is a file of the system" in done.stdout + done.stderr
+    line = Path("/etc/passwd").read_bytes().splitlines()[0]
+    files = [path for path in place.root.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert files
+    assert not [path for path in files if line in path.read_bytes()]
+
+
 def test_a_failure_is_told_once_and_ends_with_one(place: Place) -> None:
     path = place.root / "configs" / f"{PARTITION}.yml"
     path.write_text(path.read_text().replace("spm-vocab-size: 336", "spm-vocab-size: 64000"))

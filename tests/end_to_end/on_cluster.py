@@ -119,6 +119,7 @@ class Site:
                 "namespace": self.namespace,
                 "image": "registry/worker",
                 "tag": "test",
+                "files": ["/"],  # pods are processes of this machine
                 "worker-classes": {
                     "cpu": _class(),
                     "large-cpu": _class("8Gi"),

@@ -108,6 +108,7 @@ class Place:
             "TRANSLATIONS_STATE": str(self.root / "state"),
             "TRANSLATIONS_CONFIGS": str(self.root / "configs"),
             "TRANSLATIONS_SPACE": "test",
+            "TRANSLATIONS_FILES": str(self.root),
             "DAGSTER_HOME": str(self.root / "dagster"),
             "DAGSTER_MODULE_NAME": "translations_assets.definitions",
         }

@@ -59,6 +59,7 @@ def test_the_environment_is_made_from_scratch(
 ) -> None:
     monkeypatch.setenv("SECRET", "of the user's shell")
     monkeypatch.setenv("PYTHONHASHSEED", "1")
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/secret/key.json")
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("TRANSLATIONS_MIRROR", "data/mirror")
     script = written("import json; (out / 'env').write_text(json.dumps(dict(os.environ)))")
@@ -75,6 +76,9 @@ def test_the_environment_is_made_from_scratch(
     assert environment["TMPDIR"].startswith(str(store.root / "work"))
     assert environment["LANG"] == "C.UTF-8"
     assert environment["TRANSLATIONS_GRACE"] == "6"
+    assert environment["TRANSLATIONS_FILES"] == ""
+    assert "GOOGLE_APPLICATION_CREDENTIALS" not in environment
+    assert environment["TRANSLATIONS_KEYS"].split(":")[0] == "/secret/key.json"
     assert "TRANSLATIONS_CHECKPOINTS" not in environment
 
 

@@ -23,7 +23,7 @@ def test_a_request_is_one_line() -> None:
     work = job(
         MemoryStore(), COPY, inputs={"text/ŝ.eo": Blob("12" * 32, 3)}, env={"A": "1\n2"}, resumable=True
     )
-    request = Request(work, "file:///store", "/store/work", 2, ("0", "3"), 512)
+    request = Request(work, "file:///store", "/store/work", 2, ("0", "3"), 512, files=("/a", "/b"))
     line = pack_request(request)
     assert line.count(b"\n") == 1
     assert unpack_request(line) == request

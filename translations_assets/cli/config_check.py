@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from translations_assets.cli.common import Json, print_json
-from translations_assets.config.checks import CATEGORIES
-from translations_assets.config.datasets import listed
+from translations_assets.config.datasets import CATEGORIES, listed
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.load import parse_config, read_values
+from translations_assets.config.load import read_values
 from translations_assets.project import Project
 from translations_assets.settings import mirror
 
@@ -60,7 +59,7 @@ def _check(project: Project, file: str, online: bool) -> tuple[list[Problem], li
         return error.problems, [], []
     problems: list[Problem] = []
     try:
-        parse_config(text, source)
+        project.parse(text, source)
     except ConfigError as error:
         problems = error.problems
     found: list[Looked] = []

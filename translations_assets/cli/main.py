@@ -33,6 +33,7 @@ from translations_assets.cli import (
     translate,
 )
 from translations_assets.config.errors import ConfigError
+from translations_assets.settings import allow_all_files
 from translations_assets.steps.errors import Cancelled, TranslationsError
 
 app = typer.Typer(
@@ -60,6 +61,7 @@ app.add_typer(config, name="config")
 
 def main() -> None:
     """Run the command; errors that are told to people end it with one message and exit code 1."""
+    allow_all_files()
     try:
         app()
     except Cancelled as error:

@@ -150,6 +150,7 @@ def _environment(project: Project, job: Job, folder: WorkFolder) -> dict[str, st
     from translations_assets.runners.environment import script_environment
     from translations_assets.runners.machine import cpu_count, find_gpus, workspace
     from translations_assets.runners.wire import Request
+    from translations_assets.settings import file_folders
 
     gpus = find_gpus(os.environ) if job.worker in ("gpu", "large-gpu") else []
     if job.worker == "gpu":
@@ -161,6 +162,7 @@ def _environment(project: Project, job: Job, folder: WorkFolder) -> dict[str, st
         threads=1 if job.worker == "cpu" else cpu_count(),
         gpus=tuple(gpu.id for gpu in gpus),
         workspace=workspace(gpus),
+        files=file_folders(),
     )
     return script_environment(request, folder, os.environ)
 

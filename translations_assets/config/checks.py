@@ -13,7 +13,7 @@ from translations_assets.config import check_continuation
 from translations_assets.config.check_continuation import check_continuation as _continuation
 from translations_assets.config.check_ctranslate2 import check_ctranslate2
 from translations_assets.config.check_marian import check_marian_args
-from translations_assets.config.datasets import SETS, Dataset, listed
+from translations_assets.config.datasets import CATEGORIES, SETS, Dataset, listed
 from translations_assets.config.edits import at
 from translations_assets.config.errors import among, suggestion
 from translations_assets.config.known import sacrebleu_sets
@@ -23,7 +23,6 @@ from translations_assets.config.yaml_reader import KeyPath
 Found: TypeAlias = "Iterator[tuple[KeyPath, str]]"
 
 PARALLEL = ("train", "devtest", "test")
-CATEGORIES = (*PARALLEL, "mono-src", "mono-trg")
 WEIGHTED = ("train", "mono-src", "mono-trg")
 HPLT_1 = "mono/v1.2"  # which knows languages by ISO 639-1
 DEMO_LANGUAGES = frozenset({"en", "eo"})

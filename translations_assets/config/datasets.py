@@ -46,6 +46,7 @@ FORMS = {
     ("mono", "news-crawl"): (r"news\.\d{4}", "news-crawl_news.2021"),
 }
 
+CATEGORIES = ("train", "devtest", "test", "mono-src", "mono-trg")
 PLACEHOLDER = "[LANG]"
 BY_URL = ("url", "tmx")  # providers whose names may be URLs
 URL_SCHEMES = ("https", "http", "gs", "file")
@@ -211,6 +212,11 @@ def _check_url(name: str) -> None:
         allowed = ", ".join(f"{scheme}://" for scheme in URL_SCHEMES)
         raise ConfigError.of(
             f"{name!r} is not a URL that can be fetched; it must begin with one of {allowed}"
+        )
+    path = re.split(r"[?#]", name.partition("://")[2].partition("/")[2])[0]
+    if PLACEHOLDER in name and PLACEHOLDER not in path:
+        raise ConfigError.of(
+            f"the placeholder {PLACEHOLDER} must be in the URL's path, not in its host or query"
         )
 
 

@@ -103,6 +103,10 @@ class Kubernetes(Section):
     secrets: Mapping[str, SecretReference] = Field(
         default={}, description="variable → `secret/key` that holds it; only steps that ask for it get it"
     )
+    files: Texts = Field(
+        default=(),
+        description="folders in the pods below which file:// URLs may name files, beside those of the mirror",
+    )
     cache: str | None = Field(
         default=None, description="folder in the pods (mount a disk of the node there) that keeps downloads"
     )

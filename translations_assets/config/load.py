@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -21,6 +22,7 @@ from translations_assets.config.yaml_reader import Document, KeyPath, read_yaml
 OVERRIDES = "overrides"
 
 S = TypeVar("S", bound=Section)
+Check: TypeAlias = "Callable[[dict[str, Any]], Iterable[tuple[KeyPath, str]]]"
 
 
 def load_config(path: Path) -> TrainingConfig:
@@ -33,11 +35,14 @@ def load_config(path: Path) -> TrainingConfig:
     return parse_config(read_text(path), str(path))
 
 
-def parse_config(text: str, source_name: str) -> TrainingConfig:
-    """Read a training config from YAML text; errors call it `source_name`. Raises as `load_config`."""
+def parse_config(text: str, source_name: str, check: Check | None = None) -> TrainingConfig:
+    """Read a training config from YAML text; errors call it `source_name`. Raises as `load_config`.
+
+    `check` tells what else is wrong with the values as they were read.
+    """
     document = read_yaml(text, source_name)
     rewrite(document)
-    return _validated(document)
+    return _validated(document, check)
 
 
 def config_notes(text: str, source_name: str) -> list[Problem]:
@@ -95,13 +100,14 @@ def read_text(path: Path, kind: str = "training config") -> str:
         raise ConfigError.of(message, str(path), line) from error
 
 
-def _validated(document: Document) -> TrainingConfig:
-    return validated(document, TrainingConfig, check_together)
+def _validated(document: Document, check: Check | None = None) -> TrainingConfig:
+    checks = [check_together, *([check] if check else [])]
+    return validated(
+        document, TrainingConfig, lambda values: chain.from_iterable(one(values) for one in checks)
+    )
 
 
-def validated(
-    document: Document, schema: type[S], check: Callable[[dict[str, Any]], Iterable[tuple[KeyPath, str]]]
-) -> S:
+def validated(document: Document, schema: type[S], check: Check) -> S:
     """A document as its schema has it; `check` finds what is wrong beyond that. Raises ConfigError."""
     config = None
     try:

@@ -9,6 +9,7 @@ from typing import Any
 
 from translations_assets.config.edits import at
 from translations_assets.config.errors import ConfigError, Problem, suggestion
+from translations_assets.config.languages import languages
 from translations_assets.config.schema import TrainingConfig
 
 SUFFIXES = (".yml", ".yaml")
@@ -89,10 +90,10 @@ def fitting_key(path: Path, pair: str) -> str:
 
 def name_note(path: Path, values: Mapping[str, Any]) -> list[Problem]:
     """What people should know of a config file whose name cannot be a partition, given the file's values."""
-    src, trg = (at(values, ("experiment", side)) for side in ("src", "trg"))
-    if not isinstance(src, str) or not isinstance(trg, str):
+    pair = [str(at(values, ("experiment", side))) for side in ("src", "trg")]
+    if not set(pair) <= set(languages()):  # told of by the schema
         return []
-    key = fitting_key(path, f"{src}-{trg}")
+    key = fitting_key(path, "-".join(pair))
     if key == path.stem:
         return []
     message = (

@@ -94,7 +94,13 @@ def _train_in_child(context: dg.OpExecutionContext, key: str, target: str, optio
     """Train in a process of its own, whose run stands beside this one; ends with it."""
     cancel = cancel_event(context.run_id)
     command = [sys.executable, "-m", "translations_assets.cli.main"]
-    environment = {**os.environ, "DAGSTER_HOME": context.instance.root_directory}
+    # its config was pasted: a command line of one's own may read files that this one must not
+    files = os.environ.get("TRANSLATIONS_FILES", "")
+    environment = {
+        **os.environ,
+        "DAGSTER_HOME": context.instance.root_directory,
+        "TRANSLATIONS_FILES": files,
+    }
     # a session of its own: Ctrl-C in a terminal is for this process, which then ends the child
     process = subprocess.Popen(
         [*command, *_words(key, target, options)],

@@ -45,7 +45,8 @@ def script_environment(request: Request, folder: WorkFolder, outer: Mapping[str,
     """
     job = request.job
     passed = {name: outer[name] for name in _PASSED if name in outer} | secrets_of(job, outer)
-    return {**passed, **_mirror(outer), **job.env, **_python(folder), **_granted(request, folder)}
+    granted = _granted(request, folder) | _keys(outer)
+    return {**passed, **_mirror(outer), **job.env, **_python(folder), **granted}
 
 
 def _mirror(outer: Mapping[str, str]) -> dict[str, str]:
@@ -54,6 +55,17 @@ def _mirror(outer: Mapping[str, str]) -> dict[str, str]:
     if not mirror:
         return {}
     return {"TRANSLATIONS_MIRROR": mirror if "://" in mirror else os.path.abspath(mirror)}
+
+
+def _keys(outer: Mapping[str, str]) -> dict[str, str]:
+    """Where the keys of whoever runs the worker are, so that no URL of a config can name one of them."""
+    home = outer.get("HOME", "")
+    given = (outer.get("GOOGLE_APPLICATION_CREDENTIALS"), outer.get("CLOUDSDK_CONFIG"))
+    usual = (
+        [f"{home}/{name}" for name in (".config/gcloud", ".kube", ".ssh", ".aws", ".netrc")] if home else []
+    )
+    named = [*filter(None, given), *filter(None, outer.get("KUBECONFIG", "").split(":")), *usual]
+    return {"TRANSLATIONS_KEYS": ":".join(os.path.abspath(path) for path in named)}
 
 
 def _python(folder: WorkFolder) -> dict[str, str]:
@@ -76,6 +88,7 @@ def _granted(request: Request, folder: WorkFolder) -> dict[str, str]:
         "TRANSLATIONS_WORKSPACE": str(request.workspace),
         "TRANSLATIONS_GRACE": f"{request.grace:g}",
         "TRANSLATIONS_PROGRESS": str(folder.progress),
+        "TRANSLATIONS_FILES": ":".join(request.files),
     }
     if request.job.resumable:
         granted["TRANSLATIONS_CHECKPOINTS"] = str(folder.checkpoints)

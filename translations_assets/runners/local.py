@@ -30,10 +30,17 @@ class LocalRunner:
     state  folder in which all processes of the machine share their slots
     cpus   CPU slots, by default one for each core
     gpus   GPUs, by default those that nvidia-smi finds
+    files  folders below which files lie that file:// URLs may name, beside those of the mirror
     """
 
-    def __init__(self, state: Path, cpus: int | None = None, gpus: Sequence[Gpu] | None = None) -> None:
-        self._state = state
+    def __init__(
+        self,
+        state: Path,
+        cpus: int | None = None,
+        gpus: Sequence[Gpu] | None = None,
+        files: Sequence[str] = (),
+    ) -> None:
+        self._state, self._files = state, tuple(files)
         self._cpus = cpus or cpu_count()
         self._given_gpus = gpus
 
@@ -116,6 +123,7 @@ class LocalRunner:
             threads=len(grant.cpus),
             gpus=grant.gpus,
             workspace=workspace([self._gpus[name] for name in grant.gpus]),
+            files=self._files,
         )
 
     def _work_root(self, url: str) -> Path:

@@ -28,6 +28,7 @@ class Request:
                has 8 for all of it
     host       name of the machine for the manifest; empty: that which it gives itself
     place      what else the manifest tells of where the step ran
+    files      folders below which files lie that file:// URLs may name, beside those of the mirror
     """
 
     job: Job
@@ -39,6 +40,7 @@ class Request:
     grace: float = 6.0
     host: str = ""
     place: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ def pack_request(request: Request) -> bytes:
 def unpack_request(line: bytes) -> Request:
     """The request of a line."""
     value = json.loads(line)
-    return Request(**{**value, "job": Job.from_dict(value["job"]), "gpus": tuple(value["gpus"])})
+    tuples = {name: tuple(value[name]) for name in ("gpus", "files")}
+    return Request(**{**value, "job": Job.from_dict(value["job"]), **tuples})
 
 
 def pack_reply(reply: Reply) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from translations_assets.config.datasets import listed, parse_dataset
+from translations_assets.config.datasets import CATEGORIES, listed, parse_dataset
 from translations_assets.config.edits import Edit, Put, at
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.generations import is_old
@@ -19,7 +19,6 @@ MODELS = {
     "backwards": "backwards",
 }
 CORPORA = {"original-parallel": "parallel", "student-distillation": "distillation"}
-CATEGORIES = ("train", "devtest", "test", "mono-src", "mono-trg")
 THRESHOLDS = (
     (("bicleaner",), "train"),
     (("monocleaner", "mono-src"), "mono-src"),

@@ -172,7 +172,8 @@ class ClusterJob:
 
     def _describe(self, group: Group, jobs: list[Job]) -> dict[str, Any]:
         store, descriptions = self._store, self._tools.descriptions
-        request = PodRequest(tuple(jobs), store.url, descriptions.gpus(group), group.machine)
+        files = self._tools.kubernetes.files
+        request = PodRequest(tuple(jobs), store.url, descriptions.gpus(group), group.machine, files)
         return descriptions.job(
             group,
             jobs,

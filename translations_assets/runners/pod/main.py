@@ -120,6 +120,7 @@ def _attempt(request: PodRequest, job: Job, number: int, gpus: Sequence[Gpu], co
         grace=GRACE_SECONDS,
         host=_node(),
         place={name: value for name, value in place.items() if value},
+        files=request.files,
     )
 
     def report(event: JobEvent) -> None:

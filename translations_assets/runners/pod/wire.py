@@ -35,12 +35,14 @@ class PodRequest:
     store     URL of the store
     gpus      GPUs that the deployment gives to the pod; one that sees fewer asks for another attempt
     machine   what the pod runs on, for the manifests: `spot` or `standard`
+    files     folders below which files lie that file:// URLs may name, beside those of the mirror
     """
 
     jobs: tuple[Job, ...]
     store: str
     gpus: int
     machine: str
+    files: tuple[str, ...] = ()
 
     def to_bytes(self) -> bytes:
         """The request as JSON; equal requests give equal bytes."""
@@ -51,7 +53,8 @@ class PodRequest:
     def from_bytes(cls, data: bytes) -> PodRequest:
         """A request from what `to_bytes` gave."""
         value = json.loads(data)
-        return cls(**{**value, "jobs": tuple(map(Job.from_dict, value["jobs"]))})
+        tuples = {"jobs": tuple(map(Job.from_dict, value["jobs"])), "files": tuple(value["files"])}
+        return cls(**{**value, **tuples})
 
 
 def pack_pod_reply(job: int, reply: JobEvent | Outcome | Busy) -> bytes:
