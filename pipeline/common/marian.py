@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pipeline.common.decoding_options import check_decoding
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.marian_options import Options, Value, fit_to_machine, read_options, write_options
@@ -219,6 +220,8 @@ def _decoding_options(models: Sequence[Model], settings: Mapping[str, Value], nb
             raise InputError(
                 f"{other.weights} and {first.weights} have different vocabularies and cannot decode together"
             )
+    own = {} if first.quantised else first.settings  # a quantised model's are fixed
+    check_decoding({**own, **settings})
     options: Options = {"beam-size": 1, "max-length": MAX_LENGTH, **first.settings, **settings}
     options |= {"models": [str(model.weights) for model in models], "n-best": nbest}
     options = fit_to_machine(options | _vocabularies(first) | _always())

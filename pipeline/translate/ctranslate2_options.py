@@ -6,6 +6,7 @@ What it does not know is refused: an option without effect would be an error tha
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pipeline.common.decoding_options import check_decoding
 from pipeline.common.errors import InputError
 from pipeline.common.marian import MAX_LENGTH
 from pipeline.common.marian_options import Value
@@ -60,8 +61,7 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
             f"CTranslate2 has nothing like Marian's {', '.join(unknown)}. Remove it from "
             "marian-args.decoding-teacher, or decode with Marian (experiment.teacher-decoder: marian)."
         )
-    if options.get("max-length-crop") is False:
-        raise InputError("max-length-crop must be true: every line gets a translation, however long it is.")
+    check_decoding(options)
     length, factor = _whole(options, "max-length", MAX_LENGTH), _number(options, "max-length-factor", 3)
     if length * max(factor, 1) > POSITIONS:
         raise InputError(
@@ -78,7 +78,7 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
         max_length=length,
         max_length_factor=factor,
         batch_sentences=batch,
-        batch_words=_whole(options, "mini-batch-words", 0, least=0),
+        batch_words=_whole(options, "mini-batch-words", 0),
         read_ahead=batch * _whole(options, "maxi-batch", 1),
         half_precision=_half(options),
         allow_unknown=bool(options.get("allow-unk", False)),
@@ -87,26 +87,20 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
     )
 
 
-def _whole(options: Mapping[str, Value], name: str, default: int, least: int = 1) -> int:
+def _whole(options: Mapping[str, Value], name: str, default: int) -> int:
     value = options.get(name, default)
-    if not isinstance(value, int) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    if not isinstance(value, int):
+        raise InputError(f"{name} must be a whole number, not {value!r}")
     return value
 
 
 def _number(options: Mapping[str, Value], name: str, default: float) -> float:
-    value = options.get(name, default)
-    if not isinstance(value, int | float):
-        raise InputError(f"{name} must be a number, not {value!r}")
-    return float(value)
+    return float(str(options.get(name, default)))
 
 
 def _half(options: Mapping[str, Value]) -> bool:
     given = options.get("precision", "float16" if options.get("fp16") else "float32")
-    precision = given[0] if isinstance(given, list) and given else given
-    if precision not in ("float16", "float32"):
-        raise InputError(f"precision must be float16 or float32 for CTranslate2, not {given!r}")
-    return precision == "float16"
+    return (given[0] if isinstance(given, list) else given) == "float16"
 
 
 def _sampling(given: "Value | None", beam: int) -> tuple[int | None, float]:

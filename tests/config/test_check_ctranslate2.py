@@ -32,15 +32,8 @@ def test_an_ensemble_cannot_be_decoded_with_ctranslate2() -> None:
 @pytest.mark.parametrize(
     ("section", "line", "problem"),
     [
-        (
-            "decoding-teacher",
-            "skip-cost: true",
-            "CTranslate2 has nothing like it; remove it, or write teacher-",
-        ),
-        ("decoding-teacher", "allow-special: true", "CTranslate2 has nothing like it"),
-        ("decoding-teacher", "n-best: true", "CTranslate2 has nothing like it"),
-        ("decoding-teacher", "max-length-crop: 'false'", "must be true: every line gets a translation"),
-        ("decoding-teacher", "precision: int8", "must be float16 or float32 for CTranslate2, not 'int8'"),
+        ("decoding-teacher", "seed: 7", "CTranslate2 has nothing like it; remove it, or write teacher-"),
+        ("decoding-teacher", "weights: [1]", "CTranslate2 has nothing like it"),
         ("decoding-teacher", "output-sampling: [topk, 10]", "goes with beam-size: 1 for CTranslate2"),
         ("training-teacher", "type: s2s", "CTranslate2 cannot decode a model with type: s2s; remove it, or"),
         (
@@ -68,7 +61,7 @@ def test_what_only_marian_can_do_is_refused_by_name(section: str, line: str, pro
         ("decoding-teacher", "{precision: 'float32 float32', max-length-crop: true}"),
         ("decoding-teacher", "{fp16: true, max-length-factor: 2.5, maxi-batch-sort: src, allow-unk: true}"),
         ("decoding-teacher", "{beam-size: 1, output-sampling: '[topk, 10]'}"),
-        ("decoding-backward", "{skip-cost: true}"),
+        ("decoding-backward", "{seed: 7}"),
         ("training-teacher", "{task: transformer-base, transformer-ffn-activation: swish, dec-depth: 2}"),
         ("training-student", "{transformer-decoder-autoreg: rnn}"),
     ],

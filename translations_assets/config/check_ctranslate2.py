@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from translations_assets.config.check_decoding import ALLOWED
 from translations_assets.config.edits import at
-from translations_assets.config.known import marian_options
 from translations_assets.config.yaml_reader import KeyPath
 
 # Options of decoding that CTranslate2 knows as well: as in pipeline.translate.ctranslate2_options.
@@ -64,13 +64,9 @@ def check_ctranslate2(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]
 def _decoding(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
     where = ("marian-args", "decoding-teacher")
     options = at(config, where)
-    for name, value in options.items() if isinstance(options, Mapping) else ():
-        if name in marian_options("decode") and name not in KNOWN:
+    for name in options if isinstance(options, Mapping) else ():
+        if name in ALLOWED and name not in KNOWN:
             yield (*where, name), f"CTranslate2 has nothing like it; remove it, {MARIAN}"
-        elif name == "max-length-crop" and _text(value) == "false":
-            yield (*where, name), "must be true: every line gets a translation, however long it is"
-        elif name == "precision" and _words(value)[:1] not in (["float16"], ["float32"]):
-            yield (*where, name), f"must be float16 or float32 for CTranslate2, not {value!r}"
         elif name == "output-sampling" and _text(options.get("beam-size", "not given")) != "1":
             yield (*where, name), f"goes with beam-size: 1 for CTranslate2; write that, too, {MARIAN}"
 
@@ -88,7 +84,3 @@ def _training(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
 
 def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value).strip()
-
-
-def _words(value: object) -> list[str]:
-    return list(map(str, value)) if isinstance(value, list) else str(value).split()

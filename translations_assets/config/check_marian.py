@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from translations_assets.config.check_decoding import ALLOWED, range_of, refusal
 from translations_assets.config.edits import at
 from translations_assets.config.errors import suggestion
 from translations_assets.config.known import FLAG, marian_options
@@ -61,7 +62,10 @@ def _wrong(name: str, value: Any, task: str) -> str:
         if name in marian_options(other):
             return f"Marian has this option for `{other}` only, and this section is for `{task}`"
         return f"Marian has no such option for `{task}`.{suggestion(name, known)}"
-    if expected := _expected(known[name], value):
+    if task == "decode" and name not in ALLOWED:
+        return refusal(name)
+    expected = _expected(known[name], value) or (range_of(name, value) if task == "decode" else "")
+    if expected:
         return f"must be {expected}, not {value!r}"
     if task == "train" and name == "after" and re.fullmatch(r"[1-9]\d*e", str(value)):
         return (

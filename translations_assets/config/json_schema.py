@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
+from translations_assets.config.check_decoding import ALLOWED
 from translations_assets.config.check_marian import SECTIONS, SET_BY_SCRIPT
 from translations_assets.config.known import FLAG, marian_options
 from translations_assets.config.schema import TrainingConfig
@@ -53,7 +54,9 @@ def _name(task: str) -> str:
 
 
 def _options(task: str) -> dict[str, Any]:
-    options = {name: kind for name, kind in marian_options(task).items() if name not in SET_BY_SCRIPT[task]}
+    known = marian_options(task)
+    allowed = ALLOWED if task == "decode" else known.keys() - SET_BY_SCRIPT[task]
+    options = {name: kind for name, kind in known.items() if name in allowed}
     return {
         "type": "object",
         "description": f"options of Marian for `{task}`, without `--`",

@@ -222,9 +222,18 @@ def test_a_quantised_model_is_decoded_with_its_shortlist_and_fixed_batches(
 
 
 @pytest.mark.marian
-def test_an_unknown_option_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not expected: beem-size"):
+def test_an_option_that_cannot_be_set_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="beem-size cannot be set: it is none of beam-size, "):
         decoded(tmp_path, "the cat", settings={"beem-size": 4})
+
+
+@pytest.mark.marian
+def test_a_model_that_brings_a_beam_of_nothing(tmp_path: Path) -> None:
+    """As a fetched one may; Marian would crash, and be tried again."""
+    model = empty_model(tmp_path)
+    (model / "decoder.yml").write_text((model / "decoder.yml").read_text() + "beam-size: 0\n")
+    with pytest.raises(InputError, match="beam-size must be 1 to 100, not 0"):
+        decode([model], text_file(tmp_path, "a"), tmp_path / "out")
 
 
 def test_an_incomplete_folder_is_refused(tmp_path: Path) -> None:
