@@ -89,3 +89,18 @@ def test_stopping_it_stops_the_child(place: Place) -> None:
         process.wait()
     print(f"ended after {time.monotonic() - began:.1f} s")
     assert runs(place) == {"train_pasted_config": "CANCELED", "all": "CANCELED"}
+
+
+@pytest.mark.parametrize("text", ["[" * 50_000, "a: " + "{a: " * 50_000 + "}" * 50_000])
+def test_a_config_that_is_nested_too_deeply_fails_the_run_and_not_its_process(
+    place: Place, text: str
+) -> None:
+    command = job(place, "dataset_devtest")
+    path = Path(command[-1])
+    asked = json.loads(path.read_text())
+    asked["ops"]["pasted_config"]["config"]["config"] = text
+    path.write_text(json.dumps(asked))
+    done = place.run(*command, **NO_SERVER)
+    assert done.returncode > 0  # not a signal
+    assert "the pasted config:1: is nested more than 100 levels deep" in done.stderr
+    assert runs(place) == {"train_pasted_config": "FAILURE"}

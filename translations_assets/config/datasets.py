@@ -15,6 +15,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
@@ -39,7 +40,7 @@ SETS = {
 FORMS = {
     ("parallel", "opus"): (r"[^/\s]+/[^/\s]+", "opus_ParaCrawl/v9"),
     ("mono", "opus"): (r"[^/\s]+/[^/\s]+", "opus_NLLB/v1"),
-    ("parallel", "mtdata"): (r"[^-]+-.+-[^-]+(-[a-z]{3}(_\w+)*){2}", "mtdata_Tilde-airbaltic-1-eng-rus"),
+    ("parallel", "mtdata"): (r"[^-]+-.+-[^-]+(-[a-z]{3}(_[^\W_]+)*){2}", "mtdata_Tilde-airbaltic-1-eng-rus"),
     ("parallel", "hfp"): (r"[^:@]+/[^:@]+(:[^:@]+){3,4}(@[\w./-]+)?", "hfp_owner/corpus:train:en:ru"),
     ("mono", "hf"): (r"[^:@]+/[^:@]+(:[^:@]+){2,3}(@[\w./-]+)?", "hf_owner/corpus:subset:train:text"),
     ("mono", "hplt"): (r"mono/v(1\.2|2\.0|3\.0)", "hplt_mono/v3.0"),
@@ -50,6 +51,7 @@ CATEGORIES = ("train", "devtest", "test", "mono-src", "mono-trg")
 PLACEHOLDER = "[LANG]"
 BY_URL = ("url", "tmx")  # providers whose names may be URLs
 URL_SCHEMES = ("https", "http", "gs", "file")
+KEY_LENGTH = 4000  # some forms take the square of it
 SLUG_LENGTH = 50
 ALIAS_LENGTH = 50
 ALIAS_KEYS = ("dataset", "alias")
@@ -82,7 +84,7 @@ class Dataset:
         """The name in labels, results, thresholds, weights and names of filter files."""
         return self.alias or self.slug
 
-    @property
+    @cached_property
     def slug(self) -> str:
         """The name that follows from the key: letters and digits of any script, `_` and `-`.
 
@@ -100,8 +102,11 @@ class Dataset:
         return f"{self.provider}_{''.join(c if _stands_in_slugs(c) else '_' for c in name)}"
 
 
+@lru_cache(maxsize=1 << 16)
 def parse_dataset(key: str) -> Dataset:
     """Take a dataset key apart. Raises ConfigError when it does not have the form of one."""
+    if len(key) > KEY_LENGTH:
+        raise ConfigError.of(f"'{key[:40]}…' is no dataset key: it has more than {KEY_LENGTH:,} characters")
     match = _KEY.fullmatch(key)
     if match is None:
         raise ConfigError.of(

@@ -17,9 +17,10 @@ from translations_assets.config.old_spellings.unsaid import left_open
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.section import Section
 from translations_assets.config.unused import unused_keys, why_unused
-from translations_assets.config.yaml_reader import Document, KeyPath, read_yaml
+from translations_assets.config.yaml_reader import MOST_CHARACTERS, Document, KeyPath, read_yaml
 
 OVERRIDES = "overrides"
+MOST_BYTES = 4 * MOST_CHARACTERS
 
 S = TypeVar("S", bound=Section)
 Check: TypeAlias = "Callable[[dict[str, Any]], Iterable[tuple[KeyPath, str]]]"
@@ -85,13 +86,16 @@ def apply_overrides(config: TrainingConfig, overrides: Mapping[str, Any]) -> Tra
 def read_text(path: Path, kind: str = "training config") -> str:
     """The text of a file of some kind, in UTF-8. Raises ConfigError when it cannot be read."""
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
     except IsADirectoryError as error:
         raise ConfigError.of(f"is a folder; give the YAML file of a {kind}", str(path)) from error
     except FileNotFoundError as error:
         raise ConfigError.of("there is no such file", str(path)) from error
     except OSError as error:
         raise ConfigError.of(f"cannot be read: {error.strerror}", str(path)) from error
+    if len(content) > MOST_BYTES:
+        raise ConfigError.of(f"has more than {MOST_BYTES:,} bytes; is it a {kind}?", str(path))
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -382,7 +382,7 @@ class Taskcluster(Section):
     """How the work is divided, and where it runs."""
 
     split_chunks: int = Field(
-        default=20, ge=1, description="parts that a text is translated, scored and aligned in"
+        default=20, ge=1, le=1000, description="parts that a text is translated, scored and aligned in"
     )
     upload_bucket: Literal["development", "production"] = Field(
         default="production", description="where artifacts go"

@@ -20,8 +20,10 @@ from translations_assets.config.errors import ConfigError, Problem
 KeyPath: TypeAlias = "tuple[str | int, ...]"
 _Pair: TypeAlias = "tuple[yaml.Node, yaml.Node]"
 
-DEEPEST = 20
+DEEPEST = 20  # keys and items around a value; what is deeper is told of with the other problems
+DEEPEST_NODES = 100
 MERGE = "<<"
+MOST_CHARACTERS = 10_000_000
 MOST_VALUES = 200_000
 
 
@@ -99,10 +101,31 @@ def read_yaml(
 
 def compose(text: str, file: str) -> yaml.Node | None:
     """The nodes of a text, which know their places in it; None of an empty one. ConfigError if not YAML."""
+    if len(text) > MOST_CHARACTERS:
+        raise ConfigError.of(f"has more than {MOST_CHARACTERS:,} characters", file)
     try:
+        _bound(text, file)
         return yaml.compose(text, Loader=_Loader)
     except yaml.YAMLError as error:
         raise _not_yaml(error, text, file) from error
+
+
+def _bound(text: str, file: str) -> None:
+    """Raises ConfigError for a text that is nested too deeply, or has too many values, to be made nodes of.
+
+    PyYAML makes nodes by recursion in C, which ends the process where the stack does; its events come one by
+    one.
+    """
+    depth = values = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        values += isinstance(event, yaml.NodeEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST_NODES:
+            line = event.start_mark.line + 1 if event.start_mark else None
+            raise ConfigError.of(f"is nested more than {DEEPEST_NODES} levels deep", file, line)
+        if values > 2 * MOST_VALUES:  # keys are nodes, too
+            raise ConfigError.of(f"holds more than {MOST_VALUES} values", file)
 
 
 def _not_yaml(error: yaml.YAMLError, text: str, file: str) -> ConfigError:

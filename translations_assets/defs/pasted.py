@@ -64,7 +64,12 @@ def pasted_config(context: dg.OpExecutionContext) -> None:
 
 
 def _text(config: object) -> str:
-    return config if isinstance(config, str) else yaml.safe_dump(config, allow_unicode=True, sort_keys=False)
+    if isinstance(config, str):
+        return config
+    try:
+        return yaml.safe_dump(config, allow_unicode=True, sort_keys=False)
+    except RecursionError:
+        raise ConfigError.of("is nested too deeply", "the pasted config") from None
 
 
 def _tell_notes(context: dg.OpExecutionContext, key: str) -> None:

@@ -170,7 +170,8 @@ def doubles(values: dict[str, Any]) -> Iterator[Edit]:
         keys = at(values, ("datasets", category))
         if not isinstance(keys, list):
             continue
-        again = [i for i, key in enumerate(keys) if isinstance(key, str) and key in keys[:i]]
+        first = {key: index for index, key in reversed([*enumerate(keys)]) if isinstance(key, str)}
+        again = [index for index, key in enumerate(keys) if isinstance(key, str) and index != first[key]]
         for index in reversed(again):  # so that the numbers of the others stay
             said = f"{keys[index]!r} stands in the list twice; this one is removed"
             yield Edit(("datasets", category, index), said)
