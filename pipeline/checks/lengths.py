@@ -22,10 +22,13 @@ class LengthRatios:
         self._histogram = np.zeros(BINS, dtype=np.int64)
         self._ends: list[list[tuple[float, int, str, str]]] = [[], []]
         self._pairs = 0
+        self._characters = np.zeros(2)
 
     def add(self, sources: Sequence[str], targets: Sequence[str]) -> None:
         """Add a block of pairs."""
-        logs = np.log2(_lengths(targets) / _lengths(sources))
+        lengths = _lengths(sources), _lengths(targets)
+        self._characters += [side.sum() - SMOOTHING * len(side) for side in lengths]
+        logs = np.log2(lengths[1] / lengths[0])
         self._histogram += np.bincount(_bins(logs), minlength=BINS)
         for end, signed in zip(self._ends, (-logs, logs), strict=True):
             for place in np.argsort(-signed, kind="stable")[:SAMPLES].tolist():
@@ -35,13 +38,14 @@ class LengthRatios:
         self._pairs += len(sources)
 
     def to_json(self) -> dict[str, Any]:
-        """The median ratio, and the number and share of outliers with the farthest of them."""
+        """The ratio of all characters, the median, and number and share of outliers with the farthest."""
         if not self._pairs:
-            return {"median": 1.0, "outliers": 0, "share": 0.0, "samples": []}
+            return {"overall": 1.0, "median": 1.0, "outliers": 0, "share": 0.0, "samples": []}
         centres = (np.arange(BINS) + 0.5) * (2 * LIMIT / BINS) - LIMIT
         median = float(centres[np.searchsorted(np.cumsum(self._histogram), (self._pairs + 1) // 2)])
         outliers = int(self._histogram[np.abs(centres - median) > np.log2(FACTOR)].sum())
         return {
+            "overall": round(float(self._characters[1] / max(1, self._characters[0])), 4),
             "median": round(2.0**median, 2),
             "outliers": outliers,
             "share": round(outliers / self._pairs, 6),

@@ -48,11 +48,17 @@ class Repetitions:
 
     def to_json(self) -> dict[str, Any]:
         """The share of lines that repeat an earlier one, of how many it was found, and a few of them."""
-        hashes = np.concatenate([np.zeros(0, dtype=np.uint64), *self._kept])
-        distinct = len(np.unique(hashes))
+        counted, distinct = self._size, self._distinct()
         return {
-            "counted": len(hashes),
-            "repeated": len(hashes) - distinct,
-            "share": round(1 - distinct / len(hashes), 6) if len(hashes) else 0.0,
+            "counted": counted,
+            "repeated": counted - distinct,
+            "share": round(1 - distinct / counted, 6) if counted else 0.0,
             "samples": self._samples,
         }
+
+    def distinct(self) -> int:
+        """How many different lines there are; beyond CAPACITY an estimate, right to a thousandth."""
+        return self._distinct() << self._halvings
+
+    def _distinct(self) -> int:
+        return len(np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *self._kept])))

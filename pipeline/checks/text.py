@@ -14,11 +14,14 @@ writes numbers.json:
     held_out_pairs  with --whole-pairs: pairs that are held out as a whole, however short
     duplicates    the share of lines (pairs) whose letters are those of an earlier one
     copied        pairs whose sides have the same letters
-    length_ratio  pairs whose lengths, compared with each other, are more than three times off the median
+    length_ratio  that of the sides' lengths, and pairs in which it is more than three times off the median
+    distinct      how many different lines each side has, by their letters
+    loops         on each side, the lines of a sample of 20,000 that repeat themselves and whose other side
+                  does not
 
-each with a few of the lines. The last two are of parallel texts only. Every line is read, once, about
-100,000 pairs a second; memory grows with the held-out files alone. Beyond four million lines the share of
-duplicates is that of a sample of the texts.
+each with a few of the lines. The last four are of parallel texts only. Every line is read, once, about
+100,000 pairs a second; memory grows with the held-out files alone. Beyond four million lines duplicates and
+different lines are counted in a sample of the texts.
 """
 
 import argparse
@@ -31,8 +34,8 @@ import numpy as np
 
 from pipeline.checks.held_out import HeldOut, Overlap, WholePairs
 from pipeline.checks.languages import language_numbers
-from pipeline.checks.lengths import LengthRatios
-from pipeline.checks.letters import Hashes, Letters, pair_hashes, read_blocks
+from pipeline.checks.letters import Letters, read_blocks
+from pipeline.checks.pairs import Pairs, add_repetitions
 from pipeline.checks.repetitions import Repetitions
 from pipeline.common.errors import InputError
 from pipeline.common.sampling import Reservoir
@@ -42,8 +45,6 @@ from pipeline.common.staging import staged
 logger = logging.getLogger(__name__)
 
 LANGUAGE_SAMPLE = 2_000
-SAMPLES = 5
-SAMPLE_CHARACTERS = 300
 
 
 class Side:
@@ -76,29 +77,6 @@ class Side:
         return numbers
 
 
-class Copies:
-    """Pairs whose sides have the same letters; those without letters, such as numbers, do not count."""
-
-    def __init__(self) -> None:
-        self._copied = 0
-        self._with_letters = 0
-        self._samples: list[list[str]] = []
-
-    def add(self, sources: Sequence[str], targets: Sequence[str], letters: Sequence[Letters]) -> None:
-        """Add a block of pairs."""
-        has_letters = letters[0].lengths > 0
-        same = (letters[0].line_hashes == letters[1].line_hashes) & has_letters
-        self._with_letters += int(has_letters.sum())
-        self._copied += int(same.sum())
-        for line in np.flatnonzero(same)[: SAMPLES - len(self._samples)].tolist():
-            self._samples.append([sources[line][:SAMPLE_CHARACTERS], targets[line][:SAMPLE_CHARACTERS]])
-
-    def to_json(self) -> dict[str, Any]:
-        """Their number and share, and a few of them."""
-        share = round(self._copied / self._with_letters, 6) if self._with_letters else 0.0
-        return {"lines": self._copied, "share": share, "samples": self._samples}
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     """Write numbers.json."""
     args = parse_arguments(argv)
@@ -119,41 +97,28 @@ def text_numbers(args: argparse.Namespace) -> dict[str, Any]:
     sides = [
         Side(lang, files, args.identify, args.seed) for lang, files in zip(args.langs, held_out, strict=False)
     ]
-    repetitions, ratios, copies = Repetitions(), LengthRatios(), Copies()
-    pairs = WholePairs(held_out) if args.whole_pairs else None
+    repetitions = Repetitions()
+    pairs = Pairs(args.seed) if len(args.texts) > 1 else None
+    whole_pairs = WholePairs(held_out) if args.whole_pairs else None
     lines = 0
     for block in read_blocks(args.texts):
         letters = [Letters(texts) for texts in block]
         lines += len(block[0])
         for side, texts, found in zip(sides, block, letters, strict=True):
             side.add(texts, found)
-        _add_repetitions(repetitions, block, letters)
-        if len(block) > 1:
-            ratios.add(*block)
-            copies.add(block[0], block[1], letters)
+        add_repetitions(repetitions, block, letters)
         if pairs:
             pairs.add(block, letters)
+        if whole_pairs:
+            whole_pairs.add(block, letters)
     logger.info("Read %s lines of %s", f"{lines:,}", ", ".join(map(str, args.texts)))
-    numbers = {
+    return {
         "lines": lines,
         "sides": [side.to_json() for side in sides],
         "duplicates": repetitions.to_json(),
+        **(pairs.to_json() if pairs else {}),
+        **({"held_out_pairs": whole_pairs.to_json()} if whole_pairs else {}),
     }
-    if pairs:
-        numbers["held_out_pairs"] = pairs.to_json()
-    if len(args.texts) > 1:
-        numbers |= {"copied": copies.to_json(), "length_ratio": ratios.to_json()}
-    return numbers
-
-
-def _add_repetitions(
-    repetitions: Repetitions, block: Sequence[Sequence[str]], letters: Sequence[Letters]
-) -> None:
-    """Add the hashes of the lines that have letters on all sides."""
-    sides = [side.line_hashes for side in letters]
-    hashes: Hashes = pair_hashes(*sides) if len(sides) > 1 else sides[0]
-    with_letters = np.all([side.lengths > 0 for side in letters], axis=0)
-    repetitions.add(hashes[with_letters], np.flatnonzero(with_letters), block[0])
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -172,7 +137,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         help="look for held-out pairs, too; not in a model's translations",
     )
     add("--identify", action="store_true", help="identify the languages of a sample of the lines")
-    add("--seed", required=True, type=int, help="seed of the sample whose languages are identified")
+    add("--seed", required=True, type=int, help="seed of the samples")
     add("--output", required=True, type=Path, help="new folder for numbers.json")
     return parser.parse_args(argv)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 Numbers = dict[str, Any]
@@ -31,9 +32,28 @@ def text(*sides: Numbers, **changed: Any) -> Numbers:
         "sides": list(sides) or [side("en"), side("eo")],
         "duplicates": {"counted": 1000, "repeated": 0, "share": 0.0, "samples": []},
         "copied": {"lines": 0, "share": 0.0, "samples": []},
-        "length_ratio": {"median": 1.0, "outliers": 0, "share": 0.0, "samples": []},
+        "length_ratio": {"overall": 1.0, "median": 1.0, "outliers": 0, "share": 0.0, "samples": []},
+        "distinct": [1000, 990],
+        "loops": [loops(), loops()],
         **changed,
     }
+
+
+def loops(share: float = 0.0) -> Numbers:
+    """Lines of a sample that repeat themselves."""
+    return {
+        "asked": 1000,
+        "lines": round(1000 * share),
+        "share": share,
+        "samples": ["and and"] if share else [],
+    }
+
+
+def teacher(chrf: float = 60.0, chance: float = 20.0, **changed: Any) -> Numbers:
+    """A teacher's translations of 500 lines of the dev set."""
+    scores = {"bleu": {"score": chrf / 2}, "chrf": {"score": chrf}, "chance": {"score": chance}}
+    samples = [["A dog.", "Hundo.", "Hundo!"]]
+    return {**text(lines=500), **scores, "expected_ratio": 1.0, "samples": samples, **changed}
 
 
 def vocabulary(**held_out: Any) -> Numbers:
@@ -60,10 +80,18 @@ def exported(**changed: Any) -> Numbers:
     return {**counts, "samples": samples, **changed}
 
 
-def training(chrf: float | None) -> Numbers:
-    """metrics.json of a training; None when it was never validated."""
-    best = {} if chrf is None else {"chrf": {"score": chrf, "update": 100}}
-    return {"updates": 100, "best": best, "curve": []}
+def training(*chrf: float, entropy: Sequence[float] = (), **changed: Any) -> Numbers:
+    """metrics.json of a training that was validated every 100 updates, and has seen its 1,000 pairs twice."""
+    scores = zip(chrf, entropy or [2.0] * len(chrf), strict=True)
+    validations = [
+        {"kind": "valid", "update": 100 * number, "chrf": score, "bleu": score / 2, "ce-mean-words": loss}
+        for number, (score, loss) in enumerate(scores, start=1)
+    ]
+    seen = {"kind": "train", "update": 100, "epoch": 1, "sentences": 2000 // max(1, len(chrf)), "cost": 3.0}
+    best = {"chrf": {"score": max(chrf), "update": 100 * (chrf.index(max(chrf)) + 1)}} if chrf else {}
+    pairs = {"original": {"kept": 1000}, "dev": {"kept": 100}}
+    curve = [seen, *validations]
+    return {"updates": 100 * len(chrf), "best": best, "pairs": pairs, "curve": curve, **changed}
 
 
 def evaluation(dataset: str, chrf: float) -> Numbers:
@@ -73,6 +101,7 @@ def evaluation(dataset: str, chrf: float) -> Numbers:
 
 NUMBERS = {
     "pipeline.checks.text": text(),
+    "pipeline.checks.models": teacher(),
     "pipeline.checks.vocabulary": vocabulary(),
     "pipeline.checks.alignments": alignments(),
     "pipeline.checks.exported": exported(),

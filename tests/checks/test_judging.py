@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.checks import numbers
-from translations_assets.checks import models, text
+from translations_assets.checks import models, text, translations
 from translations_assets.checks.gates import GATES
 from translations_assets.checks.verdict import NotComputed, percent
 from translations_assets.config import gates
@@ -33,8 +33,8 @@ TEXT_GATES = [
     (text.duplicates, gates.Duplicates()),
     (text.length_ratio, gates.LengthRatio()),
     (text.empty_lines, gates.EmptyLines()),
-    (text.translations, gates.Translations()),
-    (text.back_translations, gates.Translations()),
+    (translations.translations, gates.Translations()),
+    (translations.back_translations, gates.Translations()),
 ]
 
 
@@ -115,13 +115,13 @@ def test_duplicates_lengths_and_empty_lines() -> None:
 def test_only_the_translated_side_may_fail() -> None:
     """An empty source is not the translator's fault; back-translations are the first side."""
     bad = numbers.text(numbers.side("en"), numbers.side("eo", empty=50))
-    assert not text.translations(of(bad), gates.Translations()).passed
-    assert text.back_translations(of(bad), gates.Translations()).passed
+    assert not translations.translations(of(bad), gates.Translations()).passed
+    assert translations.back_translations(of(bad), gates.Translations()).passed
 
 
 def test_copied_translations() -> None:
     bad = numbers.text(copied={"lines": 200, "share": 0.2, "samples": [["Dog", "dog"]]})
-    verdict = text.translations(of(bad), gates.Translations())
+    verdict = translations.translations(of(bad), gates.Translations())
     assert not verdict.passed
     assert verdict.description == "0 % of the translations are empty, 20 % copies of their source"
     assert verdict.samples == ["Dog ||| dog"]
@@ -171,7 +171,8 @@ def test_too_few_links_or_too_many(bad: dict[str, float]) -> None:
 def trainings(*teachers: float | None, backwards: float = 50.0) -> Any:
     return {
         "train_teacher": {
-            f"train-teacher-{n}": numbers.training(chrf) for n, chrf in enumerate(teachers, start=1)
+            f"train-teacher-{n}": numbers.training() if chrf is None else numbers.training(chrf)
+            for n, chrf in enumerate(teachers, start=1)
         },
         "train_backwards": {"train-backwards": numbers.training(backwards)},
     }
@@ -238,8 +239,31 @@ def test_quantised_against_float() -> None:
     small = {"demo_a": 47.5}
     same = scores(evaluate_quantized=small, evaluate_finetuned_student={"demo_a": 48.0})
     worse = scores(evaluate_quantized=small, evaluate_finetuned_student={"demo_a": 58.0})
+    better = scores(evaluate_quantized=small, evaluate_finetuned_student={"demo_a": 30.0})
     assert models.quantized_gap(same, gates.QuantizedGap()).passed
     assert not models.quantized_gap(worse, gates.QuantizedGap()).passed
+    verdict = models.quantized_gap(better, gates.QuantizedGap())
+    assert not verdict.passed
+    assert verdict.description == (
+        "chrF 47.5 on demo_a, where the float model has 30.0: +17.5, -3.0 to +3.0 is allowed"
+    )
+    assert models.quantized_gap(better, gates.QuantizedGap.model_validate({"max-gain": 20})).passed
+
+
+def test_one_test_set_far_better_and_one_far_worse() -> None:
+    """The loss is told, which is the likelier harm."""
+    both = scores(
+        evaluate_quantized={"demo_a": 60.0, "demo_b": 30.0},
+        evaluate_finetuned_student={"demo_a": 50.0, "demo_b": 40.0},
+    )
+    assert "30.0 on demo_b" in models.quantized_gap(both, gates.QuantizedGap()).description
+
+
+def test_a_student_may_be_better_than_its_teacher() -> None:
+    better = scores(
+        evaluate_student={"demo_a": 60.0}, evaluate_teacher={"demo_a": 40.0}, evaluate_teacher_ensemble={}
+    )
+    assert models.student_gap(better, gates.StudentGap()).passed
 
 
 def test_variants_of_test_sets_do_not_count() -> None:
@@ -284,7 +308,14 @@ def test_each_gate_has_its_section_and_the_other_way_round() -> None:
     assert len({(gate.stage, gate.name) for gate in GATES}) == len(GATES)
 
 
-def test_only_the_teachers_gate_blocks() -> None:
-    assert [(gate.stage, gate.name) for gate in GATES if gate.blocking] == [
-        ("train_teacher", "teacher-margin")
-    ]
+def test_gates_of_what_costs_most_to_build_upon_block() -> None:
+    trained = ("train_backwards", "train_teacher", "train_student", "finetune_student")
+    translated = ("train_teacher", "translate_mono_trg", "translate_corpus", "translate_mono_src", "cefilter")
+    assert {(gate.stage, gate.name) for gate in GATES if gate.blocking} == {
+        *((stage, "training-collapse") for stage in trained),
+        *((stage, "translation-collapse") for stage in translated),
+        *(("train_teacher", name) for name in ("teacher-floor", "teacher-margin")),
+    }
+    checks = gates.Checks()
+    blocking = {gate.name.replace("-", "_") for gate in GATES if gate.blocking}
+    assert {getattr(checks, name).level for name in blocking} == {"error"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from translations_assets.checks import models, text
+from translations_assets.checks import models, text, training, translations
 from translations_assets.checks.verdict import Documents, Verdict
 from translations_assets.config.gates import GateSection
 from translations_assets.config.schema import TrainingConfig
@@ -57,21 +57,30 @@ _OF_ALIGNMENTS: Mapping[str, Judge] = {
     "alignment-indices": models.alignment_indices,
     "alignment-links": models.alignment_links,
 }
+_OF_TRANSLATIONS: Mapping[str, Judge] = {"translations": translations.translations}
 # By judged stage, the gates that read what `check_<stage>` computes.
 _OF_NUMBERS: Mapping[str, Mapping[str, Judge]] = {
     "merge_corpus": _OF_PAIRS,
     "merge_mono_src": _OF_TEXT,
     "merge_mono_trg": _OF_TEXT,
     "train_vocab": {"vocabulary": models.vocabulary},
-    "translate_mono_trg": {"translations": text.back_translations},
+    "train_teacher": _OF_TRANSLATIONS,
+    "translate_mono_trg": {"translations": translations.back_translations},
     "alignments_original": _OF_ALIGNMENTS,
     "alignments_backtranslated": _OF_ALIGNMENTS,
-    "translate_corpus": {"translations": text.translations},
-    "translate_mono_src": {"translations": text.translations},
-    "cefilter": {**_OF_PAIRS, "translations": text.translations},
+    "translate_corpus": _OF_TRANSLATIONS,
+    "translate_mono_src": _OF_TRANSLATIONS,
+    "cefilter": {**_OF_PAIRS, **_OF_TRANSLATIONS},
     "alignments_student": _OF_ALIGNMENTS,
     "export": {"export": models.export},
 }
+_TRAININGS: Mapping[str, Judge] = {
+    "train_backwards": training.curve,
+    "train_teacher": training.curve,
+    "train_student": training.curve,
+    "finetune_student": training.finetuning_curve,
+}
+_TRANSLATED = ("train_teacher", "translate_mono_trg", "translate_corpus", "translate_mono_src", "cefilter")
 _TEACHERS = ("evaluate_teacher", "evaluate_teacher_ensemble")
 
 GATES: tuple[Gate, ...] = (
@@ -79,6 +88,25 @@ GATES: tuple[Gate, ...] = (
         Gate(name, stage, (f"check_{stage}",), judge)
         for stage, judges in _OF_NUMBERS.items()
         for name, judge in judges.items()
+    ),
+    *(
+        gate
+        for stage, judge in _TRAININGS.items()
+        for gate in (
+            Gate("training-collapse", stage, (stage,), training.collapse, blocking=True),
+            Gate("training-curve", stage, (stage,), judge),
+        )
+    ),
+    Gate("teacher-floor", "train_teacher", ("check_train_teacher",), models.teacher_floor, blocking=True),
+    *(
+        Gate(
+            "translation-collapse",
+            stage,
+            (f"check_{stage}", "check_merge_corpus"),
+            translations.back_collapse if stage == "translate_mono_trg" else translations.collapse,
+            blocking=True,
+        )
+        for stage in _TRANSLATED
     ),
     Gate(
         "teacher-margin",

@@ -12,6 +12,7 @@ from translations_assets.config.gates import (
     ExportGate,
     QuantizedGap,
     StudentGap,
+    TeacherFloor,
     TeacherMargin,
     Vocabulary,
 )
@@ -90,6 +91,22 @@ def alignment_links(documents: Documents, thresholds: AlignmentLinks) -> Verdict
     )
 
 
+def teacher_floor(documents: Documents, thresholds: TeacherFloor) -> Verdict:
+    """chrF on the dev set: the teachers' together, by itself and against what chance would give."""
+    found = _only(documents)
+    if found is None:
+        return nothing("the training config has no teacher")
+    chrf, chance = found["chrf"]["score"], found["chance"]["score"]
+    return Verdict(
+        chrf >= thresholds.min_chrf and chrf - chance >= thresholds.min_above_chance,
+        f"chrF {chrf:.1f}, BLEU {found['bleu']['score']:.1f} on {found['lines']} lines of the dev set, "
+        f"chrF {chance:.1f} by the references of other lines; {thresholds.min_chrf:.1f} is asked for, and "
+        f"{thresholds.min_above_chance:.1f} more than that",
+        {"chrF": chrf, "chrF by chance": chance, "BLEU": found["bleu"]["score"]},
+        [" ||| ".join(texts) for texts in found["samples"]],
+    )
+
+
 def teacher_margin(documents: Documents, thresholds: TeacherMargin) -> Verdict:
     """chrF on the validation set: every teacher's against the backwards model's."""
     if not documents["train_teacher"] or not documents["train_backwards"]:
@@ -130,7 +147,7 @@ def quantized_gap(documents: Documents, thresholds: QuantizedGap) -> Verdict:
     """chrF on the test sets: the quantised student's against that of the model it was made from."""
     whole = _scores(documents["evaluate_finetuned_student"])
     small = _scores(documents["evaluate_quantized"])
-    return _gap(whole, small, thresholds.max_gap, "float", "quantised")
+    return _gap(whole, small, thresholds.max_gap, "float", "quantised", thresholds.max_gain)
 
 
 def _scores(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
@@ -145,17 +162,28 @@ def _scores(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
 
 
 def _gap(
-    wanted: Mapping[str, float], found: Mapping[str, float], limit: float, name: str, judged: str
+    wanted: Mapping[str, float],
+    found: Mapping[str, float],
+    limit: float,
+    name: str,
+    judged: str,
+    gain: float | None = None,
 ) -> Verdict:
-    gaps = {dataset: wanted[dataset] - found[dataset] for dataset in wanted if dataset in found}
+    """Whether scores are at most `limit` lower than wanted, and at most `gain` higher, where that counts."""
+    gaps = {dataset: found[dataset] - wanted[dataset] for dataset in wanted if dataset in found}
     if not gaps:
         return nothing(NO_TEST_SET)
-    worst = max(gaps, key=lambda dataset: gaps[dataset])
+    low, high = min(gaps, key=lambda dataset: gaps[dataset]), max(gaps, key=lambda dataset: gaps[dataset])
+    too_good = gain is not None and gaps[high] > gain
+    worst = high if too_good and gaps[low] >= -limit else low
+    allowed = (
+        f"at most {-limit:+.1f} is allowed" if gain is None else f"{-limit:+.1f} to {gain:+.1f} is allowed"
+    )
+    of_several = f"the most of {len(gaps)} test sets; " if len(gaps) > 1 else ""
     return Verdict(
-        gaps[worst] <= limit,
+        gaps[low] >= -limit and not too_good,
         f"chrF {found[worst]:.1f} on {worst}, where the {name} model has {wanted[worst]:.1f}: "
-        f"{-gaps[worst]:+.1f}, {'the most of ' + str(len(gaps)) + ' test sets; ' if len(gaps) > 1 else ''}"
-        f"at most {-limit:+.1f} is allowed",
+        f"{gaps[worst]:+.1f}, {of_several}{allowed}",
         {
             f"chrF, {model}, {dataset}": scores[dataset]
             for dataset in gaps

@@ -13,7 +13,6 @@ from translations_assets.config.gates import (
     HeldOutNear,
     LanguageGate,
     LengthRatio,
-    Translations,
 )
 
 NO_TEXT = "the training config has no such text"
@@ -24,7 +23,7 @@ def held_out_exact(documents: Documents, thresholds: HeldOutExact) -> Verdict:
     sides = [(side["lang"], side["held_out"]) for _, side in _sides(documents)]
     if not sides:
         return nothing(NO_TEXT)
-    whole = [text["held_out_pairs"] for text in _texts(documents) if "held_out_pairs" in text]
+    whole = [text["held_out_pairs"] for text in texts_of(documents) if "held_out_pairs" in text]
     pairs = sum(found["exact"] for found in whole)
     lines = sum(held_out["exact"] for _, held_out in sides)
     told = [f"{pairs:,} whole pairs"] if whole else []
@@ -86,7 +85,7 @@ def language(documents: Documents, thresholds: LanguageGate) -> Verdict:
 
 def duplicates(documents: Documents, thresholds: Duplicates) -> Verdict:
     """Lines or pairs that repeat an earlier one."""
-    found = next(_texts(documents), None)
+    found = next(texts_of(documents), None)
     if found is None:
         return nothing(NO_TEXT)
     repeated = found["duplicates"]
@@ -100,7 +99,7 @@ def duplicates(documents: Documents, thresholds: Duplicates) -> Verdict:
 
 def length_ratio(documents: Documents, thresholds: LengthRatio) -> Verdict:
     """Pairs whose lengths do not fit each other."""
-    found = next(_texts(documents), None)
+    found = next(texts_of(documents), None)
     if found is None:
         return nothing(NO_TEXT)
     ratio = found["length_ratio"]
@@ -124,32 +123,14 @@ def empty_lines(documents: Documents, thresholds: EmptyLines) -> Verdict:
     )
 
 
-def translations(documents: Documents, thresholds: Translations, made: int = 1) -> Verdict:
-    """Translations that are empty or copies; `made` is the side that was translated to."""
-    found = next(_texts(documents), None)
-    if found is None:
-        return nothing(NO_TEXT)
-    empty, copied = found["sides"][made]["empty"] / max(1, found["lines"]), found["copied"]["share"]
-    return Verdict(
-        empty <= thresholds.max_empty and copied <= thresholds.max_copied,
-        f"{percent(empty)} of the translations are empty, {percent(copied)} copies of their source",
-        {"empty": empty, "copied": copied},
-        [" ||| ".join(pair) for pair in found["copied"]["samples"]],
-    )
-
-
-def back_translations(documents: Documents, thresholds: Translations) -> Verdict:
-    """Back-translations that are empty or copies."""
-    return translations(documents, thresholds, made=0)
-
-
-def _texts(documents: Documents) -> Iterator[Mapping[str, Any]]:
+def texts_of(documents: Documents) -> Iterator[Mapping[str, Any]]:
+    """The numbers of each text."""
     for steps in documents.values():
         yield from steps.values()
 
 
 def _sides(documents: Documents) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     """(text, side) for each side of each text."""
-    for text in _texts(documents):
+    for text in texts_of(documents):
         for side in text["sides"]:
             yield text, side

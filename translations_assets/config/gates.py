@@ -21,6 +21,7 @@ def _level(value: object) -> object:
 Level: TypeAlias = Annotated[Literal["off", "warn", "error"], BeforeValidator(_level)]
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Points: TypeAlias = Annotated[float, Field(ge=-100, le=100)]
+Score: TypeAlias = Annotated[float, Field(ge=0, le=100)]
 
 _LEVEL = "how a failure counts; `off` judges nothing"
 
@@ -114,6 +115,53 @@ class AlignmentLinks(GateSection):
     max_links: float = Field(default=2.0, ge=0, description="links a word, at most")
 
 
+class TrainingCollapse(GateSection):
+    """Every trained model has learned to translate, and has not unlearned it again."""
+
+    level: Level = _error()
+    min_chrf: Score = Field(default=15.0, description="the best chrF on the validation set, at least")
+    max_fall: Share = Field(
+        default=0.5, description="how much of its best chrF a model may have lost at the last validation"
+    )
+    max_rise: float = Field(
+        default=1.0,
+        ge=0,
+        description="how much higher than its best cross-entropy may be at the last validation, in nats a "
+        "word: at 1 the perplexity is 2.7 times the best",
+    )
+
+
+class TrainingCurve(GateSection):
+    """Scores of a training agree with each other, and it has seen all of its text."""
+
+    max_chrf_gap: Points = Field(
+        default=10.0, description="how much lower than its best chrF may be where cross-entropy is best"
+    )
+    max_entropy_gap: float = Field(
+        default=0.5,
+        ge=0,
+        description="how much higher than its best cross-entropy may be where chrF is best, in nats a word",
+    )
+    min_epochs: float = Field(
+        default=1.0, ge=0, description="how often a training has seen its text, at least; not of finetuning"
+    )
+
+
+class TeacherFloor(GateSection):
+    """The teachers together translate the dev set, or nothing is distilled."""
+
+    # Sentences of FLORES against other ones have a chrF of 16 to 21 in English and Russian, and of 2 to 5 in
+    # Chinese: a model that writes well and does not care for its source. One that says the same of everything
+    # has 9 to 11, or 2. What is worth distilling has 25 in Chinese and 40 in most languages. One number is no
+    # floor for all scripts, so chance counts, too. BLEU is no measure where no spaces part the words.
+    level: Level = _error()
+    min_chrf: Score = Field(default=20.0, description="the teachers' chrF on the dev set, at least")
+    min_above_chance: Points = Field(
+        default=10.0,
+        description="how much higher it must be than their chrF against the references of other sentences",
+    )
+
+
 class TeacherMargin(GateSection):
     """Every teacher is better than the backwards model on the validation set, or nothing is distilled."""
 
@@ -134,6 +182,22 @@ class Translations(GateSection):
     )
 
 
+class TranslationCollapse(GateSection):
+    """Translations differ as their sources do, do not loop, and are as long as the corpus lets expect."""
+
+    level: Level = _error()
+    min_distinct: Share = Field(default=0.5, description="different translations, for each different source")
+    max_looping: Share = Field(
+        default=0.05, description="share of translations that repeat themselves where their source does not"
+    )
+    max_length_factor: float = Field(
+        default=1.5,
+        ge=1,
+        description="how many times longer or shorter than the parallel corpus' all translations may be, for "
+        "each character of their sources; of the dev set: than its references",
+    )
+
+
 class StudentGap(GateSection):
     """The student is close to the teacher on the test sets."""
 
@@ -146,6 +210,9 @@ class QuantizedGap(GateSection):
     level: Level = _error()
     max_gap: Points = Field(
         default=3.0, description="how much lower its chrF may be than the float student's"
+    )
+    max_gain: Points = Field(
+        default=3.0, description="how much higher it may be, as the float student is broken where it is lower"
     )
 
 
@@ -169,7 +236,13 @@ class Checks(Section):
     vocabulary: Vocabulary = optional_section("coverage of the vocabularies")
     alignment_indices: AlignmentIndices = optional_section("whether links point to words")
     alignment_links: AlignmentLinks = optional_section("how many links there are")
+    training_collapse: TrainingCollapse = optional_section("trained models that cannot translate")
+    training_curve: TrainingCurve = optional_section("chrF against cross-entropy, and epochs")
+    teacher_floor: TeacherFloor = optional_section("what the teachers' translations are worth")
     teacher_margin: TeacherMargin = optional_section("teachers against the backwards model")
+    translation_collapse: TranslationCollapse = optional_section(
+        "repeated, looping and too long translations"
+    )
     translations: Translations = optional_section("empty and copied translations")
     student_gap: StudentGap = optional_section("student against teachers")
     quantized_gap: QuantizedGap = optional_section("quantised student against float")

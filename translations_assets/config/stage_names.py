@@ -25,6 +25,7 @@ CHECKS = (
     "check_merge_mono_src",
     "check_merge_mono_trg",
     "check_train_vocab",
+    "check_train_teacher",
     "check_translate_mono_trg",
     "check_alignments_original",
     "check_alignments_backtranslated",

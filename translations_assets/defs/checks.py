@@ -37,7 +37,7 @@ def make_checks(stage: str, gates: list[Gate]) -> dg.AssetChecksDefinition:
         required_resource_keys={"run"},
     )
     def check(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
-        for found in _examine(context.op_execution_context, stage, gates):
+        for found in _examine(context.op_execution_context, gates):
             yield _result(found)
 
     return check
@@ -54,12 +54,13 @@ def _spec(gate: Gate) -> dg.AssetCheckSpec:
     )
 
 
-def _examine(context: dg.OpExecutionContext, stage: str, gates: list[Gate]) -> list[Finding]:
+def _examine(context: dg.OpExecutionContext, gates: list[Gate]) -> list[Finding]:
     try:
         session = run_session(context)
         try:
-            for name in session.graph.checks_of(stage):
-                run_stage(context, session, name)
+            for name in session.graph.checks:
+                if any(name in gate.reads for gate in gates):
+                    run_stage(context, session, name)
         except UpstreamMissing as error:
             return [finding(session, gate, None, str(error)) for gate in gates]
         except StepFailed as error:

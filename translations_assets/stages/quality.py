@@ -13,9 +13,10 @@ from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.stages.alphabets import letters
-from translations_assets.stages.handles import Aligned, Corpus, Mono, Vocab
+from translations_assets.stages.building import DECODING_CONFIGS, GPU_ATTEMPTS, marian_args
+from translations_assets.stages.handles import Aligned, Corpus, Model, Mono, Vocab
 from translations_assets.steps.stage import stage, step
-from translations_assets.steps.step import Folder
+from translations_assets.steps.step import Folder, RepoFile
 
 NUMBERS = "numbers.json"
 SEED = 1111
@@ -85,9 +86,37 @@ def check_train_vocab(
     )
 
 
+@stage(group="checks", checks="train_teacher")
+def check_train_teacher(config: TrainingConfig, train_teacher: list[Model], merge_devset: Corpus) -> None:
+    """What the teachers together make of the dev set, before they translate everything."""
+    if not train_teacher:
+        return
+    src, trg = config.experiment.src, config.experiment.trg
+    step(
+        "pipeline.checks.models",
+        label=f"check-teacher-{src}-{trg}",
+        args={
+            "src": src,
+            "trg": trg,
+            "marian_args": marian_args(config.marian_args.decoding_teacher),
+            "seed": SEED,
+        },
+        inputs={
+            "models": train_teacher,
+            "text": merge_devset.src,
+            "references": merge_devset.trg,
+            "decoding_config": RepoFile(f"{DECODING_CONFIGS}/teacher.yml"),
+        },
+        outputs=(NUMBERS,),
+        worker="gpu",
+        repeatable=False,
+        attempts=GPU_ATTEMPTS,
+    )
+
+
 @stage(group="checks", checks="translate_mono_trg")
 def check_translate_mono_trg(config: TrainingConfig, translate_mono_trg: Corpus | None) -> None:
-    """Empty and copied back-translations."""
+    """Empty, copied, repeated and looping back-translations, and their lengths."""
     if translate_mono_trg is not None:
         _check_corpus(config, "backtranslations", translate_mono_trg, [])
 
@@ -108,14 +137,14 @@ def check_alignments_backtranslated(
 
 @stage(group="checks", checks="translate_corpus")
 def check_translate_corpus(config: TrainingConfig, translate_corpus: Corpus | None) -> None:
-    """Empty and copied translations of the parallel corpus."""
+    """Empty, copied, repeated and looping translations of the parallel corpus, and their lengths."""
     if translate_corpus is not None:
         _check_corpus(config, "translated-corpus", translate_corpus, [])
 
 
 @stage(group="checks", checks="translate_mono_src")
 def check_translate_mono_src(config: TrainingConfig, translate_mono_src: Corpus | None) -> None:
-    """Empty and copied translations of the monolingual source text."""
+    """Empty, copied, repeated and looping translations of the monolingual source text, and their lengths."""
     if translate_mono_src is not None:
         _check_corpus(config, "translated-mono-src", translate_mono_src, [])
 

@@ -66,10 +66,6 @@ class Graph:
                 wanted.update(self.upstream[name])
         return [name for name in self.stages if name in wanted]
 
-    def checks_of(self, stage: str) -> list[str]:
-        """The stages that compute numbers by which a stage is judged."""
-        return [name for name, checked in self.checks.items() if checked == stage]
-
     def up_to(self, target: str | None) -> list[str]:
         """The stages that a target names, all that they need, and their checks, in running order.
 

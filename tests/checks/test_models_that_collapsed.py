@@ -1,0 +1,191 @@
+"""Verdicts on models and translations that are broken in the ways in which they break."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from tests.checks import numbers
+from translations_assets.checks import models, training, translations
+from translations_assets.checks.verdict import NotComputed
+from translations_assets.config import gates
+
+
+def trained(metrics: Any, stage: str = "train_teacher") -> Any:
+    return {stage: {"train-x": metrics}}
+
+
+def translated(found: Any, corpus: Any = None, stage: str = "check_translate_corpus") -> Any:
+    return {stage: {"check": found}, "check_merge_corpus": {"check-corpus": corpus} if corpus else {}}
+
+
+def curve(**changed: Any) -> gates.TrainingCurve:
+    return gates.TrainingCurve.model_validate(
+        {name.replace("_", "-"): value for name, value in changed.items()}
+    )
+
+
+def test_a_training_that_goes_well() -> None:
+    good = trained(numbers.training(20.0, 40.0, 48.0, 47.5, entropy=[3.0, 2.0, 1.8, 1.9]))
+    collapse = training.collapse(good, gates.TrainingCollapse())
+    assert collapse.passed
+    assert collapse.description == "chrF 48.0 at the best validation, and the last one is close to it"
+    assert collapse.numbers == {"best chrF, train-x": 48.0}
+    found = training.curve(good, curve())
+    assert found.passed
+    assert found.numbers == {"chrF gap, train-x": 0, "cross-entropy gap, train-x": 0, "epochs, train-x": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("chrf", "entropy", "told"),
+    [
+        ([0.3, 1.2, 0.8], [], "train-x never learned to translate: its best chrF is 1.2, at update 200"),
+        ([0.0], [], "never learned to translate"),
+        (
+            [30.0, 45.0, 9.0, 8.0],
+            [],
+            "collapsed: its chrF fell from 45.0 at update 200 to 8.0 at the last, 400",
+        ),
+        (
+            [30.0, 45.0, 44.0],
+            [3.0, 2.0, 6.5],
+            "diverged: its cross-entropy rose from 2.00 at update 200 to 6.50",
+        ),
+        ([30.0, 45.0], [3.0, math.nan], "train-x diverged: not a number at update 200"),
+        ([math.nan], [], "diverged: not a number at update 100"),
+    ],
+)
+def test_trainings_that_collapsed_or_diverged(chrf: list[float], entropy: list[float], told: str) -> None:
+    verdict = training.collapse(trained(numbers.training(*chrf, entropy=entropy)), gates.TrainingCollapse())
+    assert not verdict.passed
+    assert told in verdict.description
+
+
+def test_a_cost_that_is_not_a_number() -> None:
+    broken = numbers.training(45.0)
+    broken["curve"][0]["cost"] = math.inf
+    verdict = training.collapse(trained(broken), gates.TrainingCollapse())
+    assert (verdict.passed, verdict.numbers) == (False, {})
+
+
+def test_a_dip_that_is_made_up_for_is_none() -> None:
+    dip = trained(numbers.training(40.0, 5.0, 42.0, entropy=[2.0, 7.0, 1.9]))
+    assert training.collapse(dip, gates.TrainingCollapse()).passed
+
+
+def test_thresholds_of_collapse() -> None:
+    low = trained(numbers.training(12.0))
+    assert not training.collapse(low, gates.TrainingCollapse()).passed
+    assert training.collapse(low, gates.TrainingCollapse.model_validate({"min-chrf": 10})).passed
+
+
+def test_each_teacher_counts() -> None:
+    both = {"train_teacher": {"one": numbers.training(50.0), "two": numbers.training(2.0)}}
+    verdict = training.collapse(both, gates.TrainingCollapse())
+    assert not verdict.passed
+    assert verdict.description.startswith("two never learned")
+
+
+def test_chrf_falls_while_cross_entropy_improves() -> None:
+    bad = trained(numbers.training(45.0, 40.0, 25.0, entropy=[2.5, 2.3, 2.2]))
+    verdict = training.curve(bad, curve())
+    assert not verdict.passed
+    assert "chrF is -20.0 where cross-entropy is best (update 300)" in verdict.description
+    assert training.curve(bad, curve(max_chrf_gap=20)).passed
+
+
+def test_the_best_model_by_chrf_has_a_bad_cross_entropy() -> None:
+    bad = trained(numbers.training(42.0, 43.0, 45.0, entropy=[2.0, 2.4, 2.8]))
+    verdict = training.curve(bad, curve())
+    assert not verdict.passed
+    assert "cross-entropy +0.80 where chrF is best (update 300)" in verdict.description
+
+
+def test_less_than_an_epoch_but_not_when_finetuning() -> None:
+    short = trained(numbers.training(45.0, pairs={"original": {"kept": 9000}, "dev": {"kept": 100}}))
+    verdict = training.curve(short, curve())
+    assert not verdict.passed
+    assert "0.22 epochs seen" in verdict.description
+    assert training.curve(short, curve(min_epochs=0.2)).passed
+    assert training.finetuning_curve(short, curve()).passed
+    assert "epochs" not in training.finetuning_curve(short, curve()).description
+
+
+def test_marian_counts_sentences_anew_when_it_starts_again() -> None:
+    """32 sentences an update, however often it was stopped."""
+    metrics = numbers.training(45.0)
+    points = [(10, 320), (20, 640), (30, 320), (40, 640), (50, 32)]
+    metrics["curve"][:1] = [
+        {"kind": "train", "update": update, "sentences": sentences, "cost": 3.0}
+        for update, sentences in points
+    ]
+    verdict = training.curve(trained(metrics), curve())
+    assert verdict.numbers["epochs, train-x"] == pytest.approx(100 * 32 / 1000)
+
+
+def test_a_curve_without_counts_tells_no_epochs() -> None:
+    metrics = numbers.training(45.0)
+    del metrics["curve"][0]
+    verdict = training.curve(trained(metrics), curve())
+    assert (verdict.passed, "epochs" in verdict.description) == (True, False)
+
+
+@pytest.mark.parametrize("judge", [training.collapse, training.curve])
+def test_what_was_not_trained_or_not_validated_here(judge: Any) -> None:
+    section = gates.TrainingCollapse() if judge is training.collapse else curve()
+    assert "nothing to judge" in judge({"train_backwards": {}}, section).description
+    assert "nothing to judge" in judge(trained({"lines": 3}), section).description  # fetched
+    with pytest.raises(NotComputed, match="train-x was never validated"):
+        judge(trained(numbers.training()), section)
+
+
+@pytest.mark.parametrize(
+    ("chrf", "chance", "passed"),
+    [(60.0, 20.0, True), (0.3, 0.2, False), (21.0, 19.0, False), (26.0, 4.0, True), (19.0, 2.0, False)],
+)
+def test_the_floor_of_teachers(chrf: float, chance: float, passed: bool) -> None:
+    """A model that writes well and ignores its source is over 20 in English, and no better than chance."""
+    found = {"check_train_teacher": {"check": numbers.teacher(chrf, chance)}}
+    verdict = models.teacher_floor(found, gates.TeacherFloor())
+    assert verdict.passed == passed
+    assert verdict.numbers == {"chrF": chrf, "chrF by chance": chance, "BLEU": chrf / 2}
+    assert verdict.samples == ["A dog. ||| Hundo. ||| Hundo!"]
+
+
+def test_without_teachers_there_is_no_floor() -> None:
+    assert models.teacher_floor({"check_train_teacher": {}}, gates.TeacherFloor()).passed
+    assert translations.collapse(
+        {"check_train_teacher": {}, "check_merge_corpus": {}}, gates.TranslationCollapse()
+    ).passed
+
+
+def test_translations_that_are_the_same_or_loop() -> None:
+    section = gates.TranslationCollapse()
+    assert translations.collapse(translated(numbers.text()), section).passed
+    same = translations.collapse(translated(numbers.text(distinct=[65778, 6891])), section)
+    assert not same.passed
+    assert same.description.startswith("6,891 different translations of 65,778 lines; 0 % repeat themselves")
+    looping = numbers.text(loops=[numbers.loops(), numbers.loops(0.2)])
+    verdict = translations.collapse(translated(looping), section)
+    assert (verdict.passed, verdict.samples) == (False, ["and and"])
+    assert translations.back_collapse(translated(looping), section).passed  # the genuine side
+
+
+def test_lengths_are_compared_with_genuine_ones() -> None:
+    section = gates.TranslationCollapse()
+    corpus = numbers.text(length_ratio={"overall": 0.4})
+    for ratio, passed in ((0.4, True), (0.55, True), (1.0, False), (0.2, False), (0.0, False)):
+        found = numbers.text(length_ratio={"overall": ratio})
+        assert translations.collapse(translated(found, corpus), section).passed == passed
+        assert translations.collapse(translated(found), section).passed  # without a corpus
+    long = translated(numbers.text(length_ratio={"overall": 0.2}), corpus)
+    assert "2.00 times as long" in translations.back_collapse(long, section).description
+
+
+def test_a_dev_sets_translations_are_compared_with_its_references() -> None:
+    found = numbers.teacher(expected_ratio=0.5)
+    corpus = numbers.text(length_ratio={"overall": 1.0})
+    judged = translated(found, corpus, "check_train_teacher")
+    assert "2.00 times as long" in translations.collapse(judged, gates.TranslationCollapse()).description
