@@ -153,6 +153,8 @@ def find_fault(kept: Path) -> str | None:
         if missing:
             return f"{', '.join(sorted(missing))} is missing"
         for name, size in facts["files"].items():
+            if "/" in name or name in (".", "..") or (kept / name).is_symlink():
+                return f"{name!r} is none of its files"
             if (kept / name).stat().st_size != size:
                 return f"{name} has another size"
             if name.endswith(".npz"):

@@ -48,9 +48,9 @@ def test_the_size_counts_what_the_script_wrote(tmp_path: Path) -> None:
 def test_a_sweep_takes_abandoned_folders_and_only_those(tmp_path: Path) -> None:
     root = tmp_path / "work"
     with work_folder(root) as mine:
-        (root / "dead" / "out").mkdir(parents=True)
-        (root / "dead.lock").touch()
-        (root / "older").mkdir()
+        (root / "0000dead" / "out").mkdir(parents=True)
+        (root / "0000dead.lock").touch()
+        (root / "00000a1d").mkdir()
         sweep(root)
         assert sorted(path.name for path in root.iterdir()) == [mine.path.name, f"{mine.path.name}.lock"]
         assert mine.inputs.is_dir()
@@ -59,11 +59,11 @@ def test_a_sweep_takes_abandoned_folders_and_only_those(tmp_path: Path) -> None:
 
 def test_a_sweep_ends_the_processes_of_an_abandoned_folder_and_no_others(tmp_path: Path) -> None:
     root = tmp_path / "work"
-    (root / "dead" / "tmp").mkdir(parents=True)
-    (root / "dead2" / "tmp").mkdir(parents=True)
+    (root / "0000dead" / "tmp").mkdir(parents=True)
+    (root / "000dead2" / "tmp").mkdir(parents=True)
     sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
-    ours = subprocess.Popen(sleep, env={"TMPDIR": str(root / "dead" / "tmp")}, start_new_session=True)
-    others = subprocess.Popen(sleep, env={"TMPDIR": str(root / "dead" / "tmp2")})
+    ours = subprocess.Popen(sleep, env={"TMPDIR": str(root / "0000dead" / "tmp")}, start_new_session=True)
+    others = subprocess.Popen(sleep, env={"TMPDIR": str(root / "0000dead" / "tmp2")})
     try:
         sweep(root)
         assert not alive(ours.pid)

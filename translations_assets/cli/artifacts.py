@@ -23,6 +23,7 @@ from translations_assets.cli.common import (
 )
 from translations_assets.project import Project
 from translations_assets.steps.errors import TranslationsError
+from translations_assets.steps.inside import inside
 
 if TYPE_CHECKING:
     from translations_assets.steps.manifest import Blob
@@ -116,14 +117,18 @@ def _of_all(project: Project, partition: str, overrides: list[str] | None) -> di
 
 
 def _download(project: Project, files: dict[str, Blob], folder: Path) -> None:
-    taken = [name for name in files if (folder / name).exists()]
+    try:
+        targets = {name: inside(folder, name) for name in files}
+    except ValueError as error:
+        raise TranslationsError(f"Nothing was copied to {folder}: {error}.") from error
+    taken = [name for name, target in targets.items() if target.exists()]
     if taken:
         raise TranslationsError(f"{folder} already holds {', '.join(taken)}. Give another folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as work:
             for name, blob in files.items():
-                _copy(project, blob, Path(work), folder / name)
+                _copy(project, blob, Path(work), targets[name])
     except OSError as error:
         raise TranslationsError(f"{folder} cannot be written: {error}. Give another folder.") from error
 

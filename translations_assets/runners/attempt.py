@@ -24,11 +24,12 @@ from translations_assets.runners.toolchain import toolchain
 from translations_assets.runners.wire import Request
 from translations_assets.runners.work_folder import WorkFolder, unpack
 from translations_assets.steps.errors import DamagedError, StoreError, StoreUnreachable
+from translations_assets.steps.inside import inside
 from translations_assets.steps.job import JobEvent, Outcome
 from translations_assets.steps.manifest import Blob, Manifest, Usage
 from translations_assets.steps.patience import RESULT_SECONDS, when_reachable
 from translations_assets.steps.programs import other_programs
-from translations_assets.store.digest import digest_file
+from translations_assets.store.digest import NotPlainError, digest_file
 
 if TYPE_CHECKING:
     from translations_assets.steps.protocols import Store
@@ -110,10 +111,10 @@ class Attempt:
         return placed
 
     def _input(self, path: str) -> Path:
-        target = self._folder.inputs / path
-        if not Path(os.path.normpath(target)).is_relative_to(self._folder.inputs):
-            raise StoreError(f"The input {path!r} of {self._job.label} lies outside of the input folder.")
-        return target
+        try:
+            return inside(self._folder.inputs, path)
+        except ValueError as error:
+            raise StoreError(f"An input of {self._job.label} cannot be placed: {error}.") from error
 
     def _run_script(self) -> _Ended:
         job, request = self._job, self._request
@@ -342,8 +343,12 @@ def _free_bytes(path: Path) -> int:
 def _unchanged(path: Path, before: os.stat_result, blob: Blob) -> bool:
     """Whether an input is what it was. Somebody who stores equal contents touches the file we link to."""
     try:
-        now = path.stat()
-    except FileNotFoundError:
+        now = path.lstat()
+        same = (now.st_size, now.st_mtime_ns, now.st_ino) == (
+            before.st_size,
+            before.st_mtime_ns,
+            before.st_ino,
+        )
+        return same or digest_file(path) == blob
+    except (FileNotFoundError, NotPlainError):
         return False
-    same = (now.st_size, now.st_mtime_ns, now.st_ino) == (before.st_size, before.st_mtime_ns, before.st_ino)
-    return same or digest_file(path) == blob

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import stat
@@ -10,12 +11,16 @@ import tarfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path, PurePosixPath
+from functools import partial
+from pathlib import Path
 
 from translations_assets.steps.errors import StoreError
+from translations_assets.steps.inside import inside
 from translations_assets.store.locks import release, take, take_new
+from translations_assets.store.sharing import share_folder
 
 _SWEEP_SECONDS = 2.0
+_NAME = re.compile(r"[0-9a-f]{8}")  # of `take_new`: nothing else is removed
 
 
 class WorkFolder:
@@ -54,6 +59,7 @@ class WorkFolder:
 def work_folder(root: Path) -> Iterator[WorkFolder]:
     """A new folder below `root`, removed at the end. Raises OSError."""
     root.mkdir(parents=True, exist_ok=True)
+    share_folder(root)
     lock, descriptor = take_new(root, ".lock")
     path = lock.with_suffix("")
     try:
@@ -66,9 +72,16 @@ def work_folder(root: Path) -> Iterator[WorkFolder]:
 
 
 def sweep(root: Path) -> None:
-    """Remove the folders of workers that were killed, and end what is left of their scripts."""
+    """Remove the folders of workers that were killed, and end what is left of their scripts.
+
+    Raises StoreError when a symbolic link stands in for the root: what is behind it is not ours to remove.
+    """
+    if root.is_symlink():
+        raise StoreError(f"{root} is a symbolic link, and work folders are made in no such place. Remove it.")
     with suppress(FileNotFoundError):
         for name in {name.removesuffix(".lock") for name in os.listdir(root)}:
+            if not _NAME.fullmatch(name):
+                continue
             path = root / name
             descriptor = take(_lock_of(path))
             if descriptor is not None:
@@ -91,13 +104,15 @@ def unpack(bundle: Path, folder: Path) -> None:
         for member in tar:
             if member.isdir():
                 continue
-            path = PurePosixPath(member.name)
             file = tar.extractfile(member) if member.isfile() else None
-            if file is None or path.is_absolute() or ".." in path.parts:
+            try:
+                target = inside(folder, member.name)
+            except ValueError:
+                file = None
+            if file is None:
                 raise StoreError(
                     f"The code bundle {bundle} holds {member.name!r}: only plain files may be in it."
                 )
-            target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(file.read())
 
@@ -138,14 +153,16 @@ def _size(folder: Path) -> int:
 
 def _remove(path: Path) -> None:
     """Remove a folder, also what the script made read-only; what resists is left to the next sweep."""
-    if path.exists():
-        shutil.rmtree(path, onerror=_remove_read_only)
+    if path.is_symlink():
+        path.unlink()
+    elif path.exists():
+        shutil.rmtree(path, onerror=partial(_remove_read_only, str(path.parent)))
 
 
-def _remove_read_only(function: Callable[..., object], path: str, _: object) -> None:
+def _remove_read_only(root: str, function: Callable[..., object], path: str, _: object) -> None:
     with suppress(OSError):
         for folder in (os.path.dirname(path), path):
-            if not os.path.islink(folder) and os.path.isdir(folder):
+            if folder != root and not os.path.islink(folder) and os.path.isdir(folder):
                 os.chmod(folder, stat.S_IRWXU)
         if os.path.isdir(path):
             shutil.rmtree(path, ignore_errors=True)

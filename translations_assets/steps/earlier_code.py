@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import tarfile
 import tempfile
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from translations_assets.steps.code.errors import CodeError
 from translations_assets.steps.code.fingerprint import CodeBase
 from translations_assets.steps.errors import StoreError
+from translations_assets.steps.inside import inside
 from translations_assets.steps.key import KeyMaker
 from translations_assets.steps.manifest import Blob, Manifest
 from translations_assets.steps.protocols import Store
@@ -34,16 +35,16 @@ class EarlierCode:
             with tempfile.TemporaryDirectory() as folder:
                 _unpack(self._store.read_blob(bundle), Path(folder))
                 return self._keys.code_changes(script, CodeBase(Path(folder)))
-        except (StoreError, CodeError, tarfile.TarError):
+        except (StoreError, CodeError, tarfile.TarError, OSError, ValueError):
             return []  # the earlier code is gone or cannot be read: no more is known than that it differs
 
 
 def _unpack(bundle: bytes, folder: Path) -> None:
     with tarfile.open(fileobj=io.BytesIO(bundle)) as archive:
         for member in archive:
-            file, path = archive.extractfile(member), PurePosixPath(member.name)
-            if file is None or path.is_absolute() or ".." in path.parts:
+            file = archive.extractfile(member) if member.isfile() else None
+            if file is None:
                 continue
-            target = folder / path
+            target = inside(folder, member.name)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(file.read())

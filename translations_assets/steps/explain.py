@@ -128,7 +128,7 @@ class Explainer:
         if before == after or blob is None:
             return [], set()
         if blob["digest"] not in self._configs:
-            self._configs[blob["digest"]] = self._config_changes(Blob(**blob))
+            self._configs[blob["digest"]] = self._config_changes(Blob.from_dict(blob))
         changed = self._configs[blob["digest"]]
         return changed.responsible(earlier.label, before, after) if changed else ([], set())
 
@@ -150,7 +150,7 @@ class Explainer:
             return []
         if (handle.path, change.old) not in self._files:
             blob = old.get("files", {}).get(change.path)
-            lines = self._file_changes(handle, Blob(**blob)) if blob else []
+            lines = self._file_changes(handle, Blob.from_dict(blob)) if blob else []
             self._files[handle.path, change.old] = lines or [f"{handle.path}: changed"]
         return self._files[handle.path, change.old]
 

@@ -56,8 +56,8 @@ class Job:
         fields["command"] = tuple(value["command"])
         fields["outputs"] = tuple(value["outputs"])
         fields["secrets"] = tuple(value["secrets"])
-        fields["inputs"] = {path: Blob(**blob) for path, blob in value["inputs"].items()}
-        fields["bundle"] = Blob(**value["bundle"])
+        fields["inputs"] = {path: Blob.from_dict(blob) for path, blob in value["inputs"].items()}
+        fields["bundle"] = Blob.from_dict(value["bundle"])
         return cls(**fields)
 
 

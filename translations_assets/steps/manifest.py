@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from translations_assets.steps import checked
+from translations_assets.steps.inside import check_name
+
 
 @dataclass(frozen=True)
 class Blob:
@@ -13,6 +16,12 @@ class Blob:
 
     digest: str
     size: int
+
+    @classmethod
+    def from_dict(cls, value: object) -> Blob:
+        """Contents from what a record says of them; ValueError or KeyError for anything else."""
+        known = checked.mapping(value)
+        return cls(checked.sha256(known["digest"]), checked.count(known["size"]))
 
 
 @dataclass(frozen=True)
@@ -60,11 +69,11 @@ class Manifest:
         """What was stored to repeat the step, besides its inputs: its code bundle and training config."""
         yield self.bundle
         if config := self.provenance.get("config"):
-            yield Blob(**config)
+            yield Blob.from_dict(config)
 
     def files(self) -> Mapping[str, Blob]:
         """Input path → the contents that were placed there, made by other steps or of the repository."""
-        return {path: Blob(**blob) for path, blob in self.provenance.get("files", {}).items()}
+        return _blobs(self.provenance.get("files", {}))
 
     def to_dict(self) -> dict[str, Any]:
         """The manifest as JSON values."""
@@ -72,10 +81,12 @@ class Manifest:
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> Manifest:
-        """A manifest from what `to_dict` gave; KeyError or TypeError when something is missing."""
+        """A manifest from what `to_dict` gave; ValueError, KeyError or TypeError for anything else."""
+        checked.check_fields(value, _MANIFEST)
+        checked.check_fields(value["provenance"], _PROVENANCE)
         fields = dict(value)
-        fields["outputs"] = {name: Blob(**blob) for name, blob in value["outputs"].items()}
-        fields["bundle"] = Blob(**value["bundle"])
+        fields["outputs"] = _blobs(value["outputs"])
+        fields["bundle"] = Blob.from_dict(value["bundle"])
         fields["usage"] = Usage(**value["usage"])
         return cls(**fields)
 
@@ -99,13 +110,11 @@ class Ref:
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> Ref:
-        """A ref from what `to_dict` gave."""
+        """A ref from what `to_dict` gave; ValueError, KeyError or TypeError for anything else."""
+        checked.check_fields(value, _REF)
         fields = dict(value)
-        fields["steps"] = {label: (key, generation) for label, (key, generation) in value["steps"].items()}
-        fields["outputs"] = {
-            label: {name: Blob(**blob) for name, blob in blobs.items()}
-            for label, blobs in value["outputs"].items()
-        }
+        fields["steps"] = {label: checked.step(used) for label, used in value["steps"].items()}
+        fields["outputs"] = {label: _blobs(blobs) for label, blobs in value["outputs"].items()}
         return cls(**fields)
 
 
@@ -119,5 +128,54 @@ class Pin:
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> Pin:
-        """A pin from its JSON values."""
+        """A pin from its JSON values; ValueError or TypeError for anything else."""
+        checked.check_fields(value, _PIN)
         return cls(**value)
+
+
+def run_record(value: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run stored of itself (`Session`); ValueError when a field is not what it ought to be."""
+    checked.check_fields(value, _RUN)
+    return dict(value)
+
+
+def _blobs(value: object) -> dict[str, Blob]:
+    """File name → contents."""
+    return checked.mapping_of(Blob.from_dict, check_name)(value)
+
+
+_MANIFEST = {
+    "key": checked.text,
+    "generation": checked.count,
+    "label": checked.text,
+    "reason": checked.text,
+    "provenance": checked.mapping,
+    "attempt": checked.count,
+    "host": checked.text,
+    "started": checked.number,
+    "ended": checked.number,
+    "usage": checked.mapping_of(checked.number),
+}
+_WORKER = {"threads": checked.count, "gpus": checked.count, "command": checked.list_of(checked.text)}
+_PROVENANCE = {
+    **dict.fromkeys(("stage", "partition", "run", "script", "code", "python", "revision"), checked.text),
+    **dict.fromkeys(("env", "libraries", "inputs"), checked.mapping_of(checked.text)),
+    **dict.fromkeys(("args", "options"), checked.mapping),
+    "worker": lambda value: checked.check_fields(checked.mapping(value), _WORKER),
+    "config": Blob.from_dict,
+    "files": _blobs,
+}
+_REF = {
+    **dict.fromkeys(("space", "partition", "stage", "run", "config_digest"), checked.text),
+    "time": checked.number,
+    "steps": checked.mapping_of(checked.step),
+    "outputs": checked.mapping_of(_blobs),
+}
+_PIN = {"run": checked.text, "reason": checked.text, "time": checked.number}
+_RUN = {
+    **dict.fromkeys(("run", "partition", "space", "config"), checked.text),
+    **dict.fromkeys(("started", "heartbeat", "ended"), checked.number),
+    **dict.fromkeys(("pair", "stages"), checked.list_of(checked.text)),
+    "options": checked.mapping,
+    "uses": checked.mapping_of(checked.step),
+}

@@ -179,7 +179,7 @@ def _command(manifest: Manifest) -> list[str]:
 
 def _config(manifest: Manifest) -> Blob | None:
     config = manifest.provenance.get("config")
-    return Blob(**config) if config else None
+    return Blob.from_dict(config) if config else None
 
 
 def _read_json(store: Store, blob: Blob) -> Any:

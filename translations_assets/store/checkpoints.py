@@ -6,12 +6,16 @@ last, stands there and every file agrees with it.
 
 from __future__ import annotations
 
+import shutil
+import stat
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
+from translations_assets.steps.inside import check_name, inside
+from translations_assets.steps.manifest import Blob
 from translations_assets.store.clone import clone
-from translations_assets.store.digest import digest_file
+from translations_assets.store.digest import NotPlainError, digest_file
 from translations_assets.store.files import Files
 from translations_assets.store.names import original, safe
 from translations_assets.store.sealed import seal, unseal
@@ -19,6 +23,35 @@ from translations_assets.store.warn import warn
 
 KEPT = 2
 SET_MANIFEST = "set.json"
+WRONG = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+)  # what a manifest of a set that we did not write raises
+
+
+def set_name(stored: PurePath) -> str:
+    """The name of a stored set, which is that of one folder. Raises ValueError."""
+    name = original(stored.name)
+    if "/" in name:
+        raise ValueError(f"the name {name!r} leads out of its folder")
+    return check_name(name)
+
+
+def files_of_set(data: bytes) -> dict[str, dict[str, Any]]:
+    """File name → what the manifest of a set says of it: digest, size … Raises one of `WRONG`."""
+    files: dict[str, dict[str, Any]] = unseal(data)["files"]
+    for name, known in files.items():
+        check_name(name)
+        Blob.from_dict(known)
+    return files
+
+
+def plain_files(folder: Path) -> dict[str, Path]:
+    """The files below a folder, by their relative names, without symbolic links."""
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+    return {path.relative_to(folder).as_posix(): path for path in found}
 
 
 class Checkpoints:
@@ -37,9 +70,7 @@ class Checkpoints:
         if self._files.size(target / SET_MANIFEST) is not None:
             return
         self._files.remove(target)
-        files = {
-            path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()
-        }
+        files = plain_files(folder)
         blobs = {
             relative: self._add_checkpoint_file(path, target / "files" / relative)
             for relative, path in files.items()
@@ -54,9 +85,9 @@ class Checkpoints:
         """Put the newest two whole sets under a folder, as writable copies; their names, oldest first."""
         sets = self._sets(key, generation)
         placed: list[str] = []
-        for name in sorted(map(original, self._files.names(sets)), reverse=True):
-            if len(placed) < KEPT and self._place_set(sets / safe(name), target / name):
-                placed.append(name)
+        for stored in sorted((sets / name for name in self._files.names(sets)), key=_by_name, reverse=True):
+            if len(placed) < KEPT and self._place_set(stored, target):
+                placed.append(original(stored.name))
         return placed[::-1]
 
     def drop_checkpoints(self, key: str, generation: int) -> None:
@@ -77,14 +108,15 @@ class Checkpoints:
         if data is None:
             return ""
         try:
-            for relative, blob in unseal(data)["files"].items():
-                path = stored / "files" / relative
+            set_name(inside(stored.parent, stored.name))
+            for relative, blob in files_of_set(data).items():
+                path = inside(stored, f"files/{relative}")
                 size = self._files.size(path)
                 if size is None:  # its owner may have dropped the set meanwhile
                     return f"{relative} is missing" if self._files.size(stored / SET_MANIFEST) else ""
                 if digest_file(path).digest != blob["digest"]:
                     return f"{relative} differs from its digest"
-        except (ValueError, KeyError) as error:
+        except (*WRONG, NotPlainError) as error:
             return str(error)
         except FileNotFoundError:
             return ""
@@ -97,6 +129,9 @@ class Checkpoints:
         with self._files.telling("write", target):
             self._files.make_folder(target.parent)
             clone(source, target, link=True)
+            target.chmod(
+                stat.S_IMODE(target.stat().st_mode) | 0o444
+            )  # whoever shares the store may go on with it
             self._files.sync(target)
             blob = digest_file(target)
         return {"digest": blob.digest, "size": blob.size}
@@ -109,16 +144,20 @@ class Checkpoints:
                 self._files.remove(sets / safe(name))
 
     def _place_set(self, stored: Path, target: Path) -> bool:
-        """Copy one set; False, with a word in the log and nothing placed, when it is not whole."""
+        """Copy one set to its folder below a target; False, with a word in the log, when it is not whole."""
         data = self._files.read(stored / SET_MANIFEST)
         if data is None:  # its writer was killed
             return False
+        folder = None
         try:
-            for relative, blob in unseal(data)["files"].items():
-                self._place_checkpoint_file(stored / "files" / relative, target / relative, blob)
-        except (ValueError, KeyError) as error:
+            folder = inside(target, set_name(inside(stored.parent, stored.name)))
+            for relative, blob in files_of_set(data).items():
+                source = inside(stored, f"files/{relative}")
+                self._place_checkpoint_file(source, inside(folder, relative), blob)
+        except WRONG as error:
             warn(f"The checkpoint set {stored} is damaged, put aside in quarantine/ and not used: {error}")
-            self._files.remove(target)
+            if folder:
+                shutil.rmtree(folder, ignore_errors=True)
             self._files.set_aside(stored, str(error))
             return False
         return True
@@ -133,3 +172,7 @@ class Checkpoints:
             placed = digest_file(target)
         if {"digest": placed.digest, "size": placed.size} != blob:
             raise ValueError(f"{stored} differs from its digest")
+
+
+def _by_name(stored: PurePath) -> str:
+    return original(stored.name)

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
+import stat
 from pathlib import Path
 from typing import BinaryIO
 
 from translations_assets.steps.manifest import Blob
 
 PIECE = 1 << 20
+_PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe must not make us wait
+
+
+class NotPlainError(OSError):
+    """A symbolic link, a folder, a pipe … stands where a file should."""
+
+
+def open_plain(path: Path | str) -> int:
+    """A descriptor of a file, to read; no symbolic link is followed. Raises NotPlainError, OSError."""
+    try:
+        descriptor = os.open(path, _PLAIN)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket
+            raise NotPlainError(error.errno, "it is no plain file", str(path)) from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotPlainError(errno.ELOOP, "it is no plain file", str(path))
+    return descriptor
 
 
 def digest_bytes(data: bytes) -> Blob:
@@ -17,8 +39,8 @@ def digest_bytes(data: bytes) -> Blob:
 
 
 def digest_file(path: Path) -> Blob:
-    """Digest and size of a file."""
-    with path.open("rb") as file:
+    """Digest and size of a file. Raises NotPlainError, OSError."""
+    with open(open_plain(path), "rb") as file:
         return copy_file(file, None)
 
 

@@ -10,6 +10,7 @@ import errno
 import json
 import os
 import shutil
+import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -17,9 +18,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from translations_assets.steps.errors import StoreError, StoreUnreachable
+from translations_assets.steps.inside import first_link
+from translations_assets.store.clone import READ_ONLY
+from translations_assets.store.digest import PIECE, NotPlainError, open_plain
 from translations_assets.store.locks import hold, release, take, take_new
 from translations_assets.store.medium import FOLDERS, Entry
 from translations_assets.store.names import safe
+from translations_assets.store.sharing import share_folder
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -27,7 +32,6 @@ _AWAY = {
     *(errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN),
     *(errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EREMOTEIO, errno.ESHUTDOWN),
 }
-_READ_ONLY = 0o444
 MARK = "store.json"  # made with the store: a folder without it may be where the store is mounted, and is not
 _FORMAT = b'{"format": 1}\n'
 
@@ -55,17 +59,17 @@ class Files:
         return str(self.root)
 
     def names(self, folder: Path | str) -> list[str]:
-        """What a folder holds, in no order; nothing when it does not exist."""
+        """What a folder holds, in no order; nothing when it does not exist or is behind a symbolic link."""
         with self.telling("list", folder):
             try:
-                return os.listdir(folder)
+                return [] if first_link(self.root, folder) else os.listdir(folder)
             except FileNotFoundError:
                 self.check()
                 return []
 
     def walk(self, folder: Path) -> Iterator[Path]:
-        """Every file below a folder, in order."""
-        for parent, folders, names in os.walk(folder):
+        """Every file below a folder, in order; no symbolic link is followed."""
+        for parent, folders, names in () if first_link(self.root, folder) else os.walk(folder):
             folders.sort()
             for name in sorted(names):
                 yield Path(parent) / name
@@ -73,6 +77,8 @@ class Files:
     def entries(self, folder: Path) -> Iterator[Entry]:
         """What a folder holds, in no order; what is removed meanwhile may be left out."""
         with self.telling("list", folder):
+            if first_link(self.root, folder):
+                return
             try:
                 found = os.scandir(folder)
             except FileNotFoundError:
@@ -81,10 +87,17 @@ class Files:
             with found:
                 for entry in found:
                     try:
-                        stat = entry.stat()
+                        known = entry.stat(follow_symlinks=False)
                     except FileNotFoundError:
                         continue
-                    yield Entry(entry.path, entry.name, stat.st_size, stat.st_mtime_ns, stat.st_nlink > 1)
+                    yield Entry(entry.path, entry.name, known.st_size, known.st_mtime_ns, known.st_nlink > 1)
+
+    def foreign(self) -> Iterator[Path]:
+        """Every symbolic link below the root but in `work/`: the store makes and follows none."""
+        for parent, folders, names in os.walk(self.root):
+            if parent == str(self.root) and "work" in folders:
+                folders.remove("work")
+            yield from (path for name in (*folders, *names) if (path := Path(parent, name)).is_symlink())
 
     def bytes_below(self, path: Path) -> int:
         """The bytes of all files below a folder, or those of a file; 0 when it is gone."""
@@ -106,7 +119,7 @@ class Files:
         """A file's size in bytes, None when it does not exist."""
         with self.telling("look at", path):
             try:
-                return os.stat(path).st_size
+                return os.lstat(path).st_size
             except FileNotFoundError:
                 self.check()
                 return None
@@ -115,17 +128,19 @@ class Files:
         """When a file was last written (or, by `replace`, first), in ns; 0 when it does not exist."""
         with self.telling("look at", path):
             try:
-                return os.stat(path).st_mtime_ns
+                return os.lstat(path).st_mtime_ns
             except FileNotFoundError:
                 self.check()
                 return 0
 
     def read(self, path: Path) -> bytes | None:
-        """A file's contents, None when it does not exist."""
+        """A file's contents, None when it does not exist; nothing, which no record is, of a symbolic link."""
         with self.telling("read", path):
             try:
-                with open(path, "rb", buffering=0) as file:  # read_bytes takes half as long again
+                with open(open_plain(path), "rb", buffering=0) as file:  # read_bytes takes half as long again
                     return file.read()
+            except NotPlainError:
+                return b""
             except FileNotFoundError:
                 self.check()
                 return None
@@ -142,23 +157,24 @@ class Files:
         """The same with what a function writes."""
         with self.telling("write", path), self._temporary() as (file, temporary):
             write(file)
-            self._finish(file, _READ_ONLY, durable)
+            self._finish(file, READ_ONLY, durable)
             return self._link(temporary, path, durable)
 
     def adopt(self, source: Path, path: Path) -> bool:
         """The same with a file of this file system that nobody writes any more; it becomes read-only."""
-        with self.telling("write", path), source.open("rb") as file:
-            self._finish(file, _READ_ONLY, durable=True)
-            os.utime(source)  # its writer may have ended long ago: the garbage collector goes by this
-            return self._link(source, path, durable=True)
+        with self.telling("write", path):
+            with open(open_plain(source), "rb") as file:
+                self._finish(file, READ_ONLY, durable=True)
+            # Its writer may have ended long ago: the garbage collector goes by this
+            return self.touch(source, durable=False) and self._link(source, path, durable=True)
 
     def replace(self, path: Path, data: bytes) -> None:
         """Write a file, at once in place of an earlier one, whose time of writing it keeps as mtime."""
         with self.telling("write", path), self._temporary() as (file, temporary):
             file.write(data)
             self._finish(file, 0o644, durable=True)
-            if path.exists():
-                os.utime(temporary, ns=(time.time_ns(), path.stat().st_mtime_ns))
+            if began := self.modified(path):
+                os.utime(temporary, ns=(time.time_ns(), began))
             self.make_folder(path.parent)
             os.rename(temporary, path)
             _sync(path.parent)
@@ -169,8 +185,12 @@ class Files:
         The garbage collector spares what was touched lately.
         """
         with self.telling("touch", path):
+            self._check_own(path)
             try:
-                os.utime(path)
+                try:
+                    os.utime(path, follow_symlinks=False)
+                except PermissionError:
+                    self._take_over(path)
             except FileNotFoundError:
                 self.check()
                 return False
@@ -178,6 +198,13 @@ class Files:
                 self.make_folder(path.parent)
                 _sync(path.parent)  # whoever made the file may have been killed before doing so
             return True
+
+    def _take_over(self, path: Path) -> None:
+        """Put a copy of our own in the place of a file of another user, which only that one can touch."""
+        with open(open_plain(path), "rb") as file, self._temporary() as (copy, temporary):
+            shutil.copyfileobj(file, copy, PIECE)
+            self._finish(copy, READ_ONLY, durable=True)
+            os.rename(temporary, path)
 
     @contextmanager
     def locked(self, name: str, *, alone: bool = False, wait: bool = True) -> Iterator[bool]:
@@ -204,10 +231,20 @@ class Files:
         if folder != self.root:
             self.make_folder(folder.parent)
         folder.mkdir(parents=folder == self.root, exist_ok=True)
-        if folder == self.root and not self._marked:
+        if folder != self.root:
+            self._check_own(folder / "new")
+            share_folder(folder)
+        elif not self._marked:
             self._make_mark()
         _sync(folder.parent)
         self._durable.add(folder)
+
+    def _check_own(self, path: Path | str) -> None:
+        """Raise StoreError when a path leads out of the store: what stands there is nothing of ours."""
+        if link := first_link(self.root, os.path.dirname(path)):
+            raise StoreError(
+                f"The store {self.root} touches nothing behind {link}, which is a symbolic link. Remove it."
+            )
 
     def check(self) -> None:
         """Raise StoreUnreachable when the store that we saw is gone, as from where a disk is not mounted."""
@@ -224,10 +261,10 @@ class Files:
 
     def _make_mark(self) -> None:
         with suppress(FileExistsError):
-            descriptor = os.open(self._mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _READ_ONLY)
+            descriptor = os.open(self._mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL, READ_ONLY)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(_FORMAT)
-                self._finish(file, _READ_ONLY, durable=True)
+                self._finish(file, READ_ONLY, durable=True)
             _sync(self.root)
         self._marked = True
 
@@ -239,9 +276,10 @@ class Files:
     def remove(self, folder: Path) -> None:
         """Remove a folder and what it holds, or a file; nothing when it is gone."""
         with self.telling("remove", folder), suppress(FileNotFoundError):
-            try:
-                shutil.rmtree(folder)
-            except NotADirectoryError:
+            self._check_own(folder)
+            if folder.is_dir() and not folder.is_symlink():
+                shutil.rmtree(folder)  # follows no symbolic link
+            else:
                 folder.unlink()
         below = f"{folder}/"
         self._durable = {known for known in self._durable if not f"{known}/".startswith(below)}
@@ -249,6 +287,7 @@ class Files:
     def unlink(self, path: Path | str) -> None:
         """Remove a file; nothing when it is gone."""
         with self.telling("remove", path), suppress(FileNotFoundError):
+            self._check_own(path)
             os.unlink(path)
 
     def discard(self, entry: Entry) -> None:
@@ -258,17 +297,20 @@ class Files:
     def remove_empty(self, folder: Path) -> None:
         """Remove a folder that holds nothing; one that does stays."""
         with suppress(OSError):
+            self._check_own(folder)
             folder.rmdir()
 
     def move(self, path: Path, target: Path) -> None:
         """Give a file another name, at once in place of what had it."""
         with self.telling("move", path):
+            self._check_own(path)
             self.make_folder(target.parent)
             os.rename(path, target)
 
     def set_aside(self, path: Path, reason: str) -> None:
         """Move a damaged file to `quarantine/` with the reason beside it; nothing when it is gone."""
         with self.telling("put aside the damaged", path):
+            self._check_own(path)
             name = f"{'.'.join(path.relative_to(self.root).parts[-2:])}.{time.time_ns()}"
             target = self.root / "quarantine" / name
             self.make_folder(target.parent)
@@ -305,7 +347,10 @@ class Files:
 
     def _finish(self, file: BinaryIO, mode: int, durable: bool) -> None:
         file.flush()
-        os.fchmod(file.fileno(), mode)
+        if (
+            stat.S_IMODE(os.fstat(file.fileno()).st_mode) != mode
+        ):  # a file that is as it should be may be another's
+            os.fchmod(file.fileno(), mode)
         if durable:
             os.fsync(file.fileno())
 

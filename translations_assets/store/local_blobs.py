@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from translations_assets.steps.errors import StoreError
 from translations_assets.steps.manifest import Blob
 from translations_assets.store.blobs import DIFFERENT, Blobs
-from translations_assets.store.clone import clone
-from translations_assets.store.digest import copy_file, digest_file
+from translations_assets.store.clone import place
+from translations_assets.store.digest import NotPlainError, copy_file, digest_file
 from translations_assets.store.files import Files
 
 _LOCK = "blobs"  # shared by those who rely on contents that they found, held alone by who removes contents
@@ -27,9 +27,9 @@ class LocalBlobs(Blobs[Path]):
 
         A file in the store's own work folders is handed over: it becomes the blob, without a copy.
         """
-        with self._files.telling("read, to store it,", path):
-            blob = digest_file(path)
         source = path.resolve()
+        with self._files.telling("read, to store it,", path):
+            blob = digest_file(source)
         if source.is_relative_to(self._files.root / "work"):
             self._ensure(blob, lambda target: self._files.adopt(source, target))
         else:
@@ -43,10 +43,8 @@ class LocalBlobs(Blobs[Path]):
         """
         if self._files.size(self._blob_path(blob)) is None:
             raise self._missing(blob)
-        with self._files.telling("place contents at", target):
-            clone(self._blob_path(blob), target, link=True)
-            target.chmod(0o444)
-            if digest_file(target) == blob:
+        with self._files.telling("place contents at", target), suppress(NotPlainError):
+            if place(self._blob_path(blob), target, link=True) == blob:
                 return
             target.unlink()
         raise self._damaged(blob)
@@ -59,9 +57,8 @@ class LocalBlobs(Blobs[Path]):
         with self._blobs_stay():
             if not self._files.touch(path):
                 return False
-        with self._files.telling("read", path):
-            if digest_file(path) == blob:
-                return True
+        if self.digest_now(blob.digest) == blob:
+            return True
         self.quarantine(blob, DIFFERENT)
         return False
 
@@ -83,6 +80,8 @@ class LocalBlobs(Blobs[Path]):
                 return digest_file(path)
             except FileNotFoundError:
                 return None
+            except NotPlainError:
+                return Blob("", 0)
 
     @contextmanager
     def removing_blobs(self) -> Iterator[None]:

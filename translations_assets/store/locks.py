@@ -7,11 +7,13 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from translations_assets.store.sharing import share_file
+
 
 def take(path: Path) -> int | None:
     """Lock a file, made for the purpose, and return its descriptor; None when somebody else holds it."""
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = _open(path)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -28,7 +30,7 @@ def is_held(path: Path) -> bool:
     Whoever tries to take it in that very moment is refused: two who look do not see each other.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except FileNotFoundError:
         return False
     try:
@@ -56,7 +58,7 @@ def hold(path: Path, *, alone: bool, wait: bool) -> int | None:
 
     The descriptor frees it when it is closed, by whomever.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    descriptor = _open(path)
     mode = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
     try:
         fcntl.flock(descriptor, mode if wait else mode | fcntl.LOCK_NB)
@@ -71,6 +73,19 @@ def release(path: Path, descriptor: int) -> None:
     with suppress(OSError):
         path.unlink()
     os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    """A descriptor of a lock file, made when it is not there."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    except PermissionError as error:
+        try:  # another user's, or one that was made read-only: a local disk's locks do not mind
+            return os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            raise error from None
+    share_file(descriptor, path.parent)
+    return descriptor
 
 
 def _is_at(descriptor: int, path: Path) -> bool:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from itertools import tee
-from typing import Any
 
+from translations_assets.steps.checked import mapping
 from translations_assets.steps.errors import DamagedError, StoreError
-from translations_assets.steps.manifest import Manifest
+from translations_assets.steps.manifest import Manifest, Usage
 from translations_assets.store.blobs import Blobs
 from translations_assets.store.medium import P
 from translations_assets.store.names import original
 from translations_assets.store.sealed import seal, unseal
 from translations_assets.store.warn import warn
 
-FORMAT = 1  # of manifests; a newer one is refused, not taken for damage
+FORMAT = 1  # of manifests; a newer one is refused, not taken for damage, as is one with fields we do not know
+_FIELDS, _USAGE = ({field.name for field in fields(kind)} for kind in (Manifest, Usage))
 
 
 class Manifests(Blobs[P]):
@@ -163,21 +165,13 @@ def numbers(names: list[str]) -> list[int]:
 
 def _parse(data: bytes, key: str, number: int) -> Manifest:
     value = unseal(data)
-    newer = value.pop("format", 1) > FORMAT  # the first manifests did not name theirs
-    manifest = None if newer else _from_known_fields(value)
-    if manifest is None:
+    newer = value.pop("format", 1) != FORMAT  # the first manifests did not name theirs
+    if newer or not _FIELDS.issuperset(value) or not _USAGE.issuperset(mapping(value["usage"])):
         raise StoreError(
             f"The manifest of {value.get('label', key)} was written by a newer version of this program. "
             "Use that version with this store."
         )
+    manifest = Manifest.from_dict(value)
     if (manifest.key, manifest.generation) != (key, number):
         raise ValueError(f"it is that of {manifest.key}, generation {manifest.generation}")
     return manifest
-
-
-def _from_known_fields(value: dict[str, Any]) -> Manifest | None:
-    """The manifest; None when it has fields that we do not know: it is whole, and no damage."""
-    try:
-        return Manifest.from_dict(value)
-    except TypeError:
-        return None

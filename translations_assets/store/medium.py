@@ -113,6 +113,9 @@ class Medium(Protocol[P]):
     def damaged_mark(self) -> P | None:
         """The file that tells a store from another folder, when its contents are not what they were."""
 
+    def foreign(self) -> Iterator[P]:
+        """Every symbolic link in the store, which makes none."""
+
     def set_aside(self, path: P, reason: str) -> None:
         """Move a damaged file to `quarantine/` with the reason beside it; nothing when it is gone."""
 

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 from translations_assets.steps.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.steps.manifest import Blob
-from translations_assets.store.clone import clone
-from translations_assets.store.digest import digest_file
+from translations_assets.store.clone import READ_ONLY, clone, place
+from translations_assets.store.digest import NotPlainError
 from translations_assets.store.locks import hold, release, take
 from translations_assets.store.warn import warn
 
@@ -85,8 +85,7 @@ class NodeCache:
             if new is None or not self._make_room(blob.size):
                 return False
             download(blob, new)
-            clone(new, target, link=True)
-            target.chmod(0o444)
+            place(new, target, link=True)
             self._keep(blob, new)
         return True
 
@@ -95,22 +94,22 @@ class NodeCache:
         path = self._file(blob)
         try:
             with _shared(path):
-                clone(path, target, link=True)
+                if place(path, target, link=True) == blob:
+                    _mark_used(path)
+                    return True
         except FileNotFoundError:
             return False
-        target.chmod(0o444)
-        if digest_file(target) == blob:
-            _mark_used(path)
-            return True
+        except NotPlainError:
+            pass
         warn(f"{path} is damaged, or a script has changed it: it is downloaded again.")
-        target.unlink()
+        target.unlink(missing_ok=True)
         path.unlink(missing_ok=True)
         return False
 
     def _keep(self, blob: Blob, new: Path) -> None:
         path = self._file(blob)
         path.parent.mkdir(parents=True, exist_ok=True)
-        new.chmod(0o444)
+        new.chmod(READ_ONLY)
         _mark_used(new)
         os.rename(new, path)
 

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any, Generic, TypeVar
 
 from translations_assets.steps.errors import StoreError
-from translations_assets.steps.manifest import Pin, Ref
+from translations_assets.steps.manifest import Pin, Ref, run_record
 from translations_assets.store.medium import Medium, P
 from translations_assets.store.names import original, safe
 from translations_assets.store.sealed import DIFFERENT, seal, seal_bytes, unseal, unseal_bytes
@@ -65,7 +65,7 @@ class Records(Generic[P]):
 
     def read_run(self, run: str) -> Mapping[str, Any] | None:
         """What a run stored; None, with a warning, when that is damaged."""
-        return self._read_record(self._run_path(run), dict)
+        return self._read_record(self._run_path(run), run_record)
 
     def remove_run(self, run: str) -> None:
         """Forget a run, for the garbage collector."""

@@ -32,7 +32,10 @@ def unseal(data: bytes) -> dict[str, Any]:
     body = b"{" + rest.removeprefix(b", ").removesuffix(b"\n")
     if data != b"".join((_START, _digest(body), b'"', rest)) or not rest.endswith(b"}\n"):
         raise ValueError(DIFFERENT)
-    value: dict[str, Any] = json.loads(body)
+    try:
+        value: dict[str, Any] = json.loads(body)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
     return value
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic
 
 from translations_assets.steps.errors import StoreError
-from translations_assets.steps.manifest import Blob, Manifest, Pin, Ref
+from translations_assets.steps.manifest import Blob, Manifest, Pin, Ref, run_record
 from translations_assets.steps.retention import uses_of
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.medium import P
@@ -67,7 +67,7 @@ def _records(store: DurableStore[P]) -> Iterator[tuple[P, Any, Problem | None]]:
     """Each ref, run and pin: its path, and what it says or what is wrong with it."""
     parsers: dict[str, Callable[[dict[str, Any]], Any]] = {
         "refs": Ref.from_dict,
-        "runs": dict,
+        "runs": run_record,
         "pins": Pin.from_dict,
     }
     for kind, parse in parsers.items():
@@ -269,6 +269,8 @@ class _Verification(Generic[P]):
         for name in sorted(self.files.names(self.store.root)):
             if name not in self.files.folders:
                 self._problem("strange", self.store.root / name, "the store makes no file of this name")
+        for path in self.files.foreign():
+            self._problem("strange", path, "a symbolic link: nothing behind it is looked at or touched")
         known = {path for _, _, path in self.store.manifest_files()}
         for path in self.files.walk(self.store.root / "steps"):
             if path not in known:

@@ -240,3 +240,23 @@ def test_files_of_two_saves_are_never_kept_together(tmp_path: Path) -> None:
     os.utime(work / MODEL, ns=(later, later))
     keep(Checkpoints(tmp_path / "sets"), work, 10)
     assert list((tmp_path / "sets").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["../thesis.npz", "a/../../thesis.npz", "..", "/nowhere/thesis.npz"])
+def test_a_set_that_names_files_outside_is_damaged(
+    name: str, folders: tuple[Checkpoints, Path, Path], tmp_path: Path
+) -> None:
+    """The store keeps a set as it came: who may write the store has written its set.json."""
+    checkpoints, sets, new = folders
+    thesis = tmp_path / "thesis.npz"
+    np.savez(thesis, years=np.zeros(9))
+    newest = max(sets.iterdir())
+    facts = json.loads((newest / SET).read_text())
+    np.savez(sets / "thesis.npz", years=np.ones(9))  # what `name` leads to from the set, to be taken
+    facts["files"][name] = (sets / "thesis.npz").stat().st_size
+    (newest / SET).write_text(json.dumps(facts))
+    before = thesis.read_bytes()
+    place = checkpoints.restore(new)
+    assert place is not None
+    assert place.update == 10, "the set before is used"
+    assert thesis.read_bytes() == before

@@ -12,13 +12,21 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from translations_assets.steps.inside import inside
 from translations_assets.steps.manifest import Blob
-from translations_assets.store.checkpoints import KEPT, SET_MANIFEST
+from translations_assets.store.checkpoints import (
+    KEPT,
+    SET_MANIFEST,
+    WRONG,
+    files_of_set,
+    plain_files,
+    set_name,
+)
 from translations_assets.store.gcs.files import BucketFiles
 from translations_assets.store.gcs.leases import Leases
 from translations_assets.store.gcs.transfer import digests_of, download, telling, upload
 from translations_assets.store.names import original, safe
-from translations_assets.store.sealed import seal, unseal
+from translations_assets.store.sealed import seal
 from translations_assets.store.warn import warn
 
 
@@ -38,10 +46,10 @@ class BucketCheckpoints:
         if self._files.size(target / SET_MANIFEST) is not None:
             return
         self._files.remove(target)
-        paths = {
-            path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()
+        files = {
+            relative: self._send(path, target / "files" / relative)
+            for relative, path in plain_files(folder).items()
         }
-        files = {relative: self._send(path, target / "files" / relative) for relative, path in paths.items()}
         self._leases.token(key, generation)  # StoreError when the step was lost meanwhile
         self._files.create(target / SET_MANIFEST, seal({"name": name, "files": files}))
         self._drop_old_sets(key, generation)
@@ -51,7 +59,7 @@ class BucketCheckpoints:
         placed: list[str] = []
         for stored in reversed(self._whole_sets(key, generation)):
             name = original(stored.name)
-            if len(placed) < KEPT and name not in placed and self._place_set(stored, target / name):
+            if len(placed) < KEPT and name not in placed and self._place_set(stored, target):
                 placed.append(name)
         return placed[::-1]
 
@@ -75,12 +83,13 @@ class BucketCheckpoints:
         if data is None:
             return ""
         try:
-            files = unseal(data)["files"]
+            set_name(stored)
+            files = files_of_set(data)
             found = {known.name: known.crc32c for known in self._files.objects.walk(f"{stored}/files/")}
             for relative, saved in files.items():
                 if found.get(f"{stored}/files/{relative}") != saved["crc32c"]:
                     return f"{relative} is missing or differs from its checksum"
-        except (ValueError, KeyError) as error:
+        except WRONG as error:
             return str(error)
         return ""
 
@@ -114,17 +123,20 @@ class BucketCheckpoints:
                 self._files.remove(folder)
 
     def _place_set(self, stored: PurePosixPath, target: Path) -> bool:
-        """Download one set; False, with a word in the log and nothing placed, when it is not whole."""
+        """Download one set to its folder below a target; False, with a warning, when it is not whole."""
         data = self._files.read(stored / SET_MANIFEST)
         if data is None:  # dropped meanwhile
             return False
+        folder = None
         try:
-            for relative, saved in unseal(data)["files"].items():
-                blob = Blob(saved["digest"], saved["size"])
-                self._place_file(stored / "files" / relative, target / relative, blob)
-        except (ValueError, KeyError) as error:
+            folder = inside(target, set_name(stored))
+            for relative, saved in files_of_set(data).items():
+                place = inside(folder, relative)
+                self._place_file(inside(stored, f"files/{relative}"), place, Blob.from_dict(saved))
+        except WRONG as error:
             warn(f"The checkpoint set {stored} is damaged, put aside in quarantine/ and not used: {error}")
-            shutil.rmtree(target, ignore_errors=True)
+            if folder:
+                shutil.rmtree(folder, ignore_errors=True)
             self._files.set_aside(stored, str(error))
             return False
         return True

@@ -151,6 +151,10 @@ class BucketFiles:
     def damaged_mark(self) -> None:
         """Nothing: a bucket needs no mark, as one that is not there is no empty one."""
 
+    def foreign(self) -> Iterator[PurePosixPath]:
+        """Nothing: a bucket has no symbolic links."""
+        return iter(())
+
     def set_aside(self, path: PurePosixPath, reason: str) -> None:
         """Move a damaged file, or a folder, to `quarantine/` with the reason beside it."""
         target = PurePosixPath("quarantine", f"{'.'.join(path.parts[-2:])}.{time.time_ns()}")
