@@ -56,10 +56,10 @@ def test_downloaded_files_stay_in_the_folder(
         if VOCAB in said["outputs"]:
             tamper(ref, outputs={VOCAB: {**said["outputs"][VOCAB], name: outputs["vocab.en.spm"]}})
     before = files_beside(place)
-    said = command("artifacts", PARTITION, VOCAB, "--download", "downloads/vocab")
-    assert said.code == 1
-    assert said.err.splitlines()[-1].startswith("error: ")
-    assert "Traceback" not in said.err
+    done = command("artifacts", PARTITION, VOCAB, "--download", "downloads/vocab")
+    assert done.code == 1
+    assert done.err.splitlines()[-1].startswith("error: ")
+    assert "Traceback" not in done.err
     assert files_beside(place) <= before | {place.root / "downloads"}
 
 

@@ -79,15 +79,17 @@ def sweep(root: Path) -> None:
     if root.is_symlink():
         raise StoreError(f"{root} is a symbolic link, and work folders are made in no such place. Remove it.")
     with suppress(FileNotFoundError):
-        for name in {name.removesuffix(".lock") for name in os.listdir(root)}:
-            if not _NAME.fullmatch(name):
-                continue
-            path = root / name
-            descriptor = take(_lock_of(path))
-            if descriptor is not None:
-                end_processes(path)
-                _remove(path)
-                release(_lock_of(path), descriptor)
+        for name in filter(_NAME.fullmatch, {name.removesuffix(".lock") for name in os.listdir(root)}):
+            with suppress(PermissionError):  # another user's, who looks after it
+                _sweep_folder(root / name)
+
+
+def _sweep_folder(path: Path) -> None:
+    descriptor = take(_lock_of(path))
+    if descriptor is not None:
+        end_processes(path)
+        _remove(path)
+        release(_lock_of(path), descriptor)
 
 
 def end_processes(path: Path) -> None:

@@ -6,7 +6,6 @@ durable, then linked to its name, which fails when the name is taken; then its f
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shutil
@@ -25,13 +24,8 @@ from translations_assets.store.locks import hold, release, take, take_new
 from translations_assets.store.medium import FOLDERS, Entry
 from translations_assets.store.names import safe
 from translations_assets.store.sharing import share_folder
+from translations_assets.store.trouble import trouble
 
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
-_AWAY = {
-    *(errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN),
-    *(errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EREMOTEIO, errno.ESHUTDOWN),
-}
 MARK = "store.json"  # made with the store: a folder without it may be where the store is mounted, and is not
 _FORMAT = b'{"format": 1}\n'
 
@@ -330,20 +324,7 @@ class Files:
     def trouble(self, doing: str, error: OSError) -> StoreError:
         """What to raise when the store could not do something: StoreUnreachable when that may pass."""
         self.check()
-        kind = StoreUnreachable if error.errno in _AWAY else StoreError
-        return kind(self._explain(doing, error))
-
-    def _explain(self, doing: str, error: OSError) -> str:
-        problem = f"The store {self.root} could not {doing}: {error.strerror or error}."
-        if self.root.exists() and not self.root.is_dir():
-            return f"{problem} The store must be a folder, and this is a file: choose another path."
-        if error.errno == errno.ENOTDIR:
-            return f"{problem} A file stands where it needs a folder: choose another path."
-        if error.errno in _FULL:
-            return f"{problem} What is stored is whole. Free some space, then run again."
-        if error.errno in _FORBIDDEN:
-            return f"{problem} Check owner and mode of the folder and its disk, or choose another store."
-        return f"{problem} Check the disk it is on, then run again."
+        return trouble(self.root, doing, error)
 
     def _finish(self, file: BinaryIO, mode: int, durable: bool) -> None:
         file.flush()
@@ -395,9 +376,9 @@ class Files:
         self._swept = True
         locks = [path for path in self._paths("locks") if path.suffix[1:].isdecimal()]  # <key>.<generation>
         for path in (*self._paths("tmp"), *locks):
-            descriptor = take(path)
-            if descriptor is not None:
-                release(path, descriptor)
+            with suppress(PermissionError):  # another user's, who was killed before it was shared
+                if (descriptor := take(path)) is not None:
+                    release(path, descriptor)
 
 
 class _Telling(AbstractContextManager[None]):
