@@ -14,12 +14,7 @@ from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 
-from pipeline.alignments.eflomal_runs import (
-    Block,
-    align_directions,
-    compute_priors,
-    seeded_program,
-)
+from pipeline.alignments.eflomal_runs import Block, align_directions, compute_priors
 from pipeline.alignments.symmetrize import format_links, grow_diag_final_and, parse_links
 from pipeline.common.lines import LineWriter, read_lines, zip_lines
 from pipeline.common.processes import die_with_parent
@@ -70,12 +65,12 @@ def align_with_priors(
     A pair with an empty side, or one of more than MAX_WORDS words, gets an empty line. `work` is a folder for
     temporary files, somewhat larger than the blocks that are aligned at a time.
     """
-    _write_links(links, _align_all(pairs, seeded_program(work), work, priors, block_lines))
+    _write_links(links, _align_all(pairs, work, priors, block_lines))
 
 
 def align_sample(pairs: Iterable[Pair], work: Path) -> Block:
     """Align pairs in both directions, all at once and without priors, to learn from them."""
-    block = Block(_new_folder(work / "sample"), seeded_program(work), number=0)
+    block = Block(_new_folder(work / "sample"), number=0)
     _write_block(block, pairs)
     align_directions(block)
     return block
@@ -110,11 +105,9 @@ def symmetrize_block(block: Block) -> None:
             links.write(format_links(grow_diag_final_and(parse_links(forward), parse_links(reverse))))
 
 
-def _align_all(
-    pairs: Iterator[Pair], program: Path, work: Path, priors: Path, block_lines: int
-) -> Iterator[Block]:
+def _align_all(pairs: Iterator[Pair], work: Path, priors: Path, block_lines: int) -> Iterator[Block]:
     """Yield the blocks in their order, aligned; as many at a time as there are threads for."""
-    blocks = _cut(pairs, program, work, priors, block_lines)
+    blocks = _cut(pairs, work, priors, block_lines)
     workers = max(1, threads() // 2)  # each block runs its two directions at once
     spawn = get_context("spawn")  # a fork would copy the threads that compress the output
     with ProcessPoolExecutor(workers, mp_context=spawn, initializer=die_with_parent) as pool:
@@ -127,12 +120,12 @@ def _align_all(
             yield running.popleft().result()
 
 
-def _cut(pairs: Iterator[Pair], program: Path, work: Path, priors: Path, block_lines: int) -> Iterator[Block]:
+def _cut(pairs: Iterator[Pair], work: Path, priors: Path, block_lines: int) -> Iterator[Block]:
     """Write the corpus as blocks, each only when it is asked for, so that disk space is bounded too."""
     number = 0
     while part := list(islice(pairs, block_lines)):
         number += 1
-        block = Block(_new_folder(work / f"block-{number}"), program, number, priors)
+        block = Block(_new_folder(work / f"block-{number}"), number, priors)
         _write_block(block, part)
         yield block
 

@@ -1,12 +1,8 @@
-"""Runs eflomal (Östling and Tiedemann 2016) on a block of sentence pairs so that the result can be repeated.
+"""Runs eflomal (Östling and Tiedemann 2016) on a block of sentence pairs.
 
-eflomal samples, and takes its seed from /dev/urandom; it has no option for it. So a copy of the program is
-made in which that path reads /dev/stdin, and the seed is given there. With one thread to a process nothing
-else is left to chance: the two directions are two processes. The bytes depend on the build of eflomal (it is
-compiled for the machine's own processor), not on the machine that runs that build.
+eflomal samples, and has no option for its seed: the same text gets somewhat different links each time.
 """
 
-import hashlib
 import itertools
 import math
 import os
@@ -28,8 +24,7 @@ from pipeline.common.resources import threads
 SAMPLERS = 3  # independent samplers whose distributions are added up, eflomal's default
 NULL_PRIOR = 0.2  # probability of no link before anything is known, eflomal's default
 PRIORS = "priors.numbers"
-SEED_SOURCE = b"/dev/urandom\0"
-SEED_FROM_STDIN = b"/dev/stdin\0\0\0"
+PROGRAM = Path(eflomal.__file__).parent / "bin" / "eflomal"
 
 
 @dataclass(frozen=True)
@@ -40,7 +35,6 @@ class Block:
     """
 
     folder: Path
-    program: Path
     number: int
     priors: Path | None = None
 
@@ -59,20 +53,6 @@ class Block:
     @property
     def reverse(self) -> Path:
         return self.folder / "reverse"
-
-
-def seeded_program(folder: Path) -> Path:
-    """Copy the eflomal program into a folder, changed to read its seed from standard input."""
-    original = Path(eflomal.__file__).parent / "bin" / "eflomal"
-    code = original.read_bytes()
-    if code.count(SEED_SOURCE) != 1:
-        raise InputError(
-            f"{original} takes its seed from somewhere new. Install the locked version of eflomal."
-        )
-    program = folder / "eflomal"
-    program.write_bytes(code.replace(SEED_SOURCE, SEED_FROM_STDIN))
-    program.chmod(0o755)
-    return program
 
 
 def align_directions(block: Block) -> None:
@@ -150,10 +130,9 @@ def _read_priors(priors: Path) -> tuple[Any, ...]:
 def _run(block: Block, pairs: int, option: str) -> None:
     """Align one direction: `-f` for `forward`, `-r` for `reverse`."""
     output = block.forward if option == "-f" else block.reverse
-    seed = hashlib.sha256(f"{block.number} {option}".encode()).digest()[:8]
     result = subprocess.run(
         [str(part) for part in _arguments(block, pairs, option, output)],
-        input=seed,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         preexec_fn=die_with_parent,
@@ -168,4 +147,4 @@ def _arguments(block: Block, pairs: int, option: str, output: Path) -> Iterable[
     texts = ("-s", block.source.with_suffix(".numbers"), "-t", block.target.with_suffix(".numbers"))
     model = ("-m", 3, "-1", ibm1, "-2", hmm, "-3", fertility, "-n", SAMPLERS, "-N", NULL_PRIOR)
     priors = () if block.priors is None else ("-p", block.folder / PRIORS)
-    return (block.program, *texts, *model, "-q", option, output, *priors)
+    return (PROGRAM, *texts, *model, "-q", option, output, *priors)

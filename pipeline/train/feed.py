@@ -71,7 +71,7 @@ class Feed:
 
     def state_after(self, lines: int) -> tuple[State | None, int]:
         """The newest state with at most so many lines given out, and how many; older ones are removed."""
-        passed = sorted(path for path in self.states.glob("*.json") if int(path.stem) <= lines)
+        passed = sorted(path for path in self.states.glob("[0-9]*.json") if int(path.stem) <= lines)
         for old in passed[:-1]:
             old.unlink()
         return (json.loads(passed[-1].read_text()), int(passed[-1].stem)) if passed else (self.resume, 0)

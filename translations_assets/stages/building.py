@@ -105,6 +105,7 @@ def learn_priors(config: TrainingConfig, label: str, corpus: Corpus) -> Output:
         args={"src": src, "trg": trg, "sample_size": PRIORS_SAMPLE},
         inputs={"corpus_src": corpus.src, "corpus_trg": corpus.trg},
         outputs=("corpus.priors", "stats.json"),
+        repeatable=False,
     )
     return learned["corpus.priors"]
 
@@ -122,6 +123,7 @@ def align_in_chunks(config: TrainingConfig, name: str, corpus: Corpus, priors: O
             args={"src": src, "trg": trg},
             inputs={"corpus_src": part_src, "corpus_trg": part_trg, "priors": priors},
             outputs=outputs,
+            repeatable=False,
         )
         for i, (part_src, part_trg) in enumerate(split_pairs(family, parts, corpus.src, corpus.trg), start=1)
     ]

@@ -144,6 +144,7 @@ def _alignments(src: str, trg: str, corpus: Corpus, label: str) -> dict[str, Inp
         args={"src": src, "trg": trg, "sample_size": PRIORS_SAMPLE},
         inputs=_sides(corpus),
         outputs=("corpus.priors", "stats.json"),
+        repeatable=False,
     )
     tokens_src, tokens_trg = f"corpus.tok-icu.{src}.zst", f"corpus.tok-icu.{trg}.zst"
     aligned = step(
@@ -152,6 +153,7 @@ def _alignments(src: str, trg: str, corpus: Corpus, label: str) -> dict[str, Inp
         args={"src": src, "trg": trg},
         inputs={**_sides(corpus), "priors": learned["corpus.priors"]},
         outputs=(tokens_src, tokens_trg, "corpus.aln.zst", "stats.json"),
+        repeatable=False,
     )
     return {
         "tokens_src": aligned[tokens_src],

@@ -48,6 +48,7 @@ def shortlist(config: TrainingConfig, cefilter: Corpus, train_vocab: Vocab) -> O
         },
         outputs=("lex.s2t.zst", "stats.json"),
         worker="large-cpu",
+        repeatable=False,
     )
     return listed["lex.s2t.zst"]
 

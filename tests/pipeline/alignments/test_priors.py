@@ -48,16 +48,6 @@ def test_no_more_than_the_sample_is_learned_from(corpus: tuple[Path, Path], tmp_
     assert stats["lines"]["kept"] + stats["lines"]["dropped"]["not_alignable"] == 50
 
 
-def test_the_same_bytes_with_another_number_of_threads(
-    corpus: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for threads in ("1", "2"):
-        monkeypatch.setenv("TRANSLATIONS_THREADS", threads)
-        learn(corpus, tmp_path / threads, 100)
-    for name in ("corpus.priors", "stats.json"):
-        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
-
-
 def test_a_corpus_without_a_pair_to_learn_from_is_refused(tmp_path: Path) -> None:
     for pairs in ([], ODD):
         with pytest.raises(InputError, match="can be aligned: one side is empty"):

@@ -96,16 +96,6 @@ def test_a_piece_has_only_its_likeliest_targets(
     main(arguments(folder, ("en.spm", "eo.spm"), tmp_path / "output"))
     counts = Counter(source for _, source, _ in entries(tmp_path / "output"))
     assert max(counts.values()) == 2 < max(Counter(source for _, source, _ in entries(split)).values()) <= 100
-    assert set(entries(tmp_path / "output")) < set(entries(split))
-
-
-def test_the_same_bytes_again(
-    folder: Path, split: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TRANSLATIONS_THREADS", "1")
-    main(arguments(folder, ("en.spm", "eo.spm"), tmp_path / "output"))
-    for file in split.iterdir():
-        assert (tmp_path / "output" / file.name).read_bytes() == file.read_bytes()
 
 
 def test_lines_are_counted(split: Path) -> None:

@@ -159,6 +159,15 @@ def test_the_state_taken_is_the_newest_that_marian_has_passed(tmp_path: Path) ->
     assert len(list(given.states.iterdir())) == 1
 
 
+def test_a_state_that_is_being_written_is_none_yet(tmp_path: Path) -> None:
+    given = feed(tmp_path, "student", resume={"begin": True})
+    given.states.mkdir()
+    (given.states / ".000000000000100.json").write_text('{"li')
+    assert given.state_after(100) == ({"begin": True}, 0)
+    (given.states / "000000000000050.json").write_text('{"lines": 50}')
+    assert given.state_after(100) == ({"lines": 50}, 50)
+
+
 def modifiers(name: str, **conditions: bool) -> list[str]:
     return [next(iter(modifier)) for modifier in curriculum(name, conditions).modifiers]
 
