@@ -8,6 +8,7 @@ noise         before each pair a pair of noise, the same random words on both si
 inline-noise  random words put into both sides, after 5 % of the words that are aligned one to one
 mix           a few of all these: each changes 5 % of the lines (inline noise 1 % of the words); title and
               upper for scripts with two cases, typos for scripts that spell sounds
+mix-nocase    the mix without title and upper
 mix-cjk       the mix without title, upper and typos
 short         400 pairs with one or two words a side, unchanged
 

@@ -21,7 +21,7 @@ INLINE = 0.05  # chance of noise at each aligned word
 INLINE_MIXED = 0.01
 TYPOS_PER_LINE = 4
 
-ALIGNED = ("inline-noise", "mix", "mix-cjk")  # those that need word alignments
+ALIGNED = ("inline-noise", "mix", "mix-nocase", "mix-cjk")  # those that need word alignments
 
 
 def _typos(probability: float) -> Modifier:
@@ -46,6 +46,7 @@ MODIFIERS: Mapping[str, Callable[[bool, bool], Sequence[Modifier]]] = {
     "noise": lambda *_: [NoiseModifier(ALWAYS)],
     "inline-noise": lambda *_: [PlaceholderTagModifier(INLINE, augment=1)],
     "mix": _mix,
+    "mix-nocase": lambda _, phonemic: _mix(bicameral=False, phonemic=phonemic),
     "mix-cjk": lambda *_: _mix(bicameral=False, phonemic=False),
 }
 

@@ -74,7 +74,7 @@ def test_problems_as_json(command: Command, old: Path) -> None:
     said = command("config", "check", str(old), "--json")
     assert said.code == 1
     (found,) = json.loads(said.out)
-    assert (found["file"], found["notes"], found["datasets"]) == (str(old), [], [])
+    assert (found["file"], found["datasets"]) == (str(old), [])
     (problem,) = found["problems"]
     assert (problem["line"], problem["key"]) == (3, "experiment.src")
 

@@ -35,8 +35,10 @@ def test_a_dataset_with_an_alias() -> None:
 
 
 def test_the_digest_of_a_config_without_aliases_knows_nothing_of_them() -> None:
-    digest = parse_config(SMALL, "my.yml").digest
-    assert digest == "19aadb640d9755b3065323f1d05f5a4a1234606f11e3d35cd139b5dfd421cc55"
+    config = parse_config(SMALL, "my.yml")
+    digest = config.digest
+    dumped = config.model_dump(mode="json", by_alias=True)["datasets"]  # what the digest is made of
+    assert (dumped["train"], dumped["devtest"]) == (["opus_ParaCrawl/v9"], ["flores_dev"])
     assert parse_config(TEXT, "my.yml").digest != digest
 
 

@@ -190,7 +190,7 @@ def test_the_fluency_of_hplt_has_another_name_now() -> None:
         ("pretrained-models: {train-student: {urls: [a], mode: use}}", "a key of 2024"),
         ("pretrained-models: {train-backwards: {urls: [a, b], mode: use}}", "a key of 2024"),
         ("backward-model: 5", "a key of 2022; its place is taken by"),
-        ("spm_vocab_size: 4000", "Did you mean 'spm-vocab-size'?"),
+        ("spm_sample_size: 4000", "Did you mean 'spm-sample-size'?"),
     ],
 )
 def test_what_has_the_form_of_no_year_is_refused(line: str, problem: str) -> None:

@@ -34,6 +34,13 @@ SET_BY_SCRIPT = {
 }
 VOCAB_SIZE = 32000  # the default of experiment.spm-vocab-size
 SIZES = ("dim-emb", "transformer-dim-ffn", "transformer-decoder-dim-ffn")
+# What upstream's training configs give, and the batches of pipeline/train/configs/training come to.
+UPSTREAMS_DELAY = {
+    "training-backward": 1,
+    "training-teacher": 2,
+    "training-student": 2,
+    "training-student-finetuned": 4,
+}
 INT8_WIDTH = 64  # as in pipeline.quantize.quantize, which would refuse the trained student
 
 _INTEGER, _NATURAL = re.compile(r"[-+]?\d+"), re.compile(r"\+?\d+")
@@ -49,6 +56,22 @@ def check_marian_args(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]
                 yield ("marian-args", section, name), message
     yield from _sizes_of_the_student(config)
     yield from _sizes_of_vocabularies(config)
+
+
+def remarks(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+    """Options that upstream's training takes in another way."""
+    for section, upstreams in UPSTREAMS_DELAY.items():
+        options = at(config, ("marian-args", section))
+        if not isinstance(options, Mapping) or str(options.get("mini-batch-fit")).lower() == "true":
+            continue
+        delay = str(options.get("optimizer-delay", ""))
+        if re.fullmatch(r"[1-9]\d*", delay):
+            times = f"{int(delay) / upstreams:g}"
+            yield (
+                ("marian-args", section, "optimizer-delay"),
+                f"divides the batch of an update, and leaves it as large; upstream's would be {times} times "
+                f"that of the training config: give mini-batch-words, {times} times what that config says",
+            )
 
 
 def _wrong(name: str, value: Any, task: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from translations_assets.config import check_continuation
+from translations_assets.config import check_continuation, check_marian
 from translations_assets.config.check_continuation import check_continuation as _continuation
 from translations_assets.config.check_ctranslate2 import check_ctranslate2
 from translations_assets.config.check_marian import check_marian_args
@@ -64,6 +64,7 @@ def remarks(config: Mapping[str, Any]) -> Found:
             message = f"{dataset.key!r} is in {elsewhere} too: its scores will be better than on unseen text"
             yield path, message
     yield from _scored_without_english(config)
+    yield from check_marian.remarks(config)
     yield from check_continuation.remarks(config)
 
 
@@ -169,14 +170,26 @@ def _of_other_pair(dataset: Dataset, src: Language, trg: Language) -> str:
             f"Pontoon translates from English, which is not in {src.code}-{trg.code}; remove {dataset.key!r}"
         )
     if dataset.provider == "sacrebleu":
-        sets, pair = sacrebleu_sets(), {f"{src.opus}-{trg.opus}", f"{trg.opus}-{src.opus}"}
+        sets = sacrebleu_sets()
         if dataset.name not in sets:
             return f"sacreBLEU has no set {dataset.name!r}.{suggestion(dataset.name, sets)}"
-        if not pair & set(sets[dataset.name]):
-            others = [name for name in sets if pair & set(sets[name])]
+        if is_of_other_pairs(dataset, src, trg):
+            others = [name for name in sets if _pair(src, trg) & set(sets[name])]
             with_pair = f"with it: {', '.join(others)}" if others else "none has it"
             return f"sacreBLEU's {dataset.name} is not of {src.name} and {trg.name}; {with_pair}"
     return ""
+
+
+def is_of_other_pairs(dataset: Dataset, src: Language, trg: Language) -> bool:
+    """Whether a set of sacreBLEU or mtdata is there, but not of two languages."""
+    if dataset.provider == "sacrebleu":
+        pairs = sacrebleu_sets().get(dataset.name)
+        return pairs is not None and _pair(src, trg).isdisjoint(pairs)
+    return dataset.provider == "mtdata" and bool(_of_other_pair(dataset, src, trg))
+
+
+def _pair(src: Language, trg: Language) -> set[str]:
+    return {f"{src.opus}-{trg.opus}", f"{trg.opus}-{src.opus}"}
 
 
 def _are_of(codes: list[str], *spoken: Language) -> bool:

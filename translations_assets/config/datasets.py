@@ -25,7 +25,10 @@ from translations_assets.config.errors import ConfigError, suggestion
 PARALLEL_PROVIDERS = ("opus", "mtdata", "sacrebleu", "flores", "ntrex", "tmx", "hfp", "url", "demo")
 MONO_PROVIDERS = ("news-crawl", "opus", "hplt", "hf", "url", "demo")
 
-AUGMENTATIONS = ("upper", "title", "typos", "punct", "noise", "inline-noise", "mix", "mix-cjk", "short")
+AUGMENTATIONS = (
+    *("upper", "title", "typos", "punct", "noise", "inline-noise"),
+    *("mix", "mix-nocase", "mix-cjk", "short"),
+)
 
 # Providers whose sets are few and known.
 SETS = {
@@ -198,9 +201,23 @@ def _check_name(dataset: Dataset, kind: str) -> None:
     if sets is not None and dataset.name not in sets:
         allowed = ", ".join(f"{provider}_{name}" for name in sets)
         raise ConfigError.of(f"{provider} has no set {dataset.name!r}; allowed: {allowed}")
+    if provider == "mtdata" and (reason := _why_not_of_mtdata(dataset.name)):
+        raise ConfigError.of(f"{dataset.key!r} {reason}")
     form, example = FORMS.get((kind, provider), (r"\S+", ""))
     if not re.fullmatch(form, dataset.name):
         raise ConfigError.of(f"{dataset.key!r} does not have the form of a key of {provider}, as {example}")
+
+
+def _why_not_of_mtdata(name: str) -> str:
+    """What became of a dataset of 2021, whose names had no publisher, number and languages: `JW300`."""
+    if name.startswith("JW300"):
+        return "was withdrawn: the owner of its text does not allow its use; remove it"
+    if re.fullmatch(r"[A-Za-z0-9_.]+", name):
+        return (
+            "is a name of 2021, which mtdata has no more; its names are as mtdata_Tilde-airbaltic-1-eng-rus. "
+            "`translations find-corpus SRC TRG` lists them; what was newstest2019 is sacrebleu_wmt19"
+        )
+    return ""
 
 
 def _check_augmentation(augmentation: str | None) -> None:

@@ -33,6 +33,12 @@ class Edit:
     puts: tuple[Put, ...] = ()
     goes: bool = True
 
+    @property
+    def replaces_an_item(self) -> bool:
+        """Whether an item of a list gets another value."""
+        is_item = bool(self.path) and isinstance(self.path[-1], int)
+        return is_item and [put.path for put in self.puts] == [self.path]
+
 
 def at(values: Any, path: KeyPath) -> Any:
     """The value at a path; None when there is none."""
@@ -46,6 +52,9 @@ def at(values: Any, path: KeyPath) -> Any:
 
 def apply(edit: Edit, document: Document) -> None:
     """Change a document's values and lines; what is put must not be there yet."""
+    if edit.replaces_an_item:
+        at(document.value, edit.path[:-1])[edit.path[-1]] = edit.puts[0].value
+        return
     line = document.line(edit.path)
     moved = [(put, _lines_below(document, put.origin)) for put in edit.puts]
     if edit.goes:

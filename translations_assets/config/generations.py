@@ -16,9 +16,12 @@ from enum import IntEnum
 from typing import Any, TypeAlias
 
 from translations_assets.config.edits import at
+from translations_assets.config.unused import UNUSED
 from translations_assets.config.yaml_reader import KeyPath
 
-STRICT = ("title-strict", "upper-strict")  # modifiers of 2023
+MACHINE = ("root", "cuda", "cudnn", "deps", "gpus", "numgpus", "workspace", "mariancmake")  # of Snakemake
+SECTIONS_OF_2021 = ("dirs", "resources")
+STRICT = {"title-strict": "title", "upper-strict": "upper"}  # modifiers of 2023, and today's that do the same
 
 
 class Generation(IntEnum):
@@ -63,11 +66,7 @@ def _has_aliases(datasets: object) -> bool:
 _EXPERIMENT = "experiment"
 MARKS: _Marks = (
     # Snakemake, and Taskcluster in its first months
-    *(
-        Mark((key,), Generation.FIRST, FORMER)
-        for key in ("root", "cuda", "cudnn", "deps", "gpus", "numgpus", "workspace", "mariancmake")
-    ),
-    *(Mark((key,), Generation.FIRST, FORMER) for key in ("dirs", "resources", "training")),
+    *(Mark((key,), Generation.FIRST, FORMER) for key in (*MACHINE, *SECTIONS_OF_2021, "training")),
     *(
         Mark((_EXPERIMENT, key), Generation.FIRST, FORMER)
         for key in ("backward-model", "vocab", "split-length", "split-chunks", "bicleaner-threshold")
@@ -136,6 +135,11 @@ def newest_mark(values: Mapping[str, Any]) -> Generation | None:
 def is_old(values: Mapping[str, Any]) -> bool:
     """Whether a config, as it was read and before it is rewritten, has what nobody writes today."""
     return any(mark.former and _is_there(mark, values) for mark in MARKS)
+
+
+def is_of_upstream(values: Mapping[str, Any]) -> bool:
+    """Whether a config, as it was read, has what is only written for upstream's pipeline, of any year."""
+    return is_old(values) or any(path[-1] in (at(values, path[:-1]) or ()) for path in UNUSED)
 
 
 def _is_there(mark: Mark, values: Mapping[str, Any]) -> bool:

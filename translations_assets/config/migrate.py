@@ -5,8 +5,8 @@ from __future__ import annotations
 from translations_assets.config.edits import apply
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.old_spellings import RULES, rewrite
-from translations_assets.config.text_edits import NotEditable, edited
-from translations_assets.config.yaml_reader import read_yaml
+from translations_assets.config.text_edits import NotEditable, edited, without_double
+from translations_assets.config.yaml_reader import dotted, read_yaml
 
 
 def migrated(text: str, file: str) -> tuple[str, list[Problem]]:
@@ -15,8 +15,14 @@ def migrated(text: str, file: str) -> tuple[str, list[Problem]]:
     All else stays as it is: order, comments, spelling. What is wrong with the config stays wrong. Raises
     ConfigError when the text is not YAML, or an old key stands where a text cannot be edited safely.
     """
-    document = read_yaml(text, file)
     whole = read_yaml(text, file)
+    for path, line in sorted(whole.doubles, key=lambda double: -double[1]):  # so that the other lines stay
+        try:
+            text = without_double(text, path, line)
+        except NotEditable:
+            message = f"{dotted(path)} stands here with nothing in it, and elsewhere, too: remove it"
+            raise ConfigError.of(message, file, line) from None
+    document = read_yaml(text, file)
     rewrite(whole)
     for rule in RULES:
         for edit in list(rule(document.value)):

@@ -26,6 +26,9 @@ class NotEditable(ValueError):
 def edited(text: str, edit: Edit, values: Mapping[str, Any]) -> str:
     """The text, which holds some values, after an edit of them. Raises NotEditable."""
     page = _Page(text)
+    if edit.replaces_an_item:
+        page.replace_item(edit.path, str(_spelled(edit.puts[0].value)))
+        return page.text
     puts = _tree((put.path, page.spelled(put, values)) for put in edit.puts)
     if not edit.goes:
         page.add((), puts, [])
@@ -34,6 +37,13 @@ def edited(text: str, edit: Edit, values: Mapping[str, Any]) -> str:
         page.replace(edit.path, name, None if _is_kept(edit, values) else new)
     else:
         page.add((), puts, page.remove(edit.path, keep_comments=not puts))
+    return page.text
+
+
+def without_double(text: str, path: KeyPath, line: int) -> str:
+    """The text without one of two keys at a path, that in a line, and all below it. Raises NotEditable."""
+    page = _Page(text)
+    page.remove_double(path, line)
     return page.text
 
 
@@ -135,6 +145,15 @@ class _Page:
         rest = self.lines[line][key.end_mark.column :]
         self.lines[line] = self.lines[line][:column] + str(_spelled(name)) + rest
 
+    def replace_item(self, path: KeyPath, new: str) -> None:
+        """Give an item of a list another value."""
+        item, _ = self.find(path)
+        line = item.start_mark.line
+        if line != item.end_mark.line:
+            raise NotEditable
+        text = self.lines[line]
+        self.lines[line] = text[: item.start_mark.column] + new + text[item.end_mark.column :]
+
     def remove(self, path: KeyPath, keep_comments: bool) -> list[str]:
         """Take out a key or an item with all below it; the comments among them.
 
@@ -155,6 +174,16 @@ class _Page:
             empty = " []" if isinstance(section, yaml.SequenceNode) else " {}"
             self.lines[line] = self.lines[line][:colon] + empty + self.lines[line][colon:]
         return comments
+
+    def remove_double(self, path: KeyPath, line: int) -> None:
+        """Take out that of two keys that stands in a line (from 1), with all below it but comments."""
+        _, section = self.find(path[:-1])
+        key, value = next(pair for pair in section.value if pair[0].start_mark.line == line - 1)
+        first, last = line - 1, _last_line(key, value)
+        margin = self.lines[first][: key.start_mark.column]
+        if not _is_block(section) or margin.strip():
+            raise NotEditable
+        self.lines[first : last + 1] = [margin + comment for comment in self._comments(first, last)]
 
     def _comments(self, first: int, last: int) -> list[str]:
         """The comments in some lines, each from its `#` on."""

@@ -9,7 +9,7 @@ from translations_assets.config.yaml_reader import KeyPath
 
 _NEVER: tuple[Any, ...] = ()
 # Each key with the values that ask for nothing, and so have the effect they should have.
-_UNUSED: Mapping[tuple[str, ...], tuple[Any, ...]] = {
+UNUSED: Mapping[tuple[str, ...], tuple[Any, ...]] = {
     ("experiment", "archive-corpora"): (False,),
     ("wandb-publication",): (False,),
     ("taskcluster", "upload-bucket"): _NEVER,
@@ -30,7 +30,7 @@ def unused_keys(given: Mapping[str, Any]) -> list[KeyPath]:
 
     Values that ask for nothing (`archive-corpora: false`, `wandb-publication: false`) are honoured.
     """
-    return [path for path, idle in _UNUSED.items() if not _is_idle(_given(given, path), idle)]
+    return [path for path, idle in UNUSED.items() if not _is_idle(_given(given, path), idle)]
 
 
 def why_unused(path: KeyPath) -> str:
@@ -43,7 +43,7 @@ def why_unused(path: KeyPath) -> str:
 
 def has_effect(path: tuple[str, ...]) -> bool:
     """Whether the key at a path has an effect in this version."""
-    return path not in _UNUSED
+    return path not in UNUSED
 
 
 def _given(values: Any, path: tuple[str, ...]) -> Any:

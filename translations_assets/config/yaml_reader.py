@@ -24,6 +24,7 @@ DEEPEST = 20  # keys and items around a value; what is deeper is told of with th
 DEEPEST_NODES = 100
 MERGE = "<<"
 MOST_CHARACTERS = 10_000_000
+BLOCKS = ("|", ">")  # styles of texts on lines of their own, whose last line break belongs to no URL or name
 MOST_VALUES = 200_000
 
 
@@ -54,6 +55,7 @@ class Document:
     lines: dict[KeyPath, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
+    doubles: list[tuple[KeyPath, int]] = field(default_factory=list)  # empty, beside one that is not, by line
 
     def line(self, path: KeyPath) -> int | None:
         """The line of a key, or that of the nearest mapping around it when it is not there."""
@@ -68,6 +70,14 @@ class Document:
     def note(self, path: KeyPath, message: str) -> None:
         """Record what people should know of a key, although nothing is wrong with it."""
         self.notes.append(Problem(message, self.file, self.line(path), dotted(path)))
+
+
+def _is_empty(node: yaml.Node, depth: int = 2) -> bool:
+    """Whether a value holds nothing, or only keys that hold nothing."""
+    if isinstance(node, yaml.ScalarNode):
+        return node.tag == f"{_TAG}null" or not node.value
+    inner = [item[1] if isinstance(item, tuple) else item for item in node.value]
+    return not inner or (depth > 1 and all(_is_empty(item, depth - 1) for item in inner))
 
 
 def _is_merge(key: yaml.Node) -> bool:
@@ -168,6 +178,7 @@ class _Reader:
     def mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
         """A mapping; its own keys win over those that it merges, and of these the first."""
         values: dict[str, Any] = {}
+        nodes: dict[str, yaml.Node] = {}
         own = [pair for pair in node.value if not _is_merge(pair[0])]
         for key, value in own:
             line = key.start_mark.line + 1
@@ -175,10 +186,9 @@ class _Reader:
                 self.document.add(path, "a key must be text", line)
                 continue
             inner = (*path, key.value)
-            if key.value in values:
-                first = self.document.lines[inner]
-                self.document.add(inner, f"stands here a second time; first in line {first}", line)
+            if key.value in nodes and not self.counts(inner, nodes[key.value], value, line):
                 continue
+            nodes[key.value] = value
             self.document.lines[inner] = line
             values[key.value] = self.value(value, inner)
         for key, value in self.merged(node, path, set()):
@@ -186,6 +196,18 @@ class _Reader:
                 self.document.lines[(*path, key.value)] = key.start_mark.line + 1
                 values[key.value] = self.value(value, (*path, key.value))
         return values
+
+    def counts(self, path: KeyPath, first: yaml.Node, second: yaml.Node, line: int) -> bool:
+        """Whether the second of two keys counts, as it holds something; that both do is a problem."""
+        before = self.document.lines[path]
+        if not (_is_empty(first) or _is_empty(second)):
+            self.document.add(path, f"stands here a second time; first in line {before}", line)
+            return False
+        goes, stays = (before, line) if _is_empty(first) else (line, before)
+        self.document.doubles.append((path, goes))
+        said = f"stands here a second time; the one in line {goes} is empty, so that in line {stays} counts"
+        self.document.notes.append(Problem(said, self.document.file, line, dotted(path)))
+        return goes == before
 
     def merged(self, node: yaml.MappingNode, path: KeyPath, seen: set[int]) -> Iterator[_Pair]:
         """Keys and values of the mappings that a mapping's merge keys name, and of those that they name."""
@@ -211,7 +233,7 @@ class _Reader:
     def scalar(self, node: yaml.Node, path: KeyPath) -> Any:
         text, kind = str(node.value), node.tag.removeprefix(_TAG)
         if kind == "str":
-            return text
+            return text.rstrip("\n") if getattr(node, "style", None) in BLOCKS else text
         try:
             return _SCALARS[kind](text)
         except (KeyError, ValueError):

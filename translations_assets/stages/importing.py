@@ -13,7 +13,7 @@ from translations_assets.steps.step import Arg, Input
 
 DOWNLOAD_ATTEMPTS = 6  # with their pauses a minute, on top of what the scripts themselves try
 HUB = "https://huggingface.co/"
-ALIGNED = ("inline-noise", "mix", "mix-cjk")  # as in pipeline.data.modifiers
+ALIGNED = ("inline-noise", "mix", "mix-nocase", "mix-cjk")  # as in pipeline.data.modifiers
 PRIORS_SAMPLE = 100_000  # pairs; a test set has fewer
 
 # The codes that a provider, or a single dataset of it, knows languages by.
@@ -125,7 +125,7 @@ def _chinese_args(src: Language, trg: Language) -> dict[str, Arg]:
 def _augmented(config: TrainingConfig, corpus: Corpus, dataset: Dataset, label: str) -> Corpus:
     src, trg = config.experiment.src, config.experiment.trg
     args: dict[str, Arg] = {"modifier": dataset.augmentation, "src": src, "trg": trg}
-    if dataset.augmentation == "mix":
+    if dataset.augmentation in ("mix", "mix-nocase"):
         args |= {"bicameral": language(src).bicameral, "phonemic": language(src).phonemic}
     inputs: dict[str, Input | None] = {**_sides(corpus)}
     if dataset.augmentation in ALIGNED:

@@ -104,6 +104,16 @@ def test_the_mix_of_scripts_without_case_or_spelling(
     assert all(src == trg or not src.endswith(".") or len(src.split()) > 8 for src, trg in added)
 
 
+def test_the_mix_without_case_keeps_typing_errors(augment: Augment) -> None:
+    """Of the mix for a script with two cases that spells sounds it lacks title and upper case alone."""
+    found = sides(augment("mix-nocase", "--bicameral", "--phonemic"))
+    cased = [pair for pair in found if pair[0].isupper() or (pair[0].istitle() and len(pair[0].split()) > 1)]
+    assert not [pair for pair in cased if pair[0] != pair[1] and pair not in PAIRS]
+    originals = {trg: src for src, trg in PAIRS}
+    assert any(src.lower() != originals.get(trg, src).lower() for src, trg in found)
+    assert found != sides(augment("mix-cjk", name="cjk"))
+
+
 @pytest.mark.parametrize("modifier", ["noise", "inline-noise", "mix", "mix-cjk", "short"])
 def test_variants_do_not_depend_on_the_hash_seed(
     modifier: str, augment: Augment, options: list[str], tmp_path: Path

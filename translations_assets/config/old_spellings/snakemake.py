@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from translations_assets.config.edits import Edit, Put, at
+from translations_assets.config.generations import MACHINE, SECTIONS_OF_2021
 from translations_assets.config.old_spellings.common import dropped, has, is_free, renamed
 
-MACHINE = ("root", "cuda", "cudnn", "deps", "gpus", "numgpus", "workspace", "mariancmake")
 MODELS_OF_2021 = {
     "s2s": "training-backward",
     "teacher-all": "training-teacher-base",
@@ -24,7 +24,7 @@ BASE_EPOCHS = 2  # of back-translations, as in pipeline/train/configs/curriculum
 
 def machine(values: dict[str, Any]) -> Iterator[Edit]:
     """Where Snakemake was installed, and on which machine."""
-    for key in MACHINE:
+    for key in (*MACHINE, *SECTIONS_OF_2021):
         said = "a key of Snakemake; removed: paths, GPUs and memory are found by themselves"
         yield from dropped(values, (key,), said)
 
@@ -43,6 +43,20 @@ def training_of_2021(values: dict[str, Any]) -> Iterator[Edit]:
             puts.append(Put(path, new, ("training", model, option)))
     if all(is_free(values, put.path) for put in puts):
         yield Edit(("training",), "a section of 2021; read as marian-args", tuple(puts))
+
+
+def perplexity(values: dict[str, Any]) -> Iterator[Edit]:
+    """The metric of the best model in 2021, the exponential of the cross-entropy: the same model is best."""
+    path = ("experiment", "best-model")
+    if at(values, path) == "perplexity":
+        said = "perplexity of 2021; read as ce-mean-words, of which it is the exponential"
+        yield Edit(path, said, (Put(path, "ce-mean-words", path),))
+
+
+def size_of_the_vocabulary(values: dict[str, Any]) -> Iterator[Edit]:
+    """Its first spelling."""
+    old, new = ("experiment", "spm_vocab_size"), ("experiment", "spm-vocab-size")
+    yield from renamed(values, old, new, "a key of 2022")
 
 
 def bicleaner_threshold(values: dict[str, Any]) -> Iterator[Edit]:
@@ -135,6 +149,8 @@ def _joined(values: Any, base: Any, tuned: Any, new: Any) -> Iterator[Edit]:
 RULES = (
     machine,
     training_of_2021,
+    perplexity,
+    size_of_the_vocabulary,
     bicleaner_threshold,
     division,
     earlier_models,

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from translations_assets.config.checks import is_of_other_pairs
 from translations_assets.config.datasets import CATEGORIES, listed, parse_dataset
 from translations_assets.config.edits import Edit, Put, at
 from translations_assets.config.errors import ConfigError
-from translations_assets.config.generations import is_old
+from translations_assets.config.generations import STRICT, is_of_upstream, is_old
+from translations_assets.config.languages import languages
 from translations_assets.config.old_spellings.common import dropped, has, is_free, renamed
 from translations_assets.config.yaml_reader import KeyPath
 
 MODELS = {
     "train-teacher": "teacher",
+    "train-teacher-model": "teacher",
     "teacher": "teacher",
     "train-backwards": "backwards",
+    "backtranslations-train-backwards-model": "backwards",
     "backwards": "backwards",
 }
 CORPORA = {"original-parallel": "parallel", "student-distillation": "distillation"}
@@ -29,6 +33,8 @@ FROM_TEMPLATES = frozenset(
     {
         "hplt_mono_v2_0",
         "mtdata_Neulab-tedtalks_train-1-eng-rus",
+        "news-crawl_news_2007",
+        "news-crawl_news_2008",
         "opus_CCAligned_v1",
         "opus_LinguaTools-WikiTitles_v2014",
         "opus_NLLB_v1",
@@ -37,9 +43,24 @@ FROM_TEMPLATES = frozenset(
         "opus_ParaCrawl_v9",
         "opus_WikiMatrix_v1",
         "opus_bible-uedin_v1",
+        "opus_tldr-pages_v2023-08-29",
     }
 )
 FORMER_STAGES = ("alignments-priors", "alignments-priors2")
+
+
+def parameters(values: dict[str, Any]) -> Iterator[Edit]:
+    """A file of Taskcluster's parameters, which holds the config as `training_config`."""
+    path = ("training_config",)
+    config = at(values, path)
+    if not isinstance(config, Mapping) or "experiment" in values:
+        return
+    puts = tuple(Put((key,), value, (*path, key)) for key, value in config.items())
+    if all(is_free(values, put.path) for put in puts):
+        yield Edit(path, "a file of Taskcluster's parameters; read as the config in it", puts)
+        for key in values:
+            if (key,) != path:
+                yield Edit((key,), "a parameter of Taskcluster; removed")
 
 
 def group_ids(values: dict[str, Any]) -> Iterator[Edit]:
@@ -86,8 +107,9 @@ def pretrained_models(values: dict[str, Any]) -> Iterator[Edit]:
     """Models of an earlier run: `train-teacher` and `train-backwards`, each with a list of URLs."""
     path = ("experiment", "pretrained-models")
     given = at(values, path)
-    if given == {}:
-        yield Edit(path, "a key of 2024; removed, as it names nothing")
+    for empty in (path, path[-1:]):
+        if has(values, empty) and not at(values, empty):
+            yield Edit(empty, "a key of 2024; removed, as it names nothing")
     if not isinstance(given, Mapping) or not given:
         return
     puts: list[Put] = []
@@ -153,6 +175,38 @@ def thresholds_without_dataset(values: dict[str, Any]) -> Iterator[Edit]:
                 yield Edit((*path, name), f"removed: datasets.{category} lists no such dataset")
 
 
+def sets_of_other_pairs(values: dict[str, Any]) -> Iterator[Edit]:
+    """Sets of other languages, whose steps fail at upstream: sacreBLEU's, and in an old config mtdata's, too.
+
+    In a config for this project they are an error, as is a config that would be left without a set.
+    """
+    src, trg = (languages().get(str(at(values, ("experiment", side)))) for side in ("src", "trg"))
+    if not src or not trg or not is_of_upstream(values):
+        return
+    providers = ("sacrebleu", "mtdata") if is_old(values) else ("sacrebleu",)
+    for category in ("devtest", "test"):
+        datasets = list(listed(values, category))
+        concerned = [(index, each) for index, each in datasets if each.provider in providers]
+        lacking = [(index, each) for index, each in concerned if is_of_other_pairs(each, src, trg)]
+        for index, dataset in reversed(lacking if len(lacking) < len(datasets) else []):
+            said = f"{dataset.key!r} is not of {src.name} and {trg.name}; removed"
+            yield Edit(("datasets", category, index), said)
+
+
+def ensemble_of_ctranslate2(values: dict[str, Any]) -> Iterator[Edit]:
+    """CTranslate2 decodes with one teacher; upstream finds that out when it translates."""
+    path = ("experiment", "teacher-decoder")
+    ensemble = at(values, ("experiment", "teacher-ensemble"))
+    if (
+        at(values, path) == "ctranslate2"
+        and isinstance(ensemble, int)
+        and ensemble > 1
+        and is_of_upstream(values)
+    ):
+        said = f"ctranslate2 decodes with one teacher, not with {ensemble}; read as marian"
+        yield Edit(path, said, (Put(path, "marian", path),))
+
+
 def names_of_thresholds(values: dict[str, Any]) -> Iterator[Edit]:
     """Dataset keys with `/`, `.` and `:`, before thresholds were named as datasets are in labels."""
     for section, _ in THRESHOLDS:
@@ -162,6 +216,29 @@ def names_of_thresholds(values: dict[str, Any]) -> Iterator[Edit]:
             slug = _slug(name)
             if slug and slug != name and slug not in thresholds:
                 yield from renamed(values, (*path, name), (*path, slug), "a dataset key")
+
+
+def strict_variants(values: dict[str, Any]) -> Iterator[Edit]:
+    """In 2023 `aug-title` changed 10 % of the lines and `aug-title-strict` all, as `aug-title` does now."""
+    for category in ("devtest", "test"):
+        path = ("datasets", category)
+        found = at(values, path)
+        keys = found if isinstance(found, list) else []
+        strict = {_of_today(key): key for key in keys if isinstance(key, str) and _of_today(key) != key}
+        for index in reversed(range(len(keys))):  # so that the numbers of the others stay
+            key, where = str(keys[index]), (*path, index)
+            if key in strict:
+                said = f"{key!r} changed 10 % of the lines, which nothing does now"
+                yield Edit(where, f"{said}; removed, as {strict[key]!r} is there, which is read as it")
+            elif key in strict.values():
+                new = _of_today(key)
+                yield Edit(where, f"a modifier of 2023; read as {new!r}", (Put(where, new, where),))
+
+
+def _of_today(key: str) -> str:
+    for old, new in STRICT.items():
+        key = key.replace(f"_aug-{old}_", f"_aug-{new}_", 1)
+    return key
 
 
 def doubles(values: dict[str, Any]) -> Iterator[Edit]:
@@ -192,8 +269,9 @@ def _slug(key: str) -> str:
 
 
 # Those that look for what other rules take away.
-FIRST_RULES = (thresholds_without_dataset,)
+FIRST_RULES = (parameters, thresholds_without_dataset, sets_of_other_pairs, ensemble_of_ctranslate2)
 RULES = (
+    strict_variants,
     group_ids,
     existing_tasks,
     opuscleaner,

@@ -85,6 +85,7 @@ def left_open(values: Mapping[str, Any]) -> Found:
 
 def differences(values: Mapping[str, Any]) -> Found:
     """What an old config, as it was read, means in another way here without there being a key for it."""
+    values = at(values, ("training_config",)) or values  # in a file of Taskcluster's parameters
     if not is_old(values):
         return
     if at(values, ("experiment", "teacher-mode")) in (None, "two-stage"):
