@@ -83,10 +83,11 @@ def test_the_sections_of_2021() -> None:
     [
         ("mtdata_JW300", "'mtdata_JW300' was withdrawn: the owner of its text does not allow its use"),
         ("mtdata_newstest2019_ruen", "is a name of 2021, which mtdata has no more"),
+        ("custom-corpus_/data/europarl.en-ru", "files are named url_file:///folder/name.[LANG].gz now"),
         ("mtdata_Tilde-airbaltic", "does not have the form of a key of mtdata"),
     ],
 )
-def test_names_that_mtdata_has_no_more(key: str, said: str) -> None:
+def test_names_of_datasets_that_are_no_more(key: str, said: str) -> None:
     found = problem_of(SMALL.replace("opus_ParaCrawl/v9", key))
     assert found.startswith("7 datasets.train[0]: ")
     assert said in found

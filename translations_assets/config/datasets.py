@@ -185,7 +185,19 @@ def _checked_alias(alias: str) -> str:
     return alias
 
 
+# Of Snakemake, with what takes their place.
+FORMER_PROVIDERS = {
+    "custom-corpus": "files are named url_file:///folder/name.[LANG].gz now",
+    "custom-mono": "a file is named url_file:///folder/name.gz now",
+    "commoncrawl": "hplt_mono/v3.0 has text of the web now",
+    "paracrawl-mono": "hplt_mono/v3.0 has text of the web now",
+}
+
+
 def _check_provider(dataset: Dataset, kind: str, providers: tuple[str, ...]) -> None:
+    if dataset.provider in FORMER_PROVIDERS:
+        todays = FORMER_PROVIDERS[dataset.provider]
+        raise ConfigError.of(f"{dataset.provider!r} in {dataset.key!r} is a provider of 2022: {todays}")
     if dataset.provider not in providers:
         raise ConfigError.of(
             f"{dataset.provider!r} in {dataset.key!r} provides no {kind} datasets."
