@@ -8,7 +8,7 @@ TOOLS := .tools
 UV := $(shell command -v uv 2>/dev/null || echo $(TOOLS)/bin/uv)
 export DAGSTER_HOME ?= $(CURDIR)/.state/dagster
 PYTEST_WORKERS ?= 2
-BENCHMARKS := cached thousand_steps step_overhead changes gc merging decoding
+BENCHMARKS := cached thousand_steps step_overhead changes gc merging mono_import decoding
 
 .PHONY: help install install-dev demo test graph lint types ui ui-deployed images bench golden lock clean
 

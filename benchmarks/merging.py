@@ -1,55 +1,52 @@
-"""Merging generated parallel text, 30 % of it duplicates: pairs a second, memory, evenness of samples.
+"""Merging generated parallel text, 30 % of it duplicates, beside other ways to do it: speed and memory.
 
     python -m benchmarks.merging [--pairs N]
 
-Merges four data sets, without and with scores, with 2 threads, in 2,000 MB and in 500 MB; all must give the
-same bytes. Beside them: the target side alone, sorted by `sort -u`. On a machine with other work, compare the
-processor seconds. Then samples of 1, 10 and 50 % of a text, 100 seeds each, over position and over data set.
+Four data sets are merged in three ways: by scores; the same with held-out sets and a limit; as translated
+text, shuffled. This project's merges run with two threads in 2,000 MB and in 500 MB, and with one thread;
+beside them those of benchmarks.merging_alternatives, and `sort -u` of the target side. All must give the same
+text, and the same numbers of dropped lines. Bars: 10,000,000 pairs in at most 2,000 MB, 1,000,000 pairs a
+second on two free processors. On a machine with other work compare the processor seconds; what two processes
+gain over one at present is printed first. At the end: how even samples are.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib.util
+import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 
-import numpy as np
-import numpy.typing as npt
-
+from benchmarks.generated_pairs import ALPHABETS, SHARES, Part, generate, write_scores
 from benchmarks.memory import Peak
 from benchmarks.uniformity import print_uniformity
-from pipeline.common.lines import open_bytes, write_lines
-from pipeline.common.selection import places
+from pipeline.common.lines import open_bytes, read_lines, write_lines
 
-SHARES = (0.5, 0.3, 0.15, 0.05)  # of the pairs, by data set
-DUPLICATES = 0.3
-WORDS = 30_000
-LONGEST = 12  # words
-ALPHABETS = {"en": "etaoinshrdlucmfwygpbvkxjqz", "ru": "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфё"}
-BLOCK = 100_000
-
-Numbers = npt.NDArray[np.int64]
+HELD_OUT = 2_000  # pairs of a test set
+LOOP = "sum(range(40_000_000))"
+OURS = {"2 threads, 2,000 MB": (2, 2_000), "2 threads, 500 MB": (2, 500), "1 thread": (1, 2_000)}
+OTHERS = ("upstream", "duckdb", "polars")
 
 
 @dataclass(frozen=True)
-class Part:
-    """One side of one data set: its lines from `first` to `last` of `pairs`."""
+class Merge:
+    """A merge to measure: a script of pipeline.clean and its options; the other ways that can do it."""
 
-    language: str
-    first: int
-    last: int
+    name: str
+    script: str
+    options: Sequence[str]
     pairs: int
-    path: Path
+    others: Sequence[str] = OTHERS[1:]
 
 
 def main() -> None:
@@ -58,110 +55,70 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--pairs", type=int, default=1_000_000, help="how many pairs to merge")
-    options = parser.parse_args()
+    pairs = parser.parse_args().pairs
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        parts = generate(folder, options.pairs)
-        command = merge_command(parts)
-        scored = [*command, "--scores", *map(str, write_scores(folder, options.pairs))]
-        print_sizes(parts, options.pairs)
-        measure_sort([part.path for part in parts if part.language == "ru"], options.pairs)
-        for what, words in (("without scores", command), ("with scores", scored)):
-            digests = {
-                measure(f"{what}, {memory} MB", words, folder / f"{what} {memory}", memory, options.pairs)
-                for memory in (2_000, 500)
-            }
-            print(f"{'':28}bytes: {'the same' if len(digests) == 1 else 'DIFFERENT'}")
+        parts = generate(folder, pairs)
+        print_sizes(parts, pairs)
+        print_gain()
+        measure_sort([part.path for part in parts if part.language == "ru"], pairs)
+        for merge in merges(folder, parts, pairs):
+            compare(merge, folder)
         print_uniformity(folder)
 
 
-def words_of(language: str) -> list[str]:
-    """A vocabulary, the frequent words first and shorter."""
-    random = Random(language)
-    letters = ALPHABETS[language]
-    weights = [1 / rank for rank in range(1, len(letters) + 1)]
-    return [
-        "".join(random.choices(letters, weights, k=1 + min(11, random.randrange(2 + rank.bit_length()))))
-        for rank in range(WORDS)
-    ]
-
-
-def sentence_ids(pairs: int) -> tuple[Numbers, Numbers]:
-    """For each pair the number of its source sentence and of its target sentence; 30 % have been before."""
-    place = places(0, pairs, "pairs")
-    repeated = place % np.uint64(1000) < 1000 * DUPLICATES
-    repeated[:1] = False
-    distinct = np.cumsum(~repeated)
-    earlier = (place >> np.uint64(20)).astype(np.int64) % np.maximum(distinct, 1)
-    target = np.where(repeated, earlier, distinct - 1)
-    other_source = repeated & (place >> np.uint64(63) == 1)
-    return np.where(other_source, pairs + np.arange(pairs), target), target
-
-
-def sentences(language: str, ids: Numbers) -> Iterator[str]:
-    """A sentence for each number, of 3 to 12 words that are as unevenly frequent as those of a language."""
-    words = words_of(language)
-    for start in range(0, len(ids), BLOCK):
-        random = _mixed(ids[start : start + BLOCK, None] * LONGEST + np.arange(LONGEST))
-        ranks = (WORDS ** ((random >> np.uint64(11)) / 2.0**53)).astype(np.int64) - 1
-        lengths = 3 + (random[:, :2] % np.uint64(LONGEST - 2)).min(axis=1)
-        for row, length in zip(ranks.tolist(), lengths.tolist(), strict=True):
-            yield " ".join([words[rank] for rank in row[:length]]).capitalize() + "."
-
-
-def _mixed(numbers: Numbers) -> npt.NDArray[np.uint64]:
-    bits = (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    return bits ^ (bits >> np.uint64(32))
-
-
-def generate(folder: Path, pairs: int) -> list[Part]:
-    """Write the data sets, one process a side of each."""
-    ends = [round(pairs * sum(SHARES[: n + 1])) for n in range(len(SHARES))]
-    parts = [
-        Part(language, first, last, pairs, folder / f"{n}.{language}.zst")
-        for n, (first, last) in enumerate(zip([0, *ends], ends, strict=False))
-        for language in ALPHABETS
-    ]
-    with ProcessPoolExecutor(2) as pool:
-        list(pool.map(write_part, parts))
-    return parts
-
-
-def write_part(part: Part) -> None:
-    """Write one side of a data set."""
-    sources, targets = sentence_ids(part.pairs)
-    ids = sources if part.language == "en" else targets
-    write_lines(part.path, sentences(part.language, ids[part.first : part.last]))
-
-
-def write_scores(folder: Path, pairs: int) -> list[Path]:
-    """A score for each line of each data set."""
-    paths, random = [], Random(1)
-    for n, share in enumerate(SHARES):
-        paths.append(folder / f"{n}.scores.zst")
-        write_lines(paths[-1], (f"{random.random():.3f}" for _ in range(round(pairs * share))))
-    return paths
-
-
-def merge_command(parts: Sequence[Part]) -> list[str]:
-    """The command that merges them, but for its output."""
+def merges(folder: Path, parts: Sequence[Part], pairs: int) -> list[Merge]:
+    """What is measured."""
+    src, trg = ([str(part.path) for part in parts if part.language == language] for language in ALPHABETS)
+    held_out = [option for language in ALPHABETS for option in _held_out(folder, parts, language)]
+    scores = ["--scores", *map(str, write_scores(folder, pairs))]
     names = [f"made_{n}" for n in range(len(SHARES))]
-    files = {
-        language: [str(part.path) for part in parts if part.language == language] for language in ALPHABETS
-    }
-    command = [
-        sys.executable,
-        "-m",
-        "pipeline.clean.merge_parallel",
-        "--src",
-        "en",
-        "--trg",
-        "ru",
-        "--seed",
-        "1",
+    common = ["--src", "en", "--trg", "ru", "--seed", "1"]
+    all_sets = [*common, "--datasets", *names, "--corpus-src", *src, "--corpus-trg", *trg, *scores]
+    limited = [*all_sets, *held_out, "--max-sentences", str(pairs // 3)]
+    corpus = ["--corpus-src", src[0], "--corpus-trg", trg[0], "--mono-src", src[1], "--mono-trg", trg[1]]
+    translated = [*common, *corpus, *held_out]
+    return [
+        Merge("by scores", "merge_parallel", all_sets, pairs, OTHERS),
+        Merge("by scores, with held-out sets and a limit", "merge_parallel", limited, pairs),
+        Merge("two of them as translated text, shuffled", "merge_translated", translated, parts[3].last),
     ]
-    return [*command, "--datasets", *names, "--corpus-src", *files["en"], "--corpus-trg", *files["ru"]]
+
+
+def _held_out(folder: Path, parts: Sequence[Part], language: str) -> list[str]:
+    """Every n-th line of the third data set, as a test set; the option that names it."""
+    text = [part for part in parts if part.language == language][2]
+    every = max(1, (text.last - text.first) // HELD_OUT)
+    file = folder / f"test.{language}.zst"
+    write_lines(file, (line for n, line in enumerate(read_lines(text.path)) if n % every == 0))
+    return [f"--held-out-{'src' if language == 'en' else 'trg'}", str(file)]
+
+
+def compare(merge: Merge, folder: Path) -> None:
+    """Merge in all ways, and print the figures."""
+    print(f"{merge.name}:")
+    results = set()
+    for name, (threads, memory) in OURS.items():
+        command = ["-m", f"pipeline.clean.{merge.script}", *merge.options]
+        results.add(measure(f"this, {name}", command, folder / "merged", threads, memory, merge.pairs))
+    for way in merge.others:
+        if way in ("duckdb", "polars") and importlib.util.find_spec(way) is None:
+            print(f"  {way} is not installed: uv pip install --group merging")
+            continue
+        command = ["-m", "benchmarks.merging_alternatives", way, merge.script, *merge.options]
+        results.add(measure(way, command, folder / "merged", 2, 2_000, merge.pairs))
+    print(f"  {'all results are the same' if len(results) == 1 else 'THE RESULTS DIFFER'}")
+
+
+def print_gain() -> None:
+    """How much two processes of Python do in the time of one; next to nothing where others take the rest."""
+    walls = []
+    for number in (1, 2):
+        start = time.perf_counter()
+        loops = [subprocess.Popen([sys.executable, "-c", LOOP]) for _ in range(number)]
+        assert not any(loop.wait() for loop in loops)
+        walls.append(time.perf_counter() - start)
+    print(f"two busy processes do {2 * walls[0] / walls[1]:.2f} times the work of one")
 
 
 def print_sizes(parts: Sequence[Part], pairs: int) -> None:
@@ -196,21 +153,33 @@ def measure_sort(files: Sequence[Path], pairs: int) -> None:
     )
 
 
-def measure(name: str, command: Sequence[str], output: Path, memory: int, pairs: int) -> str:
-    """Merge in so much memory, print the figures; a digest of the merged text."""
-    environment = {**os.environ, "TRANSLATIONS_THREADS": "2", "TRANSLATIONS_MEMORY": str(memory)}
+def measure(name: str, command: Sequence[str], output: Path, threads: int, memory: int, pairs: int) -> str:
+    """Merge with so many threads in so much memory, print the figures; a digest of what came out."""
+    environment = {**os.environ, "TRANSLATIONS_THREADS": str(threads), "TRANSLATIONS_MEMORY": str(memory)}
     before, start = _child_seconds(), time.perf_counter()
-    process = subprocess.Popen([*command, "--output", str(output)], env=environment, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, *command, "--output", str(output)], env=environment, stderr=subprocess.PIPE
+    )
     peak = Peak(process.pid)
     _, errors = process.communicate()
     peak.stop()
     if process.returncode:
         sys.exit(errors.decode())
     _print_figures(name, pairs, time.perf_counter() - start, _child_seconds() - before, peak.megabytes)
+    digest = _digest(output)
+    shutil.rmtree(output)
+    return digest
+
+
+def _digest(output: Path) -> str:
+    """A digest of the text and of the numbers of lines by data set and reason."""
     digest = hashlib.sha256()
-    for path in sorted(output.iterdir()):
-        digest.update(path.read_bytes())
-        path.unlink()
+    for file in sorted(output.glob("corpus.*.zst")):
+        with open_bytes(file) as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    numbers = json.loads((output / "stats.json").read_text())["datasets"]
+    digest.update(json.dumps(numbers, sort_keys=True).encode())
     return digest.hexdigest()
 
 
@@ -222,7 +191,7 @@ def _child_seconds() -> float:
 def _print_figures(name: str, pairs: int, wall: float, cpu: float, megabytes: float | None = None) -> None:
     memory = f", at most {megabytes:,.0f} MB" if megabytes else ""
     print(
-        f"{name + ':':28}{pairs / wall:12,.0f} pairs/s ({wall:.1f} s; {cpu:.1f} s of processors, "
+        f"  {name + ':':28}{pairs / wall:12,.0f} pairs/s ({wall:.1f} s; {cpu:.1f} s of processors, "
         f"{pairs / cpu * 2:,.0f} pairs/s were 2 of them free){memory}"
     )
 

@@ -56,7 +56,7 @@ class Shuffle:
 
     def _append(self, bucket: int, lines: list[bytes], place: Places, chosen: npt.NDArray[np.intp]) -> None:
         with self._path(bucket, "text").open("ab") as file:
-            file.writelines(lines[line] + b"\n" for line in chosen.tolist())
+            file.write(_picked(lines, chosen))
         with self._path(bucket, "places").open("ab") as file:
             place[chosen].tofile(file)
 
@@ -79,5 +79,9 @@ def _gathered(blocks: Iterable[bytes], limit: int) -> Iterator[bytes]:
 
 
 def _in_order(text: bytes, place: Places) -> bytes:
-    lines = text.split(b"\n")
-    return b"".join(lines[line] + b"\n" for line in np.argsort(place).tolist())
+    return _picked(text.split(b"\n"), np.argsort(place))
+
+
+def _picked(lines: list[bytes], numbers: npt.NDArray[np.intp]) -> bytes:
+    """The lines with these numbers, each with a line feed; adding it line by line takes twice as long."""
+    return b"\n".join([*map(lines.__getitem__, numbers.tolist()), b""])
