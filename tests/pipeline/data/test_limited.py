@@ -1,5 +1,6 @@
 """A text of which no more than a number of lines is written."""
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,14 @@ def test_few_of_many_lines_go_through_the_disk(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(limited, "LINES", 500)
     written(TEXT, 1_000, tmp_path)
     assert 1_000 <= sizes[0] < 5_000  # by the formula 4,000
+
+
+def test_memory_does_not_grow_with_the_sample(tmp_path: Path) -> None:
+    lines = (f"{number} {'word ' * 40}" for number in range(120_000))
+    tracemalloc.start()
+    try:
+        write_limited(lines, 100_000, "1", tmp_path / "text.zst", tmp_path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 10_000_000  # the sample alone has 20 MB
