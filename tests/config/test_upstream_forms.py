@@ -78,6 +78,24 @@ def test_the_sections_of_2021() -> None:
     assert {note.partition(":")[0] for note in told(SMALL + sections)} >= {"12 dirs", "15 resources"}
 
 
+def test_epochs_of_old_configs_are_those_of_the_curriculums() -> None:
+    training = (
+        "training:\n  s2s:\n    after-epochs: 12\n    early-stopping: 7\n"
+        "  teacher-parallel:\n    after-epochs: 3\n  student-finetuned:\n    after-batches: 500\n"
+    )
+    args = both(SMALL + training).marian_args
+    assert args.training_backward == {"early-stopping": 7}
+    assert args.training_student_finetuned == {"early-stopping": "20", "after": "500u"}
+    (note,) = [note for note in told(SMALL + training) if " training:" in note]
+    assert (
+        "read as marian-args without s2s.after-epochs: 12, teacher-parallel.after-epochs: 3: the curr" in note
+    )
+
+    given = "marian-args:\n  training-student:\n    after: 9e\n    disp-freq: 5\n"
+    assert both(experiment("  vocab: ''") + given).marian_args.training_student == {"disp-freq": 5}
+    assert "after: 5000u" in problem_of(with_line(STUDENT, "  trg: ru") + given)
+
+
 @pytest.mark.parametrize(
     ("key", "said"),
     [

@@ -18,7 +18,10 @@ from translations_assets.config.yaml_reader import Document, dotted
 Rule: TypeAlias = "Callable[[dict[str, Any]], Iterator[Edit]]"
 
 # Those that look for what others take away come first.
-RULES: tuple[Rule, ...] = (*taskcluster.FIRST_RULES, *unsaid.RULES, *snakemake.RULES, *taskcluster.RULES)
+RULES: tuple[Rule, ...] = (
+    *(*taskcluster.FIRST_RULES, *snakemake.FIRST_RULES, *unsaid.RULES),
+    *(*snakemake.RULES, *taskcluster.RULES),
+)
 
 
 def rewrite(document: Document) -> list[Edit]:

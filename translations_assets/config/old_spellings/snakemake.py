@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from translations_assets.config.edits import Edit, Put, at
-from translations_assets.config.generations import MACHINE, SECTIONS_OF_2021
+from translations_assets.config.generations import MACHINE, SECTIONS_OF_2021, is_old
 from translations_assets.config.old_spellings.common import dropped, has, is_free, renamed
 
+TEACHER_BASE = "training-teacher-base"
 MODELS_OF_2021 = {
     "s2s": "training-backward",
-    "teacher-all": "training-teacher-base",
+    "backward": "training-backward",
+    "teacher-all": TEACHER_BASE,
+    "teacher-base": TEACHER_BASE,
     "teacher-parallel": "training-teacher-finetuned",
+    "teacher-finetuned": "training-teacher-finetuned",
     "student": "training-student",
+    "student-finetuned": "training-student-finetuned",
 }
 
 NOT_YET = "NOT-YET-SUPPORTED"  # what the first configs for Taskcluster say in place of a path
 
 BACKWARD_EPOCHS = 10  # as in pipeline/train/configs/curriculum/backward.yml
+EPOCHS = "the curriculum tells how many epochs there are, and early stopping ends training"
 BASE_EPOCHS = 2  # of back-translations, as in pipeline/train/configs/curriculum/teacher.two-stage.yml
 
 
@@ -34,15 +41,19 @@ def training_of_2021(values: dict[str, Any]) -> Iterator[Edit]:
     section = values.get("training")
     if not isinstance(section, Mapping) or not set(section) <= set(MODELS_OF_2021):
         return
-    puts = []
+    puts, lost = [], []
     for model, options in section.items():
         for option, value in options.items() if isinstance(options, Mapping) else ():
             unit = {"after-epochs": "e", "after-batches": "u"}.get(option)
             name, new = ("after", f"{value}{unit}") if unit else (option, value)
             path = ("marian-args", MODELS_OF_2021[model], name)
-            puts.append(Put(path, new, ("training", model, option)))
+            if name == "after" and _counts_other_epochs(MODELS_OF_2021[model], new):
+                lost.append(f"{model}.{option}: {value}")
+            else:
+                puts.append(Put(path, new, ("training", model, option)))
     if all(is_free(values, put.path) for put in puts):
-        yield Edit(("training",), "a section of 2021; read as marian-args", tuple(puts))
+        said = f" without {', '.join(lost)}: {EPOCHS}" if lost else ""
+        yield Edit(("training",), f"a section of 2021; read as marian-args{said}", tuple(puts))
 
 
 def perplexity(values: dict[str, Any]) -> Iterator[Edit]:
@@ -97,6 +108,20 @@ def earlier_models(values: dict[str, Any]) -> Iterator[Edit]:
                     Put((*new, "type"), "default", old),
                 )
             yield Edit(old, said, puts)
+
+
+def other_epochs(values: dict[str, Any]) -> Iterator[Edit]:
+    """Epochs of an old config that are not those of a curriculum: early stopping ends training then."""
+    sections = at(values, ("marian-args",)) if is_old(values) else None
+    for section, options in sections.items() if isinstance(sections, Mapping) else ():
+        after = options.get("after") if isinstance(options, Mapping) else None
+        if _counts_other_epochs(section, after):
+            yield Edit(("marian-args", section, "after"), f"{after}: removed: {EPOCHS}")
+
+
+def _counts_other_epochs(section: str, after: object) -> bool:
+    told = section == TEACHER_BASE or (section, after) == ("training-backward", f"{BACKWARD_EPOCHS}e")
+    return not told and re.fullmatch(r"[1-9]\d*e", str(after)) is not None
 
 
 def epochs_of_the_backwards_model(values: dict[str, Any]) -> Iterator[Edit]:
@@ -157,3 +182,4 @@ RULES = (
     epochs_of_the_backwards_model,
     teacher_in_two_runs,
 )
+FIRST_RULES = (other_epochs,)  # it looks for what other rules take away
