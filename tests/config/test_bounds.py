@@ -12,7 +12,8 @@ import pytest
 
 from tests.config.texts import SMALL
 from translations_assets.config.datasets import FORMS, check_parallel
-from translations_assets.config.load import MOST_BYTES
+from translations_assets.config.errors import ConfigError
+from translations_assets.config.load import MOST_BYTES, apply_overrides, parse_config
 from translations_assets.config.old_spellings.taskcluster import doubles
 from translations_assets.config.yaml_reader import MOST_VALUES
 
@@ -98,6 +99,51 @@ def test_the_form_of_mtdata_takes_what_it_took() -> None:
     ):
         assert check_parallel(key).provider == "mtdata"
     assert "\\w+)*" not in FORMS["parallel", "mtdata"][0]
+
+
+THOUSANDS = range(20_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            SMALL.replace("  train:\n", "  train:\n" + "    - opus_Corpus/v1\n" * 20_000),
+            "entries stand twice",
+        ),
+        (
+            SMALL.replace(
+                "  train:\n", "  train:\n" + "".join(f"    - opus_C{n}/v1\n" for n in THOUSANDS)
+            ).replace(
+                "  trg: ru\n",
+                "  trg: ru\n  student-model: tiny\n  bicleaner:\n    dataset-thresholds:\n"
+                + "".join(f"      opus_K{n}_v2: 0.5\n" for n in THOUSANDS),
+            ),
+            "",
+        ),
+        (
+            f"{SMALL}marian-args:\n  training-teacher:\n"
+            + "".join(f"    lern-rate{n}: 1\n" for n in THOUSANDS),
+            "lern",
+        ),
+        (f"{SMALL}marian-args:\n  training-teacher:\n    learn-rate: {'1' * 500_000}x\n", "must be a number"),
+        (
+            f"{SMALL}marian-args:\n  training-student:\n    dim-emb: {'1' * 500_000}\n",
+            "must be a whole number",
+        ),
+    ],
+    ids=["doubles", "thresholds", "options", "digits and a letter", "digits"],
+)
+def test_many_mistakes(tmp_path: Path, text: str, told: str) -> None:
+    code, said = check_text(tmp_path, text)
+    assert code == 1
+    assert told in said
+
+
+def test_a_dataset_that_stands_twice_is_told_of_where_it_is_put() -> None:
+    config = parse_config(SMALL, "my.yml")
+    with pytest.raises(ConfigError, match="has the same short name"):
+        apply_overrides(config, {"datasets.train": ["opus_ParaCrawl/v9", "opus_ParaCrawl/v9"]})
 
 
 @pytest.mark.parametrize("parts", ["99999999999", "1001", "0"])

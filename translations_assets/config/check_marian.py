@@ -43,8 +43,9 @@ UPSTREAMS_DELAY = {
 }
 INT8_WIDTH = 64  # as in pipeline.quantize.quantize, which would refuse the trained student
 
-_INTEGER, _NATURAL = re.compile(r"[-+]?\d+"), re.compile(r"\+?\d+")
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_INTEGER, _NATURAL = re.compile(r"[-+]?[0-9]{1,18}"), re.compile(r"\+?[0-9]{1,18}")
+_SIZE = re.compile(r"[0-9]{1,18}")  # Python makes no number of thousands of digits
+_NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
 
 
 def check_marian_args(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
@@ -116,7 +117,7 @@ def _sizes_of_the_student(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, 
     for section in ("training-student", "training-student-finetuned"):
         for name in SIZES:
             size = at(config, ("marian-args", section, name))
-            if str(size).isdigit() and int(size) % INT8_WIDTH:
+            if _SIZE.fullmatch(str(size)) and int(size) % INT8_WIDTH:
                 message = f"{size} is not a multiple of {INT8_WIDTH}, as the student's 8-bit form needs it"
                 yield ("marian-args", section, name), message
 
@@ -126,6 +127,6 @@ def _sizes_of_vocabularies(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath,
     size = VOCAB_SIZE if given is None else given
     for section in SECTIONS:
         path = ("marian-args", section, "dim-vocabs")
-        sizes = {int(number) for number in re.findall(r"\d+", str(at(config, path)))} - {0}
+        sizes = set(map(int, _SIZE.findall(str(at(config, path))))) - {0}
         if isinstance(size, int) and sizes and sizes != {size}:
             yield path, f"does not fit experiment.spm-vocab-size: {size}; write {size} twice, or remove it"

@@ -25,6 +25,7 @@ Found: TypeAlias = "Iterator[tuple[KeyPath, str]]"
 PARALLEL = ("train", "devtest", "test")
 WEIGHTED = ("train", "mono-src", "mono-trg")
 HPLT_1 = "mono/v1.2"  # which knows languages by ISO 639-1
+MOST_NAMED = 20  # thresholds or weights without a dataset, beside which the names of datasets are told
 DEMO_LANGUAGES = frozenset({"en", "eo"})
 # Codes by which providers name some languages besides those of the table: macrolanguages and their members.
 MTDATA_CODES = {
@@ -82,15 +83,17 @@ def _same_language(config: Mapping[str, Any]) -> Found:
 def _same_short_name(config: Mapping[str, Any]) -> Found:
     for category in CATEGORIES:
         seen: dict[str, Dataset] = {}
-        keys: dict[str, Dataset] = {}
+        keys: set[str] = set()
         for index, dataset in listed(config, category):
-            first = seen.setdefault(dataset.short_name, dataset)
-            if first is not dataset:
+            first = seen.get(dataset.short_name)
+            if first:
                 todo = "remove one" if first.key == dataset.key else "remove one, or give it an alias"
                 message = f"{dataset.key!r} has the same short name as {first.key!r}; {todo}"
                 yield ("datasets", category, index), message
-            elif keys.setdefault(dataset.key, dataset) is not dataset:
+            elif dataset.key in keys:
                 yield ("datasets", category, index), f"{dataset.key!r} stands in the list twice; remove one"
+            seen.setdefault(dataset.short_name, dataset)
+            keys.add(dataset.key)
 
 
 def _alias_of_two(config: Mapping[str, Any]) -> Found:
@@ -210,12 +213,16 @@ def _names_without_dataset(config: Mapping[str, Any]) -> Found:
         where = ("experiment", *path)
         names = [dataset.short_name for _, dataset in listed(config, category)]
         aliases = {dataset.slug: dataset.alias for _, dataset in listed(config, category) if dataset.alias}
-        values = at(config, where)
+        values, known, unknown = at(config, where), frozenset(names), 0
         for name in values if isinstance(values, Mapping) else ():
-            if name in aliases and name not in names:
+            if name in known:
+                continue
+            if name in aliases:
                 yield (*where, name), f"has the alias {aliases[name]!r} in datasets.{category}; write that"
-            elif name not in names:
-                yield (*where, name), f"matches no dataset in datasets.{category}.{among(name, names)}"
+                continue
+            unknown += 1
+            near = among(name, names) if unknown <= MOST_NAMED else ""
+            yield (*where, name), f"matches no dataset in datasets.{category}.{near}"
 
 
 def _scored_without_english(config: Mapping[str, Any]) -> Found:

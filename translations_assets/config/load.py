@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -20,6 +20,7 @@ from translations_assets.config.unused import unused_keys, why_unused
 from translations_assets.config.yaml_reader import MOST_CHARACTERS, Document, KeyPath, read_yaml
 
 OVERRIDES = "overrides"
+MOST_PROBLEMS = 500  # that are told of each kind: to look for the nearest name takes a millisecond
 MOST_BYTES = 4 * MOST_CHARACTERS
 
 S = TypeVar("S", bound=Section)
@@ -117,10 +118,10 @@ def validated(document: Document, schema: type[S], check: Check) -> S:
     try:
         config = schema.model_validate(document.value)
     except ValidationError as error:
-        for detail in error.errors(include_url=False):
+        for detail in islice(error.errors(include_url=False), MOST_PROBLEMS):
             path = tuple(part for part in detail["loc"] if part != "[key]")
             document.add(path, describe(detail, schema))
-    for path, message in check(document.value):
+    for path, message in islice(check(document.value), MOST_PROBLEMS):
         document.add(path, message)
     if config is None or document.problems:
         raise ConfigError(sorted(document.problems, key=lambda problem: problem.line or 0))
