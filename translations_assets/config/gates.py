@@ -153,7 +153,7 @@ class TeacherFloor(GateSection):
     # Sentences of FLORES against other ones have a chrF of 16 to 21 in English and Russian, and of 2 to 5 in
     # Chinese: so a model may write well and not care for its source. What is worth distilling has 25 in
     # Chinese and 40 in most languages. One number is no floor for all scripts, so chance counts, too. BLEU is
-    # no measure where no spaces part the words. Figures: benchmarks.collapse, decision 16.
+    # no measure where no spaces part the words. Figures: benchmarks.collapse, decision 21.
     level: Level = _error()
     min_chrf: Score = Field(default=20.0, description="the teachers' chrF on the dev set, at least")
     min_above_chance: Points = Field(
