@@ -14,7 +14,17 @@ from translations_assets import settings
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("STATE", "STORE", "CONFIGS", "SPACE", "SERVER", "CACHE", "CACHE_GB", "DEPLOYMENT"):
+    for name in (
+        "STATE",
+        "STORE",
+        "STORE_BASE",
+        "CONFIGS",
+        "SPACE",
+        "SERVER",
+        "CACHE",
+        "CACHE_GB",
+        "DEPLOYMENT",
+    ):
         monkeypatch.delenv(f"TRANSLATIONS_{name}", raising=False)
 
 
@@ -186,3 +196,13 @@ def test_a_deployment_names_store_and_space_unless_a_variable_does(monkeypatch: 
     monkeypatch.setenv("TRANSLATIONS_STORE", "gs://mine")
     monkeypatch.setenv("TRANSLATIONS_SPACE", "mine")
     assert (settings.store_url("gs://bucket/path"), settings.space("production")) == ("gs://mine", "mine")
+
+
+def test_the_store_beneath_is_the_variables_else_the_deployments(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert settings.store_base_url() == ""
+    assert settings.store_base_url("gs://production/store") == "gs://production/store"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRANSLATIONS_STORE_BASE", "production")
+    assert settings.store_base_url("gs://production/store") == str(tmp_path / "production")

@@ -74,10 +74,12 @@ class Project:
 
     @cached_property
     def store(self) -> Store:
-        """The store that the settings name, or the deployment file."""
+        """The store that the settings name, or the deployment file; over another one, if they name one."""
         from translations_assets.store.open import open_store
 
-        return open_store(settings.store_url(self.deployment.store if self.deployment else None))
+        deployment = self.deployment
+        own = settings.store_url(deployment.store if deployment else None)
+        return open_store(own, settings.store_base_url(deployment.store_base if deployment else None))
 
     @cached_property
     def runner(self) -> Runner:

@@ -19,6 +19,7 @@ from tests.store.gcs_server import BUCKET, GcsServer
 from translations_assets.config.deployment import parse_deployment
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
 from translations_assets.steps.job import Job, JobEvent, Outcome
+from translations_assets.steps.protocols import Store
 from translations_assets.store.gcs.store import BucketStore
 
 ROOT = Path(__file__).parents[2]
@@ -67,22 +68,23 @@ class Orchestrator:
     def _take(self, line: bytes) -> None:
         self.lines.append(line.decode(errors="replace"))
 
-    def start(self, job: Job) -> Run:
-        """Have an attempt made in the background."""
+    def start(self, job: Job, store: Store | None = None) -> Run:
+        """Have an attempt made in the background; by default in the site's own store."""
         run = Run(Future())
+        used = store or self._site.store
 
         def work() -> None:
             try:
-                run.ending.set_result(self._runner.run(job, self._site.store, run.cancel, run.events.append))
+                run.ending.set_result(self._runner.run(job, used, run.cancel, run.events.append))
             except BaseException as error:
                 run.ending.set_exception(error)
 
         threading.Thread(target=work, name=job.label, daemon=True).start()
         return run
 
-    def run(self, job: Job) -> Outcome:
+    def run(self, job: Job, store: Store | None = None) -> Outcome:
         """Make an attempt."""
-        return self.start(job).outcome()
+        return self.start(job, store).outcome()
 
     def close(self) -> None:
         """Watch the cluster no more."""

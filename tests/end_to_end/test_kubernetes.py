@@ -15,8 +15,10 @@ import pytest
 from tests.end_to_end.on_cluster import ROOT, Site
 from tests.kube.made import wait_for
 from tests.runners.scripts import COPY, job, output, written
+from tests.store.gcs_server import Fault
 from translations_assets.runners.kubernetes import following
 from translations_assets.steps.job import Job
+from translations_assets.store.open import open_store
 
 pytestmark = pytest.mark.cluster
 
@@ -42,6 +44,20 @@ def test_a_step_runs_in_a_pod(site: Site) -> None:
     with site.census() as census:
         assert orchestrator.run(work).kind == "done"
         assert census.names == []
+
+
+def test_a_pod_reads_the_base_of_its_store_and_writes_the_store(site: Site) -> None:
+    """The pod is told of both by one URL; it may read the base, and no more."""
+    production = f"{site.url}-production"
+    text = open_store(production).add_bytes(b"of production")
+    site.bucket.faults.append(Fault("status", 1 << 30, "^(PATCH|DELETE) .*-production", 403))
+    store, before = open_store(site.url, production), site.bucket.names()
+    work = job(
+        store, COPY, inputs={"text/corpus": text}, command=("--text", "in/text/corpus", "--output", "out")
+    )
+    assert output(store, site.orchestrator().run(work, store)) == "of production"
+    made = {name.split("/")[0] for name in set(site.bucket.names()) - set(before)}
+    assert made == {site.namespace}
 
 
 def test_a_script_that_fails_is_told_with_its_log(site: Site) -> None:

@@ -19,15 +19,19 @@ from translations_assets.store.gcs.objects import Objects
 from translations_assets.store.gcs.store import BucketStore
 from translations_assets.store.local import LocalStore
 from translations_assets.store.memory import MemoryStore
+from translations_assets.store.overlay import OverlayStore
 
 OBJECTS = Objects(BUCKET, patience=5, pauses=(0.01, 0.1))
 
 
-@pytest.fixture(params=["local", "memory", "gcs"])
-def store(request: pytest.FixtureRequest) -> Store:
+@pytest.fixture(params=["local", "memory", "gcs", "overlay"])
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """An empty store of each kind."""
     if request.param == "memory":
         return MemoryStore()
+    if request.param == "overlay":
+        folder = tmp_path_factory.mktemp("overlay")
+        return OverlayStore(LocalStore(folder / "own"), LocalStore(folder / "base", read_only=True))
     kept: Store = request.getfixturevalue("local" if request.param == "local" else "bucket")
     return kept
 

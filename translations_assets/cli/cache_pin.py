@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from translations_assets.cli.upkeep import base_of, durable_store
 from translations_assets.project import Project
 from translations_assets.steps.errors import TranslationsError
 
@@ -22,12 +23,17 @@ def command(
     """Keep everything that a run uses, until it is unpinned."""
     from translations_assets.steps.retention import uses_of
 
-    store = Project().store
+    project = Project()
+    store = project.store
     run = whole_id(run, store.runs(), "The store has no run", "translations status")
     store.pin(run, reason)
     uses = set(uses_of(store.read_run(run) or {}))
     gone = sum(store.generation(key, generation) is None for key, generation in uses)
     lacking = f"; {gone:,} of them are not there any more" if gone else ""
+    if base := base_of(project):
+        own = durable_store(project)
+        others = sum(own.generation(*used) is None and base.generation(*used) is not None for used in uses)
+        lacking += f"; {others:,} are those of {base.url}, where this pin keeps nothing" if others else ""
     typer.echo(f"Pinned {run}: its {len(uses):,} artifacts are kept{lacking}.")
 
 

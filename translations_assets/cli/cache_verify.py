@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from translations_assets.cli.common import Json, print_json
-from translations_assets.cli.upkeep import durable_store, size
+from translations_assets.cli.upkeep import base_of, durable_store, size
 from translations_assets.project import Project
 from translations_assets.steps.errors import TranslationsError
 
@@ -41,10 +41,11 @@ def command(
     """
     from translations_assets.store.verify import verify
 
-    store = durable_store(Project())
+    project = Project()
+    store = durable_store(project)
     chosen = _sample(sample)
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
-    verified = verify(store, sample=chosen, seed=seed, progress=_Progress())
+    verified = verify(store, sample=chosen, seed=seed, progress=_Progress(), base=base_of(project))
     if json:
         print_json({**_values(verified), "sample": sample or None, "seed": None if chosen is None else seed})
     else:

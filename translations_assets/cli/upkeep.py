@@ -8,19 +8,28 @@ from translations_assets.steps.errors import TranslationsError
 
 if TYPE_CHECKING:
     from translations_assets.project import Project
+    from translations_assets.steps.protocols import Reading
     from translations_assets.store.durable import DurableStore
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def durable_store(project: Project) -> DurableStore[Any]:
-    """The project's store, in a folder or a bucket. Raises TranslationsError when it is in memory."""
+    """The project's own store, in a folder or a bucket. Raises TranslationsError when it is in memory."""
     from translations_assets.store.durable import DurableStore
+    from translations_assets.store.overlay import OverlayStore
 
-    store = project.store
+    store = project.store.own if isinstance(project.store, OverlayStore) else project.store
     if not isinstance(store, DurableStore):
         raise TranslationsError(f"The store {store.url} keeps nothing: there is nothing to look after.")
     return store
+
+
+def base_of(project: Project) -> Reading | None:
+    """The store that the project's own one stands over; None without one."""
+    from translations_assets.store.overlay import OverlayStore
+
+    return project.store.base if isinstance(project.store, OverlayStore) else None
 
 
 def size(number: float) -> str:

@@ -133,6 +133,9 @@ class Deployment(Section):
     """A deployment file."""
 
     store: str | None = Field(default=None, description="the store, `gs://bucket/path` or a folder")
+    store_base: str | None = Field(
+        default=None, description="a store to read beside it and never to write, in the same forms"
+    )
     space: str | None = Field(default=None, description="the space that refs are written to")
     runner: Literal["local", "kubernetes"] = Field(default="local", description="where steps run")
     kubernetes: Kubernetes | None = Field(default=None, description="the cluster")

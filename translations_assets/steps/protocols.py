@@ -12,13 +12,8 @@ from translations_assets.steps.job import Job, JobEvent, Outcome
 from translations_assets.steps.manifest import Blob, Manifest, Pin, Ref
 
 
-class Store(Protocol):
-    """Where finished steps live: blobs by SHA-256, manifests by key and generation, refs, logs, checkpoints.
-
-    Nothing is ever replaced: of two writers of the same thing the second finds the first's. All methods raise
-    StoreError (a message for people) when the store cannot be read or written, StoreUnreachable when that may
-    pass.
-    """
+class Reading(Protocol):
+    """What is read of a store: all that may be asked of one that only others write, see `Store`."""
 
     @property
     def url(self) -> str:
@@ -29,12 +24,6 @@ class Store(Protocol):
         """How many look-ups at once pay off: 1 where one takes no time to speak of."""
 
     # Blobs
-    def add_blob(self, path: Path) -> Blob:
-        """Store a file's contents durably and return their digest; a contents already there is not copied."""
-
-    def add_bytes(self, data: bytes) -> Blob:
-        """The same for bytes in memory."""
-
     def place_blob(self, blob: Blob, target: Path) -> None:
         """Put the contents at a path, read-only (reflink, else hard link, else copy). Raises DamagedError."""
 
@@ -54,9 +43,6 @@ class Store(Protocol):
     def generation(self, key: str, number: int) -> Manifest | None:
         """One generation of a step's manifest."""
 
-    def commit(self, manifest: Manifest) -> Manifest:
-        """Make a step finished: durable, all or nothing. Returns what counts: the first writer's manifest."""
-
     def keys(self) -> Iterator[str]:
         """Every key that has a manifest."""
 
@@ -68,6 +54,57 @@ class Store(Protocol):
 
     def read_retired(self, key: str, number: int) -> Manifest | None:
         """A retired manifest of a step's generation."""
+
+    # Logs: parts that are written once, in order
+    def read_log(self, key: str, generation: int, attempt: int, part: int = 0) -> Iterator[bytes]:
+        """The parts from number `part` on that are there now."""
+
+    def attempts(self, key: str, generation: int) -> list[int]:
+        """Numbers of the attempts that have a log, ascending."""
+
+    # Checkpoint sets of a resumable step that is not finished
+    def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
+        """Put the newest two whole sets under a folder, as writable copies; their names, oldest first."""
+
+    # Refs: what a partition's stage last was, by space
+    def spaces(self) -> Iterable[str]:
+        """The spaces that have refs."""
+
+    def refs(self, space: str, partition: str, stage: str) -> list[Ref]:
+        """A stage's refs, newest first."""
+
+    def has_refs(self, space: str, partition: str) -> Iterable[str]:
+        """The stages of a partition that have a ref."""
+
+    # Runs and pasted configs
+    def read_run(self, run: str) -> Mapping[str, Any] | None:
+        """What a run stored."""
+
+    def runs(self) -> list[str]:
+        """Ids of the runs, newest first."""
+
+    def configs(self) -> Mapping[str, str]:
+        """Name → text of the stored training configs."""
+
+
+class Store(Reading, Protocol):
+    """Where finished steps live: blobs by SHA-256, manifests by key and generation, refs, logs, checkpoints.
+
+    Nothing is ever replaced: of two writers of the same thing the second finds the first's. All methods raise
+    StoreError (a message for people) when the store cannot be read or written, StoreUnreachable when that may
+    pass.
+    """
+
+    # Blobs
+    def add_blob(self, path: Path) -> Blob:
+        """Store a file's contents durably and return their digest; a contents already there is not copied."""
+
+    def add_bytes(self, data: bytes) -> Blob:
+        """The same for bytes in memory."""
+
+    # Manifests
+    def commit(self, manifest: Manifest) -> Manifest:
+        """Make a step finished: durable, all or nothing. Returns what counts: the first writer's manifest."""
 
     def quarantine(self, blob: Blob, reason: str) -> None:
         """Put damaged contents aside, so that nobody uses them."""
@@ -101,44 +138,20 @@ class Store(Protocol):
     def append_log(self, key: str, generation: int, attempt: int, part: int, data: bytes) -> None:
         """Store one part (at most 5 s or 1 MB of log)."""
 
-    def read_log(self, key: str, generation: int, attempt: int, part: int = 0) -> Iterator[bytes]:
-        """The parts from number `part` on that are there now."""
-
-    def attempts(self, key: str, generation: int) -> list[int]:
-        """Numbers of the attempts that have a log, ascending."""
-
     # Checkpoint sets of a resumable step that is not finished
     def add_checkpoint(self, key: str, generation: int, name: str, folder: Path) -> None:
         """Store a set durably (its manifest goes last) and drop all but the newest two."""
-
-    def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
-        """Put the newest two whole sets under a folder, as writable copies; their names, oldest first."""
 
     def drop_checkpoints(self, key: str, generation: int) -> None:
         """Remove the sets of a step that has finished."""
 
     # Refs: what a partition's stage last was, by space
-    def spaces(self) -> Iterable[str]:
-        """The spaces that have refs."""
-
     def add_ref(self, ref: Ref) -> None:
         """Append a ref."""
-
-    def refs(self, space: str, partition: str, stage: str) -> list[Ref]:
-        """A stage's refs, newest first."""
-
-    def has_refs(self, space: str, partition: str) -> Iterable[str]:
-        """The stages of a partition that have a ref."""
 
     # Runs and pasted configs
     def write_run(self, run: str, value: Mapping[str, Any]) -> None:
         """Store what a run uses (replaces the run's own earlier state)."""
-
-    def read_run(self, run: str) -> Mapping[str, Any] | None:
-        """What a run stored."""
-
-    def runs(self) -> list[str]:
-        """Ids of the runs, newest first."""
 
     def pin(self, run: str, reason: str) -> None:
         """Keep what a run uses from being collected. Raises StoreError for an unknown or pinned run."""
@@ -151,9 +164,6 @@ class Store(Protocol):
 
     def add_config(self, name: str, text: str) -> None:
         """Store a training config under a name, for good; StoreError when the name has another text."""
-
-    def configs(self) -> Mapping[str, str]:
-        """Name → text of the stored training configs."""
 
 
 class Runner(Protocol):

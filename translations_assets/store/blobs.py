@@ -10,9 +10,14 @@ from typing import Generic
 from translations_assets.steps.errors import DamagedError, StoreError
 from translations_assets.steps.manifest import Blob
 from translations_assets.store.digest import digest_bytes
-from translations_assets.store.medium import Medium, P
+from translations_assets.store.medium import Medium, P, aside
 
 DIFFERENT = "the contents differ from their SHA-256 or size"
+_AGAIN = "Run again: what can be made again will be."
+_ELSEWHERE = (
+    "Tell whoever looks after it (translations cache verify), or make them again in your own: "
+    "translations train PARTITION --start STAGE."
+)
 
 
 class Blobs(ABC, Generic[P]):
@@ -81,13 +86,12 @@ class Blobs(ABC, Generic[P]):
 
     def _missing(self, blob: Blob) -> DamagedError:
         return DamagedError(
-            f"The store {self._files} has lost contents {blob.digest} ({blob.size} bytes). "
-            "Run again: what can be made again will be."
+            f"The store {self._files} has lost contents {blob.digest} ({blob.size} bytes). {_AGAIN}"
         )
 
     def _damaged(self, blob: Blob) -> DamagedError:
         self.quarantine(blob, DIFFERENT)
         return DamagedError(
             f"In the store {self._files} the contents {blob.digest} differ from their digest; they were "
-            "put aside in quarantine/. Run again: what can be made again will be."
+            f"{aside(self._files)}. {_ELSEWHERE if self._files.read_only else _AGAIN}"
         )

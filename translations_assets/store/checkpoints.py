@@ -17,6 +17,7 @@ from translations_assets.steps.manifest import Blob
 from translations_assets.store.clone import clone
 from translations_assets.store.digest import NotPlainError, digest_file
 from translations_assets.store.files import Files
+from translations_assets.store.medium import aside
 from translations_assets.store.names import original, safe
 from translations_assets.store.sealed import seal, unseal
 from translations_assets.store.warn import warn
@@ -155,7 +156,7 @@ class Checkpoints:
                 source = inside(stored, f"files/{relative}")
                 self._place_checkpoint_file(source, inside(folder, relative), blob)
         except WRONG as error:
-            warn(f"The checkpoint set {stored} is damaged, put aside in quarantine/ and not used: {error}")
+            warn(f"The checkpoint set {stored} is damaged, {aside(self._files)} and not used: {error}")
             if folder:
                 shutil.rmtree(folder, ignore_errors=True)
             self._files.set_aside(stored, str(error))

@@ -33,8 +33,8 @@ _FORMAT = b'{"format": 1}\n'
 class Files:
     """The files below a store's root. Every method raises StoreError where Python would raise OSError."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, read_only: bool = False) -> None:
+        self.root, self.read_only = root, read_only
         self._durable: set[Path] = set()  # folders whose own entries this process has made durable
         self._swept = False
         self._mark = f"{root}/{MARK}"
@@ -303,6 +303,8 @@ class Files:
 
     def set_aside(self, path: Path, reason: str) -> None:
         """Move a damaged file to `quarantine/` with the reason beside it; nothing when it is gone."""
+        if self.read_only:
+            return
         with self.telling("put aside the damaged", path):
             self._check_own(path)
             name = f"{'.'.join(path.relative_to(self.root).parts[-2:])}.{time.time_ns()}"

@@ -23,8 +23,8 @@ class LocalStore(LocalBlobs, Ownership, Checkpoints, DurableStore[Path]):
 
     _files: Files
 
-    def __init__(self, root: Path) -> None:
-        self._files = Files(root.resolve())
+    def __init__(self, root: Path, *, read_only: bool = False) -> None:
+        self._files = Files(root.resolve(), read_only)
 
     @property
     def files(self) -> Files:

@@ -39,12 +39,13 @@ class LocalBlobs(Blobs[Path]):
     def place_blob(self, blob: Blob, target: Path) -> None:
         """Put the contents at a path, read-only (reflink, else hard link, else copy), digest verified.
 
+        Of a store that is only read no hard links are made: whoever writes to one writes to the store.
         Damaged contents are put aside; raises DamagedError for them and for missing ones.
         """
         if self._files.size(self._blob_path(blob)) is None:
             raise self._missing(blob)
         with self._files.telling("place contents at", target), suppress(NotPlainError):
-            if place(self._blob_path(blob), target, link=True) == blob:
+            if place(self._blob_path(blob), target, link=not self._files.read_only) == blob:
                 return
             target.unlink()
         raise self._damaged(blob)

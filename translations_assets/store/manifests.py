@@ -10,7 +10,7 @@ from translations_assets.steps.checked import mapping
 from translations_assets.steps.errors import DamagedError, StoreError
 from translations_assets.steps.manifest import Manifest, Usage
 from translations_assets.store.blobs import Blobs
-from translations_assets.store.medium import P
+from translations_assets.store.medium import P, aside
 from translations_assets.store.names import original
 from translations_assets.store.sealed import seal, unseal
 from translations_assets.store.warn import warn
@@ -150,7 +150,7 @@ class Manifests(Blobs[P]):
         return self._files.at("retired", f"{key}.{number}.json")
 
     def _put_manifest_aside(self, path: P, reason: str) -> None:
-        warn(f"{path} is damaged ({reason}); it is put aside in quarantine/ and not used")
+        warn(f"{path} is damaged ({reason}); it is {aside(self._files)} and not used")
         try:
             self._files.set_aside(path, reason)
         except StoreError as error:  # a store that is only read from

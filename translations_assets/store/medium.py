@@ -39,6 +39,8 @@ class Medium(Protocol[P]):
     raises StoreError, StoreUnreachable when what is wrong may pass.
     """
 
+    read_only: bool  # what is damaged stays where it is
+
     @property
     def root(self) -> P:
         """What all paths begin with."""
@@ -117,7 +119,15 @@ class Medium(Protocol[P]):
         """Every symbolic link in the store, which makes none."""
 
     def set_aside(self, path: P, reason: str) -> None:
-        """Move a damaged file to `quarantine/` with the reason beside it; nothing when it is gone."""
+        """Move a damaged file to `quarantine/` with the reason beside it.
+
+        Nothing when it is gone, or the store is only read.
+        """
 
     def reserved(self, name: str, alone: bool = False) -> AbstractContextManager[bool]:
         """Hold a lock of the whole store, shared or alone; gives False when somebody else's is in the way."""
+
+
+def aside(files: Medium[P]) -> str:
+    """What becomes of a damaged file, for people."""
+    return "left there, as the store is only read" if files.read_only else "put aside in quarantine/"

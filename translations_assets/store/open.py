@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from translations_assets.steps.errors import StoreError
 from translations_assets.store.local import LocalStore
@@ -13,13 +13,32 @@ if TYPE_CHECKING:
     from translations_assets.steps.protocols import Store
 
 
-def open_store(url: str) -> Store:
+def open_store(url: str, base: str = "") -> Store:
     """The store at a plain path, `file:///…` or `gs://bucket/…`; nothing is written or asked.
 
-    Raises StoreError for anything else.
+    With a base, in the same forms, an overlay over that store, which is never written. The URL of an overlay
+    names both: `file:///…?base=…`. Raises StoreError for anything else.
     """
+    if "://" in url:
+        url, _, query = url.partition("?")
+        base = base or parse_qs(query).get("base", [""])[0]
+    own = _open(url)
+    if not base:
+        return own
+    from translations_assets.store.overlay import OverlayStore
+
+    below = _open(base, read_only=True)
+    if f"{own.url}/".startswith(f"{below.url}/") or below.url.startswith(f"{own.url}/"):
+        raise StoreError(
+            f"The store {own.url} cannot be written and its base {below.url} be left alone: one stands in "
+            "the other. Name another place for your own (TRANSLATIONS_STORE)."
+        )
+    return OverlayStore(own, below)
+
+
+def _open(url: str, read_only: bool = False) -> Store:
     if url.startswith("gs://"):
-        return _open_bucket(url)
+        return _open_bucket(url, read_only)
     if "://" not in url:
         path = Path(url)
     elif url.startswith("file:///"):
@@ -31,19 +50,23 @@ def open_store(url: str) -> Store:
         )
     if path.exists() and not path.is_dir():
         raise StoreError(f"The store must be a folder, and {path} is a file. Choose another path.")
-    return LocalStore(path)
+    if read_only and not path.exists():
+        raise StoreError(f"There is no store {path} to read (TRANSLATIONS_STORE_BASE). Is its disk mounted?")
+    return LocalStore(path, read_only=read_only)
 
 
-def _open_bucket(url: str) -> Store:
+def _open_bucket(url: str, read_only: bool) -> Store:
     """The store in a bucket, with this machine's cache of downloads where the settings name one."""
     from translations_assets.settings import download_cache
     from translations_assets.store.gcs.cached import CachedBucketStore
     from translations_assets.store.gcs.store import BucketStore
     from translations_assets.store.node_cache import NodeCache
 
-    store = BucketStore.at(url)
+    store = BucketStore.at(url, read_only=read_only)
     try:
         setting = download_cache()
     except ValueError as error:
         raise StoreError(f"The cache of downloads cannot be used: {error}.") from error
-    return CachedBucketStore(store.files.objects, NodeCache(*setting)) if setting else store
+    if setting is None:
+        return store
+    return CachedBucketStore(store.files.objects, NodeCache(*setting), read_only=read_only)

@@ -15,6 +15,7 @@ from typing import Any, Generic
 
 from translations_assets.steps.errors import StoreError
 from translations_assets.steps.manifest import Blob, Manifest, Pin, Ref, run_record
+from translations_assets.steps.protocols import Reading
 from translations_assets.steps.retention import uses_of
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.medium import P
@@ -44,9 +45,11 @@ def verify(
     sample: Sample = None,
     seed: int = 0,
     progress: Progress = lambda done, total: None,
+    base: Reading | None = None,
 ) -> Verified:
     """Check every file; of the contents re-hash all, or a sample: a number of them, or a share below 1.
 
+    What the store's base has, the store need not have (`OverlayStore`); the base is not looked through.
     `progress` is told bytes that are hashed and bytes to hash. Raises StoreError while the garbage collector
     is at work.
     """
@@ -55,7 +58,7 @@ def verify(
     with store.files.reserved(GC_LOCK) as mine:
         if not mine:
             raise StoreError(f"`translations cache gc` is at work on the store {store}. Wait for its end.")
-        return _Verification(store, sample, seed, progress).run()
+        return _Verification(store, sample, seed, progress, base).run()
 
 
 def damaged_records(store: DurableStore[P]) -> list[Problem]:
@@ -84,8 +87,10 @@ def _records(store: DurableStore[P]) -> Iterator[tuple[P, Any, Problem | None]]:
 class _Verification(Generic[P]):
     """One look at everything. `named` are the contents that must be there."""
 
-    def __init__(self, store: DurableStore[P], sample: Sample, seed: int, progress: Progress) -> None:
-        self.store, self.files, self.progress = store, store.files, progress
+    def __init__(
+        self, store: DurableStore[P], sample: Sample, seed: int, progress: Progress, base: Reading | None
+    ) -> None:
+        self.store, self.files, self.progress, self.base = store, store.files, progress, base
         self.sample, self.random = sample, random.Random(seed)
         self.result = Verified()
         self.named: dict[bytes, int] = {}
@@ -167,7 +172,7 @@ class _Verification(Generic[P]):
     def _missing_manifest(self, key: str, number: int, reason: str) -> None:
         self.known.add((key, number))
         path = self.store.manifest_file(key, number)
-        if self.files.size(path) is None:
+        if self.files.size(path) is None and not (self.base and self.base.generation(key, number)):
             self._problem("missing", path, reason)
 
     def _configs(self) -> None:
@@ -252,7 +257,8 @@ class _Verification(Generic[P]):
 
     def _missing_blob(self, name: bytes, size: int) -> None:
         path = self._blob(name)
-        if self.files.size(path) is None:
+        elsewhere = self.base and self.base.has_blob(Blob(name.hex(), size))
+        if self.files.size(path) is None and not elsewhere:
             reason = f"contents of {size} bytes that are named"
             self.result.problems.append(Problem("missing", self._name_of(path), reason, contents=name.hex()))
 

@@ -66,7 +66,7 @@ def try_to_fetch(store: str, digest: str) -> tuple[bytes | None, str]:
 
 
 def read(store: str, name: str) -> bytes:
-    """A file or an object of the store."""
+    """A file or an object of the store; of one over another, what pods are told stands in its own part."""
     url = urlsplit(store)
     if url.scheme == "file":  # a volume that is shared with the orchestrator
         return (Path(unquote(url.path)) / name).read_bytes()

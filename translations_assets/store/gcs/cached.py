@@ -13,8 +13,8 @@ from translations_assets.store.node_cache import NodeCache
 class CachedBucketStore(BucketStore):
     """A `BucketStore` that keeps in a cache what it places on this machine."""
 
-    def __init__(self, objects: Objects, cache: NodeCache) -> None:
-        super().__init__(objects)
+    def __init__(self, objects: Objects, cache: NodeCache, *, read_only: bool = False) -> None:
+        super().__init__(objects, read_only=read_only)
         self._cache = cache
 
     def add_blob(self, path: Path) -> Blob:

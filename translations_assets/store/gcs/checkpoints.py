@@ -25,6 +25,7 @@ from translations_assets.store.checkpoints import (
 from translations_assets.store.gcs.files import BucketFiles
 from translations_assets.store.gcs.leases import Leases
 from translations_assets.store.gcs.transfer import digests_of, download, telling, upload
+from translations_assets.store.medium import aside
 from translations_assets.store.names import original, safe
 from translations_assets.store.sealed import seal
 from translations_assets.store.warn import warn
@@ -134,7 +135,7 @@ class BucketCheckpoints:
                 place = inside(folder, relative)
                 self._place_file(inside(stored, f"files/{relative}"), place, Blob.from_dict(saved))
         except WRONG as error:
-            warn(f"The checkpoint set {stored} is damaged, put aside in quarantine/ and not used: {error}")
+            warn(f"The checkpoint set {stored} is damaged, {aside(self._files)} and not used: {error}")
             if folder:
                 shutil.rmtree(folder, ignore_errors=True)
             self._files.set_aside(stored, str(error))

@@ -27,8 +27,8 @@ _LOOK = 2.0
 class BucketFiles:
     """The files below a bucket's prefix; see `medium.Medium`. Folders exist while they hold something."""
 
-    def __init__(self, objects: Objects, leases: Leases) -> None:
-        self.objects, self._leases = objects, leases
+    def __init__(self, objects: Objects, leases: Leases, read_only: bool = False) -> None:
+        self.objects, self._leases, self.read_only = objects, leases, read_only
         self.root = PurePosixPath()
         self._lost = ""  # why the store's lock was lost, if it was
 
@@ -157,6 +157,8 @@ class BucketFiles:
 
     def set_aside(self, path: PurePosixPath, reason: str) -> None:
         """Move a damaged file, or a folder, to `quarantine/` with the reason beside it."""
+        if self.read_only:
+            return
         target = PurePosixPath("quarantine", f"{'.'.join(path.parts[-2:])}.{time.time_ns()}")
         below = {found.name: f"{target}{found.name.removeprefix(str(path))}" for found in self._below(path)}
         if not below:

@@ -27,18 +27,18 @@ class BucketStore(BucketBlobs, BucketCheckpoints, DurableStore[PurePosixPath]):
 
     _files: BucketFiles
 
-    def __init__(self, objects: Objects, leases: Leases | None = None) -> None:
+    def __init__(self, objects: Objects, leases: Leases | None = None, *, read_only: bool = False) -> None:
         self._leases = leases or Leases(objects)
-        self._files = BucketFiles(objects, self._leases)
+        self._files = BucketFiles(objects, self._leases, read_only)
 
     @classmethod
-    def at(cls, url: str) -> BucketStore:
+    def at(cls, url: str, *, read_only: bool = False) -> BucketStore:
         """The store at `gs://bucket/prefix`; nothing is asked of the service. Raises StoreError otherwise."""
         parts = urlsplit(url)
         if parts.scheme != "gs" or not parts.netloc:
             raise StoreError(f"{url} names no bucket. Give one: gs://bucket or gs://bucket/folder.")
         folder = parts.path.strip("/")
-        return cls(Objects(parts.netloc, f"{folder}/" if folder else ""))
+        return cls(Objects(parts.netloc, f"{folder}/" if folder else ""), read_only=read_only)
 
     @property
     def files(self) -> BucketFiles:

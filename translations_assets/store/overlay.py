@@ -1,0 +1,226 @@
+"""A store of one's own over another one, such as production's, which is read and never written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from heapq import merge
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from translations_assets.steps.errors import StoreError
+from translations_assets.steps.manifest import Blob, Manifest, Pin, Ref
+from translations_assets.steps.protocols import Reading, Store
+
+
+class OverlayStore:
+    """A `Store` whose reading looks in both, in one's own first, and whose writing is all in one's own.
+
+    Nobody who writes the base knows of us: no contents there are touched, nothing is locked or waited for.
+    Who works on a step, and what is pinned, is a matter of one's own store alone.
+    """
+
+    def __init__(self, own: Store, base: Reading) -> None:
+        self.own, self.base = own, base
+
+    @property
+    def url(self) -> str:
+        """What `open_store` opens both by."""
+        return f"{self.own.url}?{urlencode({'base': self.base.url})}"
+
+    @property
+    def look_ups(self) -> int:
+        """How many look-ups at once pay off."""
+        return max(self.own.look_ups, self.base.look_ups)
+
+    # Blobs: what is made here stands here, also when the base has it, which may collect it
+    def add_blob(self, path: Path) -> Blob:
+        """Store a file's contents in one's own store."""
+        return self.own.add_blob(path)
+
+    def add_bytes(self, data: bytes) -> Blob:
+        """The same for bytes in memory."""
+        return self.own.add_bytes(data)
+
+    def place_blob(self, blob: Blob, target: Path) -> None:
+        """Put the contents at a path, read-only. Raises DamagedError."""
+        self._holder(blob).place_blob(blob, target)
+
+    def read_blob(self, blob: Blob) -> bytes:
+        """The contents, digest verified. Raises DamagedError."""
+        return self._holder(blob).read_blob(blob)
+
+    def has_blob(self, blob: Blob) -> bool:
+        """Whether one of the two has the contents, with the right size."""
+        return self.own.has_blob(blob) or self.base.has_blob(blob)
+
+    def quarantine(self, blob: Blob, reason: str) -> None:
+        """Put damaged contents of one's own store aside."""
+        self.own.quarantine(blob, reason)
+
+    def _holder(self, blob: Blob) -> Reading:
+        return self.own if self.own.has_blob(blob) or not self.base.has_blob(blob) else self.base
+
+    # Manifests
+    def latest(self, key: str) -> Manifest | None:
+        """The highest generation in either; one's own when both have it."""
+        own, base = self.own.latest(key), self.base.latest(key)
+        return base if base and (own is None or base.generation > own.generation) else own
+
+    def has_damaged(self, key: str) -> bool:
+        """Whether a manifest of the step was damaged and put aside, in either."""
+        return self.own.has_damaged(key) or self.base.has_damaged(key)
+
+    def generation(self, key: str, number: int) -> Manifest | None:
+        """One generation of a step's manifest."""
+        return self.own.generation(key, number) or self.base.generation(key, number)
+
+    def commit(self, manifest: Manifest) -> Manifest:
+        """Make a step finished in one's own store. Returns what counts: the first writer's manifest."""
+        return self.own.commit(manifest)
+
+    def keys(self) -> Iterator[str]:
+        """Every key that has a manifest in either."""
+        return iter(dict.fromkeys(merge(self.own.keys(), self.base.keys())))
+
+    def manifests(self) -> Iterator[Manifest]:
+        """Every whole manifest, by key; of two of one generation one's own."""
+        return _first(merge(self.own.manifests(), self.base.manifests(), key=_name))
+
+    def retired(self) -> Iterator[Manifest]:
+        """Manifests of collected artifacts, in either."""
+        yield from self.own.retired()
+        yield from self.base.retired()
+
+    def read_retired(self, key: str, number: int) -> Manifest | None:
+        """A retired manifest of a step's generation."""
+        return self.own.read_retired(key, number) or self.base.read_retired(key, number)
+
+    # One owner at a time, among those who share one's own store
+    def lock(
+        self, key: str, generation: int, lost: Callable[[str], None] | None = None
+    ) -> AbstractContextManager[bool]:
+        """Try to become the owner of a step's generation."""
+        return self.own.lock(key, generation, lost)
+
+    def is_owned(self, key: str, generation: int) -> bool:
+        """Whether somebody owns a step's generation now."""
+        return self.own.is_owned(key, generation)
+
+    def disown(self, finished: Collection[tuple[str, int]]) -> None:
+        """Remove what owners of finished steps left who were killed."""
+        self.own.disown(finished)
+
+    def waiting(self, key: str, generation: int) -> AbstractContextManager[None]:
+        """Be counted among those who want a step's result."""
+        return self.own.waiting(key, generation)
+
+    def waiters(self, key: str, generation: int) -> int:
+        """How many want a step's result now."""
+        return self.own.waiters(key, generation)
+
+    # Logs: an attempt's stands in one of the two, as the numbers of ours go on from the base's
+    def append_log(self, key: str, generation: int, attempt: int, part: int, data: bytes) -> None:
+        """Store one part."""
+        self.own.append_log(key, generation, attempt, part, data)
+
+    def read_log(self, key: str, generation: int, attempt: int, part: int = 0) -> Iterator[bytes]:
+        """The parts from number `part` on that are there now."""
+        ours = attempt in self.own.attempts(key, generation)
+        return (self.own if ours else self.base).read_log(key, generation, attempt, part)
+
+    def attempts(self, key: str, generation: int) -> list[int]:
+        """Numbers of the attempts that have a log, ascending."""
+        return sorted({*self.own.attempts(key, generation), *self.base.attempts(key, generation)})
+
+    # Checkpoint sets
+    def add_checkpoint(self, key: str, generation: int, name: str, folder: Path) -> None:
+        """Store a set in one's own store."""
+        self.own.add_checkpoint(key, generation, name, folder)
+
+    def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
+        """Put one's own newest two whole sets under a folder, or, when there are none, the base's.
+
+        A training that stands still there is gone on with here: the same key is the same training.
+        """
+        own = self.own.place_checkpoints(key, generation, target)
+        return own or self.base.place_checkpoints(key, generation, target)
+
+    def drop_checkpoints(self, key: str, generation: int) -> None:
+        """Remove one's own sets of a step that has finished."""
+        self.own.drop_checkpoints(key, generation)
+
+    # Refs
+    def spaces(self) -> Iterable[str]:
+        """The spaces that have refs."""
+        return sorted({*self.own.spaces(), *self.base.spaces()})
+
+    def add_ref(self, ref: Ref) -> None:
+        """Append a ref to one's own."""
+        self.own.add_ref(ref)
+
+    def refs(self, space: str, partition: str, stage: str) -> list[Ref]:
+        """A stage's refs, newest first, one's own before the base's."""
+        return [*self.own.refs(space, partition, stage), *self.base.refs(space, partition, stage)]
+
+    def has_refs(self, space: str, partition: str) -> Iterable[str]:
+        """The stages of a partition that have a ref."""
+        return sorted({*self.own.has_refs(space, partition), *self.base.has_refs(space, partition)})
+
+    # Runs and pasted configs
+    def write_run(self, run: str, value: Mapping[str, Any]) -> None:
+        """Store what a run uses."""
+        self.own.write_run(run, value)
+
+    def read_run(self, run: str) -> Mapping[str, Any] | None:
+        """What a run stored."""
+        record = self.own.read_run(run)
+        return self.base.read_run(run) if record is None else record
+
+    def runs(self) -> list[str]:
+        """Ids of the runs, newest first, one's own before the base's."""
+        return list(dict.fromkeys([*self.own.runs(), *self.base.runs()]))
+
+    def pin(self, run: str, reason: str) -> None:
+        """Keep what a run of one's own uses from being collected in one's own store."""
+        if self.own.read_run(run) is None and self.base.read_run(run) is not None:
+            raise StoreError(
+                f"The run {run} is one of {self.base.url}, which is only read: whoever looks after that "
+                "store pins it there."
+            )
+        self.own.pin(run, reason)
+
+    def unpin(self, run: str) -> None:
+        """Let what a run uses be collected again."""
+        self.own.unpin(run)
+
+    def pins(self) -> Mapping[str, Pin]:
+        """The pinned runs of one's own store."""
+        return self.own.pins()
+
+    def add_config(self, name: str, text: str) -> None:
+        """Store a training config, for good; StoreError when the name has another text, in either."""
+        if self.base.configs().get(name, text) != text:
+            raise StoreError(
+                f"There is another training config named {name} in the store {self.base.url}, and configs "
+                "are never replaced. Choose another name."
+            )
+        self.own.add_config(name, text)
+
+    def configs(self) -> Mapping[str, str]:
+        """Name → text of the stored training configs."""
+        return dict(sorted({**self.base.configs(), **self.own.configs()}.items()))
+
+
+def _name(manifest: Manifest) -> tuple[str, int]:
+    return manifest.key, manifest.generation
+
+
+def _first(manifests: Iterable[Manifest]) -> Iterator[Manifest]:
+    """Manifests in order, of those of one name the first."""
+    last = None
+    for manifest in manifests:
+        if _name(manifest) != last:
+            last = _name(manifest)
+            yield manifest
