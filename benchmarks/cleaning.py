@@ -27,6 +27,7 @@ from pipeline.clean.filtering.filter_file import read_filter_file
 from pipeline.clean.filtering.lengths import letter_table
 from pipeline.clean.filtering.opuscleaner import OpusCleaner
 from pipeline.clean.filtering.registry import make_filters
+from pipeline.clean.identification import Heli
 from pipeline.clean.rules import Tokens, mono_filters
 from pipeline.common.lines import write_lines
 from tests.pipeline.clean.filtering.opuscleaner import FILTERS, filter_file, ours, resources, theirs
@@ -84,16 +85,11 @@ def _time_script(filters: Path, pairs: Sequence[Pair], folder: Path, threads: in
 def _time_mono(lines: Sequence[str], folder: Path, threads: int) -> None:
     write_lines(folder / "mono.ru.zst", lines)
     alphabets = json.loads((FILTERS / "alphabets.json").read_text(encoding="utf-8"))
-    filters = mono_filters(Tokens(unspaced=False, most=200), letter_table(alphabets["ru"]), _AnyLanguage())
+    filters = mono_filters(
+        Tokens(unspaced=False, most=200), letter_table(alphabets["ru"]), Heli([], "Cyrillic")
+    )
     work = partial(clean, [folder / "mono.ru.zst"], FilterCleaner(filters), ["mono.ru.zst"], folder / "mono")
     _time("lines", len(lines), sum(map(len, lines)), threads, work)
-
-
-class _AnyLanguage:
-    """An identifier to which no line is in another language."""
-
-    def others(self, lines: Sequence[str], side: int) -> list[bool]:
-        return [False] * len(lines)
 
 
 def _time(what: str, number: int, characters: int, threads: int, work: Callable[[], None]) -> None:

@@ -122,16 +122,11 @@ TRAPS = {
     "decoding in 8 bits depends on the batch": {
         MARIAN: ["test_a_quantised_model_is_decoded_with_its_shortlist_and_fixed_batches"],
     },
-    "py3langid takes short lines for other languages": {
-        "pipeline/clean/test_language": [
-            "test_the_known_traps_are_shorter_than_what_is_judged",
-            "test_languages_that_look_alike_do_not_count_against_each_other",
-            "test_pipeline_codes_become_the_identifiers",
-            "test_sentences_of_the_language_are_not",
-        ],
+    "identifiers take short lines and names for other languages": {
         "pipeline/clean/test_identification": [
-            "test_offline_needs_twenty_letters",
-            "test_short_lines_are_never_foreign",
+            "test_names_are_no_evidence",
+            "test_short_lines_are_undecided",
+            "test_what_is_decided",
         ],
     },
     "eflomal has neither symmetrisation nor lexical extraction, and minds empty lines": {

@@ -1,40 +1,28 @@
-"""Which languages a sample of lines is in, by py3langid."""
+"""Which languages a sample of lines is in."""
 
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.clean.alphabet import letters
-from pipeline.clean.language import MIN_LETTERS, confusable, identifier, known_code
+from pipeline.clean.identification import Identifier, is_decided
 
 SAMPLES = 5
 SAMPLE_CHARACTERS = 300
 
 
-def language_numbers(lines: Sequence[str], lang: str) -> dict[str, Any]:
-    """How many lines the identifier takes for another language than `lang` or those like it.
+def language_numbers(lines: Sequence[str], identifier: Identifier, script: str) -> dict[str, Any]:
+    """How many lines are in another language than the identifier's, and which; script as `is_decided` has it.
 
-    Lines with few letters are not asked. `identified_as` is None for a language that it does not know.
+    Lines with few letters are not asked. `identified_as` is None for a language that the identifier lacks.
     """
-    code = known_code(lang)
-    if code is None:
-        return {"identified_as": None, "asked": 0, "other": 0, "share": 0.0, "guesses": {}, "samples": []}
-    expected, guesses, samples, asked = confusable(code), Counter[str](), list[list[str]](), 0
-    for line in lines:
-        if letters(line) < MIN_LETTERS:
-            continue
-        asked += 1
-        guess = identifier().classify(line)[0]
-        if guess not in expected:
-            guesses[guess] += 1
-            if len(samples) < SAMPLES:
-                samples.append([guess, line[:SAMPLE_CHARACTERS]])
-    other = guesses.total()
+    asked = [line for line in lines if is_decided(line, script)] if identifier.labels else []
+    others = [(label, line) for label, line in zip(identifier.others(asked), asked, strict=True) if label]
+    guesses = Counter(label for label, _ in others)
     return {
-        "identified_as": code,
-        "asked": asked,
-        "other": other,
-        "share": round(other / asked, 6) if asked else 0.0,
+        "identified_as": " ".join(sorted(identifier.labels)) or None,
+        "asked": len(asked),
+        "other": len(others),
+        "share": round(len(others) / len(asked), 6) if asked else 0.0,
         "guesses": dict(sorted(guesses.items(), key=lambda guess: (-guess[1], guess[0]))[:10]),
-        "samples": samples,
+        "samples": [[label, line[:SAMPLE_CHARACTERS]] for label, line in others[:SAMPLES]],
     }

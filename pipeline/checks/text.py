@@ -6,11 +6,12 @@
 writes numbers.json:
 
     lines         how many there are
-    sides         of each text: empty lines; with --identify the languages that py3langid finds in a sample
-                  of 2,000 lines; with --held-out-… lines that are held out, of those with at least five
-                  words there: exact (NFC, white space collapsed), with the same letters (case,
-                  punctuation, digits, white space aside), or similar (most three-letter sequences
-                  agree), the latter two of some length
+    sides         of each text: empty lines; with --scripts the languages of a sample of 2,000 lines, by
+                  HeLI-OTS or --language-model-…, as `pipeline.clean` tells them (--labels-… are the text's
+                  own); with --held-out-… lines that are held out, of those with at least five words
+                  there: exact (NFC, white space collapsed), with the same letters (case, punctuation,
+                  digits, white space aside), or similar (most three-letter sequences agree), the latter
+                  two of some length
     held_out_pairs  with --whole-pairs: pairs that are held out as a whole, however short
     duplicates    the share of lines (pairs) whose letters are those of an earlier one
     copied        pairs whose sides have the same letters
@@ -37,6 +38,7 @@ from pipeline.checks.languages import language_numbers
 from pipeline.checks.letters import Letters, read_blocks
 from pipeline.checks.pairs import Pairs, add_repetitions
 from pipeline.checks.repetitions import Repetitions
+from pipeline.clean.identification import Identifier, make_identifier
 from pipeline.common.errors import InputError
 from pipeline.common.sampling import Reservoir
 from pipeline.common.script import run, write_json
@@ -50,31 +52,45 @@ LANGUAGE_SAMPLE = 2_000
 class Side:
     """The numbers of one text."""
 
-    def __init__(self, lang: str, held_out: Sequence[Path], identify: bool, seed: int) -> None:
+    def __init__(self, lang: str, held_out: Sequence[Path], languages: "Languages | None") -> None:
         self._lang = lang
         self._empty = 0
         self._overlap = Overlap(HeldOut(held_out, lang)) if held_out else None
-        self._sample: Reservoir[str] | None = (
-            Reservoir(LANGUAGE_SAMPLE, f"language {seed}") if identify else None
-        )
+        self._languages = languages
 
     def add(self, lines: Sequence[str], letters: Letters) -> None:
         """Add a block of lines."""
         self._empty += sum(not lines[line].strip() for line in np.flatnonzero(letters.lengths == 0).tolist())
-        if self._sample:
-            for line in lines:
-                self._sample.add(line)
+        if self._languages:
+            self._languages.add(lines)
         if self._overlap:
             self._overlap.add(lines, letters)
 
     def to_json(self) -> dict[str, Any]:
         """What was found."""
         numbers: dict[str, Any] = {"lang": self._lang, "empty": self._empty}
-        if self._sample:
-            numbers["language"] = language_numbers(self._sample.items(), self._lang)
+        if self._languages:
+            numbers["language"] = self._languages.to_json()
         if self._overlap:
             numbers["held_out"] = self._overlap.to_json()
         return numbers
+
+
+class Languages:
+    """The languages of a sample of a text's lines."""
+
+    def __init__(self, identifier: Identifier, script: str, seed: int) -> None:
+        self._identifier, self._script = identifier, script
+        self._sample: Reservoir[str] = Reservoir(LANGUAGE_SAMPLE, f"language {seed}")
+
+    def add(self, lines: Sequence[str]) -> None:
+        """Add a block of lines."""
+        for line in lines:
+            self._sample.add(line)
+
+    def to_json(self) -> dict[str, Any]:
+        """What was found."""
+        return language_numbers(self._sample.items(), self._identifier, self._script)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -84,6 +100,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         raise InputError("Give one text and its language with --texts and --langs, or two of each.")
     if args.whole_pairs and len(args.texts) != 2:
         raise InputError("--whole-pairs is for two parallel texts.")
+    if args.scripts and len(args.scripts) != len(args.texts):
+        raise InputError("Give the script of each text with --scripts.")
     with staged(args.output) as (output, _):
         numbers = text_numbers(args)
         if not numbers["lines"]:
@@ -95,7 +113,8 @@ def text_numbers(args: argparse.Namespace) -> dict[str, Any]:
     """Read the texts and count."""
     held_out = (args.held_out_first, args.held_out_second)
     sides = [
-        Side(lang, files, args.identify, args.seed) for lang, files in zip(args.langs, held_out, strict=False)
+        Side(lang, files, languages)
+        for lang, files, languages in zip(args.langs, held_out, _languages(args), strict=False)
     ]
     repetitions = Repetitions()
     pairs = Pairs(args.seed) if len(args.texts) > 1 else None
@@ -121,6 +140,18 @@ def text_numbers(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def _languages(args: argparse.Namespace) -> "list[Languages | None]":
+    """For each text what tells its lines' languages, if that is asked."""
+    if not args.scripts:
+        return [None] * len(args.texts)
+    labels = (args.labels_first, args.labels_second)
+    models = (args.language_model_first, args.language_model_second)
+    return [
+        Languages(make_identifier(own, script, model), script, args.seed)
+        for own, script, model in zip(labels, args.scripts, models, strict=False)
+    ]
+
+
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
@@ -136,7 +167,10 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help="look for held-out pairs, too; not in a model's translations",
     )
-    add("--identify", action="store_true", help="identify the languages of a sample of the lines")
+    add("--scripts", nargs="*", default=[], help="Unicode's name of each text's script; identifies languages")
+    for text in ("first", "second"):
+        add(f"--labels-{text}", nargs="*", default=[], help=f"labels of the {text} text's language, e.g. rus")
+        add(f"--language-model-{text}", type=Path, help="model of fastText that has them, not HeLI-OTS")
     add("--seed", required=True, type=int, help="seed of the samples")
     add("--output", required=True, type=Path, help="new folder for numbers.json")
     return parser.parse_args(argv)

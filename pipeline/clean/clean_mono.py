@@ -15,8 +15,8 @@ first one broken is the reason that is counted. A token is a word, or a characte
     long_word        a word of more than 150 characters; not with --unspaced
     ratio_alpha      under 40 % of the tokens begin with a letter of the language
     ratio_chars      under 50 % of the characters that are not spaces are letters of the language
-    other_language   another language, as py3langid sees it, offline: never for fewer than 20 letters, nor for
-                     look-alike languages; with --language-model as that model of fastText sees it
+    other_language   another language, as HeLI-OTS sees it, offline, or the model of fastText that
+                     --language-model names; never for fewer than 20 letters (8 of Chinese and Japanese)
 
 The two ratios are asked of languages of which --alphabets knows the letters.
 
@@ -34,7 +34,7 @@ from pipeline.clean.cleaning import clean
 from pipeline.clean.filtering.block import Table
 from pipeline.clean.filtering.cleaner import FilterCleaner
 from pipeline.clean.filtering.lengths import letter_table
-from pipeline.clean.identification import FastText, Identifier, Offline
+from pipeline.clean.identification import make_identifier
 from pipeline.clean.rules import Tokens, mono_filters
 from pipeline.common.script import run
 
@@ -54,7 +54,14 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--max-tokens", required=True, type=positive, help="most tokens of a line")
     parser.add_argument("--language-model", type=Path, help="model of fastText that identifies languages")
-    parser.add_argument("--labels", nargs="*", default=[], help="its labels for the language, e.g. rus_Cyrl")
+    parser.add_argument(
+        "--labels", nargs="*", default=[], help="the language's labels in it, or in HeLI-OTS, e.g. rus"
+    )
+    parser.add_argument(
+        "--believe-always",
+        action="store_true",
+        help="believe the model of short lines, and when it is unsure",
+    )
     parser.add_argument("--output", required=True, type=Path, help="new folder for the result")
     return parser.parse_args(argv)
 
@@ -64,7 +71,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     tokens = Tokens(args.unspaced, args.max_tokens)
     logger.info("cleaning %s as %s, %s", args.text, args.lang, tokens)
-    cleaner = FilterCleaner(mono_filters(tokens, _letters(args), _identifier(args)))
+    identifier = make_identifier(args.labels, args.script, args.language_model, args.believe_always)
+    cleaner = FilterCleaner(mono_filters(tokens, _letters(args), identifier))
     clean([args.text], cleaner, [f"mono.{args.lang}.zst"], args.output)
 
 
@@ -75,12 +83,6 @@ def _letters(args: argparse.Namespace) -> Table | None:
         return letter_table(alphabets[alphabet])
     logger.warning("the letters of %r are not known, so their share is not asked", alphabet)
     return None
-
-
-def _identifier(args: argparse.Namespace) -> Identifier:
-    if args.language_model:
-        return FastText(args.language_model, [args.labels])
-    return Offline([(args.lang, args.script)])
 
 
 if __name__ == "__main__":

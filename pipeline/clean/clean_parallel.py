@@ -13,9 +13,9 @@ space and entities, lengths, the share of letters, numbers, web addresses, wiki 
 substitutions. Lines of more than 25,000 characters are dropped before (too_long); tabs and carriage returns
 become spaces.
 
-Languages are told apart, where the file has `fasttext_filter`, by the model of fastText that
---language-model names. Without it by py3langid, offline: a line of 20 letters and more is dropped when it
-clearly is in another language.
+Languages are told apart, where the file has `fasttext_filter`, by HeLI-OTS, offline, or for each side by
+the model of fastText that --src-language-model and --trg-language-model name. A line of fewer than 20
+letters (8 of Chinese and Japanese) is never dropped for its language, unless --believe-always is given.
 
 Filters of OpusCleaner that are not made anew here are run by OpusCleaner itself, more slowly, in an
 environment that is made from --opuscleaner-lock when it is first needed.
@@ -34,7 +34,7 @@ from pipeline.clean.cleaning import clean
 from pipeline.clean.filtering.cleaner import FilterCleaner
 from pipeline.clean.filtering.filter_file import FilterStep, read_filter_file
 from pipeline.clean.filtering.registry import Resources, make_filters
-from pipeline.clean.identification import FastText, Identifier, Offline
+from pipeline.clean.identification import Identifier, make_identifier
 from pipeline.common.environments import interpreter
 from pipeline.common.lines import read_lines
 from pipeline.common.script import run
@@ -57,7 +57,12 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
             f"--{side}-labels",
             nargs="*",
             default=[],
-            help=f"labels of --language-model for the {text} language",
+            help=f"the {text} language's labels in its model, or in HeLI-OTS, e.g. rus",
+        )
+        parser.add_argument(
+            f"--{side}-language-model",
+            type=Path,
+            help=f"model of fastText that identifies the {text} language",
         )
         parser.add_argument(
             f"--corpus-{side}", required=True, type=Path, help=f"{text} side, a sentence a line"
@@ -69,7 +74,11 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--alphabets", required=True, type=Path, help="letters of each language, JSON")
     parser.add_argument("--currencies", required=True, type=Path, help="codes of each currency sign, JSON")
     parser.add_argument("--patterns", type=Path, nargs="*", default=[], help="files of frequent patterns")
-    parser.add_argument("--language-model", type=Path, help="model of fastText that identifies languages")
+    parser.add_argument(
+        "--believe-always",
+        action="store_true",
+        help="believe the models of short lines, and when they are unsure",
+    )
     parser.add_argument(
         "--opuscleaner-lock", type=Path, help="lock of OpusCleaner's environment, for filters that need it"
     )
@@ -88,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         alphabets=json.loads(args.alphabets.read_text(encoding="utf-8")),
         currencies=json.loads(args.currencies.read_text(encoding="utf-8")),
         patterns={path.name: list(read_lines(path)) for path in args.patterns},
-        identifier=partial(_identifier, args),
+        identifiers=partial(_identifiers, args),
         codes=codes,
         opuscleaner=partial(interpreter, args.opuscleaner_lock) if args.opuscleaner_lock else None,
     )
@@ -100,10 +109,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     clean((args.corpus_src, args.corpus_trg), cleaner, names, args.output)
 
 
-def _identifier(args: argparse.Namespace) -> Identifier:
-    if args.language_model:
-        return FastText(args.language_model, (args.src_labels, args.trg_labels))
-    return Offline(((args.src, args.src_script), (args.trg, args.trg_script)))
+def _identifiers(args: argparse.Namespace) -> Sequence[Identifier]:
+    always = args.believe_always
+    return (
+        make_identifier(args.src_labels, args.src_script, args.src_language_model, always),
+        make_identifier(args.trg_labels, args.trg_script, args.trg_language_model, always),
+    )
 
 
 if __name__ == "__main__":

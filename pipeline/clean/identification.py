@@ -1,69 +1,164 @@
-"""What tells lines of another language: fastText's models, or py3langid, offline.
+"""What tells lines of another language: HeLI-OTS, which needs no network, or a model of fastText.
 
-fastText's models are those that OpusCleaner names: lid.176 (`small`, `large`), NLLB's (`nllb`) and OpenLID's
-(`openlid-v2`). They label a line as in `__label__eng_Latn` or `__label__en`.
+Each is asked about one language, by the labels that it has for it. Few letters tell little ("Hello." looks
+Yakut, "Да." Komi): a line of fewer than 20 letters (8 of Chinese and Japanese, of which one is nearly a word)
+is undecided, and an undecided line is never said to be in another language.
 """
 
+import logging
+import os
 from collections.abc import Collection, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from pipeline.clean.alphabet import check_script, letters_of
-from pipeline.clean.language import MIN_LETTERS, is_foreign, known_code, log_coverage
+from pipeline.clean.alphabet import check_script, letters
 from pipeline.common.errors import InputError
 
+logger = logging.getLogger(__name__)
+
+MIN_LETTERS = 20
+MIN_CHARACTERS = 8
+WORDS_IN_CHARACTERS = ("Han", "Japanese")
+
+# HeLI's scores are costs: the mean of -log10 of the relative frequencies of a line's words or n-grams.
+# `benchmarks.languages` prints what these choices drop and keep.
+# By how much the expected one must cost more than the cheapest in lines of the fewest letters that are
+# decided, in those of twice as many by half of that, as the sum over the letters counts; and at least.
+EVIDENCE = 0.5
+MARGIN = 0.1
+ENGLISH_MARGIN = 0.5  # for English, as names and terms in English stand in text of all languages
+CANDIDATES = (
+    40  # labels of which costs are asked, dialects apart; one beyond them costs what the last of them does
+)
+
+LEAST_PROBABILITY = 0.5  # of a model of fastText's label, to be believed
 _LABEL = "__label__"
 
 
 class Identifier(Protocol):
-    """Tells lines of another language; sides are numbered from 0, in the order of the corpus."""
+    """Tells lines of other languages than one; without labels it does not know that one, and tells none."""
 
-    def others(self, lines: Sequence[str], side: int) -> list[bool]:
-        """For each line whether it is in another language than that of the side."""
+    @property
+    def labels(self) -> frozenset[str]:
+        """The labels that are the language."""
+
+    def others(self, lines: Sequence[str]) -> list[str]:
+        """For each line the label of the other language that it is in; empty if none, or if undecided."""
 
 
-class Offline:
-    """py3langid, which is asked about lines of 20 letters and more, and believed when it is sure.
+def is_decided(line: str, script: str) -> bool:
+    """Whether a line has letters enough to tell a language of this script (Unicode's name) from others."""
+    return len(line) >= _least(script) and letters(line) >= _least(script)
 
-    languages  code and script of each side. Raises InputError for an unknown script.
+
+def _least(script: str) -> int:
+    return MIN_CHARACTERS if script in WORDS_IN_CHARACTERS else MIN_LETTERS
+
+
+class Heli:
+    """HeLI-OTS 2 (Jauhiainen et al., 2022) by heliport: 220 languages, without a network.
+
+    It is asked twice: which language is likeliest, and if that is another one, whether the expected one is so
+    much less likely that neither names nor loanwords explain it.
+
+    labels  of the language, ISO 639-3; those that HeLI does not have are ignored, and with none left every
+            line is undecided
+    script  Unicode's name of the language's script. Raises InputError for an unknown one.
     """
 
-    def __init__(self, languages: Sequence[tuple[str, str]]) -> None:
-        for code, script in languages:
-            check_script(script)
-            log_coverage(code)
-        self._languages = languages
+    def __init__(self, labels: Collection[str], script: str) -> None:
+        check_script(script)
+        self._script = script
+        self.labels = _known(labels, _heli().get_confidence_all() if labels else (), "HeLI-OTS")
 
-    def others(self, lines: Sequence[str], side: int) -> list[bool]:
-        """For each line whether it clearly is in another language than that of the side."""
-        lang, script = self._languages[side]
-        code = known_code(lang)
-        if code is None:
-            return [False] * len(lines)
-        return [letters_of(script, line) >= MIN_LETTERS and is_foreign(line, code) for line in lines]
+    def others(self, lines: Sequence[str]) -> list[str]:
+        """For each line the label of the other language that it clearly is in, or nothing."""
+        return [self._other(line) for line in lines] if self.labels else [""] * len(lines)
+
+    def _other(self, line: str) -> str:
+        likeliest = _heli().identify(line, ignore_confidence=True)
+        if likeliest in self.labels or not is_decided(line, self._script):
+            return ""
+        costs = dict(_heli().identify_topk_with_score(line, CANDIDATES))
+        best = min(costs, key=lambda label: costs[label])
+        ours = min((costs[label] for label in self.labels if label in costs), default=max(costs.values()))
+        margin = ENGLISH_MARGIN if best == "eng" else MARGIN
+        margin = max(margin, EVIDENCE * _least(self._script) / letters(line))
+        return best if ours - costs[best] >= margin else ""
 
 
 class FastText:
-    """A model of fastText, believed always.
+    """A model of fastText, believed where it finds its label more likely than not.
 
-    labels  for each side the labels that are its language: whole ones (`eng_Latn`), or their part before the
-            script (`eng`), which then may be any
+    labels  that are the language: whole ones (`eng_Latn`), or their part before the script (`eng`), which
+            then may be any; those that the model does not have are ignored, and with none left every line
+            is undecided
+    script  Unicode's name of the language's script. Raises InputError for an unknown one.
+    always  believe it of short lines, too, and however likely the label is, as OpusCleaner does
     """
 
-    def __init__(self, model: Path, labels: Sequence[Collection[str]]) -> None:
-        import fasttext  # only where a model is used
+    def __init__(self, model: Path, labels: Collection[str], script: str, always: bool = False) -> None:
+        check_script(script)
+        self._script, self._always = script, always
+        self._model = _fasttext(model)
+        known = {label.removeprefix(_LABEL) for label in self._model.get_labels()}
+        parts = known | {label.partition("_")[0] for label in known}
+        self.labels = _known(labels, parts, model.name)
 
-        fasttext.FastText.eprint = lambda text: None  # it warns of a change of its interface
-        try:
-            self._model = fasttext.load_model(str(model))
-        except ValueError as error:
-            raise InputError(f"{model} is no model of fastText ({error}). Fetch it again.") from error
-        self._labels = [frozenset(known) for known in labels]
+    def others(self, lines: Sequence[str]) -> list[str]:
+        """For each line the label that is likeliest, where it is not the language's; else nothing."""
+        if not self.labels or not lines:
+            return [""] * len(lines)
+        found, probabilities = self._model.predict(list(lines))
+        return [
+            self._other(line, label.removeprefix(_LABEL), float(probability))
+            for line, (label,), (probability,) in zip(lines, found, probabilities, strict=True)
+        ]
 
-    def others(self, lines: Sequence[str], side: int) -> list[bool]:
-        """For each line whether its likeliest language is not that of the side."""
-        found, _ = self._model.predict(list(lines)) if lines else ([], [])
-        return [not self._is_of(label.removeprefix(_LABEL), side) for (label,) in found]
+    def _other(self, line: str, label: str, probability: float) -> str:
+        if not self.labels.isdisjoint((label, label.partition("_")[0])):
+            return ""
+        sure = probability >= LEAST_PROBABILITY and is_decided(line, self._script)
+        return label if sure or self._always else ""
 
-    def _is_of(self, label: str, side: int) -> bool:
-        return not self._labels[side].isdisjoint((label, label.partition("_")[0]))
+
+def _known(labels: Collection[str], there_are: Collection[str], name: str) -> frozenset[str]:
+    """The labels that there are; a warning when there is none."""
+    known = frozenset(labels).intersection(there_are)
+    if known:
+        logger.info("%s: the language is %s", name, " ".join(sorted(known)))
+    else:
+        logger.warning(
+            "%s does not know this language (%s): no line is dropped for its language",
+            name,
+            " ".join(sorted(labels)) or "it has no label",
+        )
+    return known
+
+
+@cache
+def _heli() -> Any:
+    """The shared model of HeLI; loading takes two seconds and 900 MB. Processes that are forked share it."""
+    from heliport import Identifier as Heliport  # only where it is used
+
+    return Heliport()
+
+
+@cache
+def _fasttext(model: Path) -> Any:
+    """A model of fastText, loaded once for all languages. Raises InputError for a file that is none."""
+    import fasttext  # only where a model is used
+
+    fasttext.FastText.eprint = lambda text: None  # it warns of a change of its interface
+    try:
+        return fasttext.load_model(os.fspath(model))
+    except ValueError as error:
+        raise InputError(f"{model} is no model of fastText ({error}). Fetch it again.") from error
+
+
+def make_identifier(
+    labels: Collection[str], script: str, model: Path | None = None, always: bool = False
+) -> Identifier:
+    """What tells lines of other languages than one: a model of fastText where there is one, else HeLI."""
+    return FastText(model, labels, script, always) if model else Heli(labels, script)

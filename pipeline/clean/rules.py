@@ -60,7 +60,7 @@ def mono_filters(tokens: Tokens, letters: Table | None, identifier: Identifier) 
     if letters is not None:
         filters.append(("ratio_alpha", partial(_drop_low_alpha, tokens=tokens, letters=letters)))
         filters.append(("ratio_chars", partial(_drop_low_chars, letters=letters)))
-    return [*filters, ("other_language", other_languages(identifier))]
+    return [*filters, ("other_language", other_languages([identifier]))]
 
 
 def _may_need_repair(block: Block, side: int) -> Mask:

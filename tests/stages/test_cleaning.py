@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,9 +20,7 @@ from translations_assets.stages.cleaning import (
     FIXES,
     ROOT,
     filter_files,
-    labels,
     max_tokens,
-    mono_labels,
     opuscleaner_code,
 )
 
@@ -77,7 +76,8 @@ def test_filter_files_are_inputs() -> None:
     step = graph(FULL).step("clean-corpus-opus_ParaCrawl_v9-en-ru")
     assert files(step, "filters") == [f"{FILTERS}/default.filters.json"]
     assert files(step, "patterns") == [f"{FILTERS}/remove_frequent_patterns.txt"]
-    assert "language_model" not in step.inputs
+    assert not {"src_language_model", "trg_language_model"} & step.inputs.keys()
+    assert (step.args["src_labels"], step.args["trg_labels"]) == (["eng"], ["rus"])
     assert "patterns" not in graph(SMALL).step("clean-corpus-opus_ParaCrawl_v9-zh-en").inputs
 
 
@@ -90,34 +90,60 @@ def test_currencies_are_compared_between_latin_scripts(trg: str, mode: str, fixe
     assert step.args["fix_currencies"] is fixed
 
 
-def test_languages_may_be_identified_by_fasttext() -> None:
+def test_a_language_that_heli_does_not_tell_apart_is_identified_by_glotlid() -> None:
+    text = SMALL.replace("src: zh", "src: hr")
+    pairs = graph(text).step("clean-corpus-opus_ParaCrawl_v9-hr-en")
+    assert "trg_language_model" not in pairs.inputs
+    assert files(pairs, "src_language_model") == ["language-model-glotlid-corpus:model.bin"]
+    assert (pairs.args["src_labels"], pairs.args["trg_labels"]) == (["hrv", "hr", "hbs", "sh"], ["eng"])
+    assert pairs.args["believe_always"] is False
+    model = graph(text).step("language-model-glotlid-corpus")
+    assert str(model.args["url"]).startswith("https://huggingface.co/cis-lmu/glotlid/resolve/")
+    assert re.fullmatch("[0-9a-f]{64}", str(model.args["sha256"]))
+    offline = text.replace("src: hr", "src: hr\n  language-identification: heliport")
+    pairs = graph(offline).step("clean-corpus-opus_ParaCrawl_v9-hr-en")
+    assert "src_language_model" not in pairs.inputs
+    assert pairs.args["src_labels"] == ["hbs"]
+
+
+def test_one_model_may_identify_all_languages() -> None:
+    text = FULL.replace("  src: en\n", "  src: en\n  language-identification: openlid-v3\n")
+    found = graph(text)
+    pairs = found.step("clean-corpus-opus_ParaCrawl_v9-en-ru")
+    assert files(pairs, "src_language_model") == files(pairs, "trg_language_model")
+    assert [step.label for step in found.steps if step.script.endswith("fetch_model")] == [
+        *("language-model-openlid-v3-corpus", "language-model-openlid-v3-mono"),
+        *("language-model-openlid-v3-check-corpus", "language-model-openlid-v3-check-mono-src"),
+        *("language-model-openlid-v3-check-mono-trg", "language-model-openlid-v3-check-distilled"),
+    ]
+
+
+def test_gates_identify_as_cleaning_does() -> None:
+    check = graph(SMALL.replace("src: zh", "src: hr")).step("check-corpus-hr-en")
+    assert (check.args["scripts"], check.args["labels_second"]) == (["Latin", "Latin"], ["eng"])
+    assert files(check, "language_model_first") == ["language-model-glotlid-check-corpus:model.bin"]
+    assert "language_model_second" not in check.inputs
+
+
+def test_upstreams_models_identify_languages_by_filter_files() -> None:
     text = FULL.replace("  src: en\n", "  src: en\n  language-identification: fasttext\n")
     pairs = graph(text).step("clean-corpus-opus_ParaCrawl_v9-en-ru")
-    assert files(pairs, "language_model") == ["clean-corpus-opus_ParaCrawl_v9-en-ru-language-model:model.bin"]
-    assert pairs.args["trg_labels"] == ["rus", "ru"]
-    model = graph(text).step("clean-mono-src-news-crawl_news_2021-en-language-model")
-    assert model.args == {"url": "https://dl.fbaipublicfiles.com/nllb/lid/lid218e.bin"}
+    assert files(pairs, "trg_language_model") == ["language-model-nllb-corpus:model.bin"]
+    assert (pairs.args["trg_labels"], pairs.args["believe_always"]) == (["rus", "ru"], True)
     mono = graph(text).step("clean-mono-src-news-crawl_news_2021-en")
-    assert mono.args["labels"] == ["eng_Latn"]
+    assert files(mono, "language_model") == ["language-model-nllb-mono:model.bin"]
+    assert (mono.args["labels"], mono.args["believe_always"]) == (["eng_Latn"], True)
 
 
-def test_chinese_is_identified_by_openlid() -> None:
+def test_upstream_identifies_chinese_by_openlid() -> None:
     text = SMALL.replace("src: zh", "src: zh\n  language-identification: fasttext")
-    model = graph(text).step("clean-corpus-opus_ParaCrawl_v9-zh-en-language-model")
-    assert model.args == {"url": "https://huggingface.co/laurievb/OpenLID-v2/resolve/main/model.bin"}
+    pairs = graph(text).step("clean-corpus-opus_ParaCrawl_v9-zh-en")
+    assert files(pairs, "src_language_model") == ["language-model-openlid-v2-corpus:model.bin"]
 
 
-def test_codes_and_labels() -> None:
+def test_codes() -> None:
     codes = [opuscleaner_code(language(code)) for code in ("en", "zh", "zh_hant", "pt_br")]
     assert codes == ["en", "zh", "zh_Hant", "pt_BR"]
-    assert labels(language("zh_hant")) == ["zho", "cmn", "zh"]
-    assert labels(language("lv")) == ["lvs", "lav", "lv"]
-    assert labels(language("nb")) == ["nob", "nb", "no"]
-    assert labels(language("sr_latn")) == ["srp", "sr", "hrv", "bos", "hr", "bs", "sh"]
-    mono = {code: mono_labels(language(code)) for code in ("et", "sr", "sr_latn")}
-    assert mono["et"] == ["est_Latn", "ekk_Latn"]
-    assert mono["sr"] == ["srp_Cyrl"]
-    assert mono["sr_latn"] == ["hrv_Latn", "bos_Latn", "srp_Latn"]
 
 
 def test_tokens_are_words_or_characters() -> None:

@@ -41,7 +41,7 @@ def test_the_parallel_corpus_is_compared_with_all_dev_and_test_sets() -> None:
     held_out = [name.partition(":")[0] for name in files(step, "held_out_second")]
     assert len(held_out) == 6
     assert "dataset-test-flores_aug-upper_devtest-en-ru" in held_out
-    assert step.args["identify"]
+    assert step.args["scripts"] == ["Latin", "Cyrillic"]
     assert step.args["whole_pairs"]
 
 

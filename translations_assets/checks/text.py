@@ -64,7 +64,7 @@ def held_out_near(documents: Documents, thresholds: HeldOutNear) -> Verdict:
 
 
 def language(documents: Documents, thresholds: LanguageGate) -> Verdict:
-    """Lines that py3langid takes for another language."""
+    """Lines that are taken for another language."""
     found = {side["lang"]: side["language"] for _, side in _sides(documents)}
     if not found:
         return nothing(NO_TEXT)

@@ -16,6 +16,7 @@ from translations_assets.config.check_marian import check_marian_args
 from translations_assets.config.datasets import CATEGORIES, SETS, Dataset, listed
 from translations_assets.config.edits import at
 from translations_assets.config.errors import among, suggestion
+from translations_assets.config.identification import FASTTEXT, NON_COMMERCIAL, weakness
 from translations_assets.config.known import sacrebleu_sets
 from translations_assets.config.languages import Language, languages
 from translations_assets.config.yaml_reader import KeyPath
@@ -66,6 +67,7 @@ def remarks(config: Mapping[str, Any]) -> Found:
             yield path, message
     yield from _scored_without_english(config)
     yield from check_marian.remarks(config)
+    yield from _weak_identification(config)
     yield from check_continuation.remarks(config)
 
 
@@ -78,6 +80,17 @@ def _same_language(config: Mapping[str, Any]) -> Found:
     src, trg = (at(config, ("experiment", side)) for side in ("src", "trg"))
     if src == trg and src is not None:
         yield ("experiment", "trg"), f"is the source language too ({src})"
+
+
+def _weak_identification(config: Mapping[str, Any]) -> Found:
+    path = ("experiment", "language-identification")
+    choice = at(config, path)
+    if choice in NON_COMMERCIAL or choice == FASTTEXT:
+        yield path, f"{choice!r} is a model whose licence is for non-commercial use only (CC BY-NC 4.0)"
+    for side in ("src", "trg"):
+        spoken = _language(config, side)
+        if spoken and isinstance(choice, str) and (message := weakness(choice, spoken)):
+            yield path, message
 
 
 def _same_short_name(config: Mapping[str, Any]) -> Found:

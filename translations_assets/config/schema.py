@@ -210,9 +210,10 @@ class Experiment(Section):
         default="custom",
         description="filters of their own for some datasets and pairs, the same for all, or those of 2024",
     )
-    language_identification: Literal["py3langid", "fasttext"] = Field(
-        default="py3langid",
-        description="what tells languages apart: py3langid, offline, or fastText's models of up to 1.3 GB",
+    language_identification: Literal["auto", "heliport", "glotlid", "openlid-v3", "nllb", "fasttext"] = Field(
+        default="auto",
+        description="what tells languages apart: HeLI-OTS, offline, but GlotLID (1.7 GB) for those that it "
+        "has together or lacks; one for all; or upstream's models (`fasttext`)",
     )
     archive_corpora: bool = Field(default=True, description="archive the aligned corpora")
     bicleaner: Bicleaner = optional_section("filter of parallel text by a classifier")

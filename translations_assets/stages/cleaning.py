@@ -1,4 +1,4 @@
-"""The steps that clean a dataset: which filters, which model that tells languages apart."""
+"""The steps that clean a dataset: which filters, and what tells languages apart."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from translations_assets.config.datasets import Dataset
-from translations_assets.config.errors import ConfigError
 from translations_assets.config.languages import Language, language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.stages.handles import Corpus, Mono, corpus_files, corpus_of
+from translations_assets.stages.identifying import Identifying
 from translations_assets.steps.stage import step
-from translations_assets.steps.step import Output, RepoFile
+from translations_assets.steps.step import RepoFile
 
 ROOT = Path(__file__).resolve().parents[2]
 FILTERS = "pipeline/clean/filters"
@@ -41,14 +41,6 @@ FIXES = {
     "elrc-638-luxembourg.lu-v1": "markup",
 }
 
-# fastText's models by the names that OpusCleaner gives them.
-MODELS = {
-    "small": "https://dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz",
-    "large": "https://dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.bin",
-    "nllb": "https://dl.fbaipublicfiles.com/nllb/lid/lid218e.bin",
-    "openlid-v2": "https://huggingface.co/laurievb/OpenLID-v2/resolve/main/model.bin",
-}
-DOWNLOAD_ATTEMPTS = 6  # with their pauses a minute, on top of what the script itself tries
 # Filters of which there is a fast version; others are run by OpusCleaner, in an environment of its own.
 FAST = frozenset(
     (
@@ -60,17 +52,12 @@ FAST = frozenset(
 )
 OPUSCLEANER = RepoFile("requirements/opuscleaner.lock")
 PROGRAMS = {"regexp": "perl", "sed": "sed"}  # of the system, which filters run
-# Labels besides a language's own codes: lid.176 says `no` for Bokmål, and all models take Serbian in Latin
-# letters for Croatian or Bosnian.
-OTHER_LABELS = {"nb": ("no",), "sr_latn": ("hrv", "bos", "hr", "bs", "sh")}
-# Of the monolingual models: for languages that they do not know by the names of FLORES-200 and HPLT.
-MONO_LABELS = {"sr_latn": ("hrv_Latn", "bos_Latn", "srp_Latn")}
 MAX_TOKENS = 200  # of a line of monolingual text: words, or characters of Chinese, Japanese and Korean
 MAX_CHARACTERS = 600  # of other languages without spaces, three of whose characters make a word
 CHARACTERS_COUNT = ("zh", "ja", "ko")
 
 
-def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus) -> Corpus:
+def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus, identifying: Identifying) -> Corpus:
     """The step that cleans a parallel dataset by the filters of a file."""
     src, trg = config.experiment.src, config.experiment.trg
     source, target = language(src), language(trg)
@@ -79,6 +66,7 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus) -> Corpus:
     label = f"clean-corpus-{dataset.short_name}-{src}-{trg}"
     mode = config.experiment.opuscleaner_mode
     filters = filter_files(mode, src, trg, dataset)
+    found = [identifying.of_pairs(spoken, model_name(filters)) for spoken in (source, target)]
     clean = step(
         "pipeline.clean.clean_parallel",
         label=label,
@@ -89,8 +77,9 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus) -> Corpus:
             "trg_script": target.script,
             "src_code": opuscleaner_code(source),
             "trg_code": opuscleaner_code(target),
-            "src_labels": labels(source),
-            "trg_labels": labels(target),
+            "src_labels": found[0].labels,
+            "trg_labels": found[1].labels,
+            "believe_always": identifying.always,
             "fix_currencies": source.script == target.script == "Latin" and mode != "legacy",
         },
         inputs={
@@ -100,7 +89,8 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus) -> Corpus:
             "alphabets": RepoFile(f"{FILTERS}/alphabets.json"),
             "currencies": RepoFile(f"{FILTERS}/currencies.json"),
             "patterns": pattern_files(filters),
-            "language_model": _language_model(config, label, model_name(filters)),
+            "src_language_model": found[0].model,
+            "trg_language_model": found[1].model,
             "opuscleaner_lock": OPUSCLEANER if needs_opuscleaner(filters) else None,
         },
         outputs=corpus_files(src, trg),
@@ -110,27 +100,26 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus) -> Corpus:
     return corpus_of(clean, src, trg, dataset)
 
 
-def clean_mono_dataset(config: TrainingConfig, side: str, lang: str, mono: Mono) -> Mono:
+def clean_mono_dataset(side: str, lang: str, mono: Mono, identifying: Identifying) -> Mono:
     """The step that cleans a monolingual dataset by rules."""
     spoken = language(lang)
-    label = f"clean-mono-{side}-{mono.short_name}-{lang}"
-    # What upstream uses: NLLB's model takes much simplified Chinese for traditional.
-    model = "openlid-v2" if spoken.iso639_1 == "zh" else "nllb"
+    found = identifying.of_text(spoken)
     clean = step(
         "pipeline.clean.clean_mono",
-        label=label,
+        label=f"clean-mono-{side}-{mono.short_name}-{lang}",
         args={
             "lang": lang,
             "script": spoken.script,
             "alphabet": opuscleaner_code(spoken),
             "unspaced": not spoken.spaced,
             "max_tokens": max_tokens(spoken),
-            "labels": mono_labels(spoken),
+            "labels": found.labels,
+            "believe_always": identifying.always,
         },
         inputs={
             "text": mono.text,
             "alphabets": RepoFile(f"{FILTERS}/alphabets.json"),
-            "language_model": _language_model(config, label, model),
+            "language_model": found.model,
         },
         outputs=(f"mono.{lang}.zst", "stats.json"),
         worker="large-cpu",
@@ -224,33 +213,3 @@ def opuscleaner_code(spoken: Language) -> str:
     """The code by which OpusCleaner knows a language: `zh_Hant` for zh_hant, `pt_BR` for pt_br."""
     base, separator, variant = spoken.code.partition("_")
     return f"{base}{separator}{variant.title() if len(variant) == 4 else variant.upper()}"
-
-
-def labels(spoken: Language) -> Sequence[str]:
-    """The labels of a language in fastText's models, whatever its script."""
-    individual = (spoken.flores.partition("_")[0], spoken.hplt.partition("_")[0])
-    others = OTHER_LABELS.get(spoken.code, ())
-    named = (*individual, spoken.iso639_3, spoken.iso639_1, *others)
-    return list(dict.fromkeys(filter(None, named)))
-
-
-def mono_labels(spoken: Language) -> Sequence[str]:
-    """The labels of a language in fastText's models, in its script alone."""
-    named = (spoken.flores, spoken.hplt, *MONO_LABELS.get(spoken.code, ()))
-    return list(dict.fromkeys(filter(None, named)))
-
-
-def _language_model(config: TrainingConfig, label: str, model: str) -> Output | None:
-    """The model that tells languages apart, fetched; None where that is done offline, or not at all."""
-    if config.experiment.language_identification != "fasttext" or not model:
-        return None
-    if model not in MODELS:
-        raise ConfigError.of(f"{model!r} is no known model of fastText; write one of {', '.join(MODELS)}.")
-    fetched = step(
-        "pipeline.clean.fetch_model",
-        label=f"{label}-language-model",
-        args={"url": MODELS[model]},
-        outputs=("model.bin",),
-        attempts=DOWNLOAD_ATTEMPTS,
-    )
-    return fetched["model.bin"]

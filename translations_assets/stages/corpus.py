@@ -9,6 +9,7 @@ from translations_assets.config.schema import TrainingConfig
 from translations_assets.stages.cleaning import clean_mono_dataset, clean_parallel_dataset
 from translations_assets.stages.continuation import back_translates, distils, fetch_corpus
 from translations_assets.stages.handles import CleanMono, Corpus, Mono, aliases, corpus_files, corpus_of
+from translations_assets.stages.identifying import Identifying
 from translations_assets.stages.importing import import_mono, import_parallel
 from translations_assets.steps.stage import stage, step
 from translations_assets.steps.step import Arg, Output
@@ -71,7 +72,8 @@ def analyze_mono(config: TrainingConfig, dataset_mono_src: list[Mono], dataset_m
 @stage(group="corpus")
 def clean_corpus(config: TrainingConfig, dataset_train: list[Corpus]) -> list[Corpus]:
     """The parallel training datasets without the pairs that rules or language identification reject."""
-    return [clean_parallel_dataset(config, corpus) for corpus in dataset_train]
+    identifying = Identifying(config, "corpus")
+    return [clean_parallel_dataset(config, corpus, identifying) for corpus in dataset_train]
 
 
 @stage(group="corpus")
@@ -79,9 +81,11 @@ def clean_mono(
     config: TrainingConfig, dataset_mono_src: list[Mono], dataset_mono_trg: list[Mono]
 ) -> CleanMono:
     """The monolingual datasets without the lines that rules or language identification reject."""
+    src, trg = config.experiment.src, config.experiment.trg
+    identifying = Identifying(config, "mono")
     return CleanMono(
-        [clean_mono_dataset(config, "src", config.experiment.src, mono) for mono in dataset_mono_src],
-        [clean_mono_dataset(config, "trg", config.experiment.trg, mono) for mono in dataset_mono_trg],
+        [clean_mono_dataset("src", src, mono, identifying) for mono in dataset_mono_src],
+        [clean_mono_dataset("trg", trg, mono, identifying) for mono in dataset_mono_trg],
     )
 
 

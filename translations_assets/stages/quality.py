@@ -15,8 +15,9 @@ from translations_assets.config.schema import TrainingConfig
 from translations_assets.stages.alphabets import letters
 from translations_assets.stages.building import DECODING_CONFIGS, GPU_ATTEMPTS, marian_args
 from translations_assets.stages.handles import Aligned, Corpus, Model, Mono, Vocab
+from translations_assets.stages.identifying import Identifying
 from translations_assets.steps.stage import stage, step
-from translations_assets.steps.step import Folder, RepoFile
+from translations_assets.steps.step import Arg, Folder, Input, RepoFile
 
 NUMBERS = "numbers.json"
 SEED = 1111
@@ -190,11 +191,13 @@ def _check_corpus(
     whole_pairs: bool = False,
 ) -> None:
     src, trg = config.experiment.src, config.experiment.trg
+    languages, models = _identify(config, name, [src, trg]) if held_out else ({}, {})
     step(
         "pipeline.checks.text",
         label=f"check-{name}-{src}-{trg}",
-        args={"langs": [src, trg], "identify": bool(held_out), "whole_pairs": whole_pairs, "seed": SEED},
+        args={"langs": [src, trg], **languages, "whole_pairs": whole_pairs, "seed": SEED},
         inputs={
+            **models,
             "texts": [corpus.src, corpus.trg],
             "held_out_first": [dataset.src for dataset in held_out],
             "held_out_second": [dataset.trg for dataset in held_out],
@@ -209,13 +212,29 @@ def _check_mono(
     if mono is None:
         return
     lang: str = getattr(config.experiment, side)
+    languages, models = _identify(config, f"mono-{side}", [lang])
+    texts = {"texts": [mono.text], "held_out_first": [getattr(corpus, side) for corpus in held_out]}
     step(
         "pipeline.checks.text",
         label=f"check-mono-{side}-{lang}",
-        args={"langs": [lang], "identify": True, "seed": SEED},
-        inputs={"texts": [mono.text], "held_out_first": [getattr(corpus, side) for corpus in held_out]},
+        args={"langs": [lang], **languages, "seed": SEED},
+        inputs={**models, **texts},
         outputs=(NUMBERS,),
     )
+
+
+def _identify(
+    config: TrainingConfig, name: str, langs: Sequence[str]
+) -> tuple[dict[str, Arg], dict[str, Input | None]]:
+    """The arguments and inputs by which a check identifies the languages of its texts."""
+    identifying = Identifying(config, f"check-{name}")
+    spoken = [language(lang) for lang in langs]
+    args: dict[str, Arg] = {"scripts": [one.script for one in spoken]}
+    models: dict[str, Input | None] = {}
+    for place, one in zip(("first", "second"), spoken, strict=False):
+        found = identifying.of_text(one)
+        args[f"labels_{place}"], models[f"language_model_{place}"] = found.labels, found.model
+    return args, models
 
 
 def _check_alignments(config: TrainingConfig, name: str, aligned: Aligned | None) -> None:

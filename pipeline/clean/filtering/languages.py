@@ -1,5 +1,7 @@
 """The filter that drops what is in another language."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pipeline.clean.filtering.block import Block, Filter
@@ -7,21 +9,22 @@ from pipeline.clean.filtering.filter_file import FilterStep
 from pipeline.clean.identification import Identifier
 
 
-def fasttext_filter(step: FilterStep, identifier: Identifier) -> Filter:
+def fasttext_filter(step: FilterStep, identifiers: Sequence[Identifier]) -> Filter:
     """Drop pairs of which a side is in another language; the model that it names is the caller's to load."""
     for name in ("FASTTEXT_MODEL_TYPE", "LANG1", "LANG2", "DEBUG"):
         step.value(name, None)
-    return other_languages(identifier)
+    return other_languages(identifiers)
 
 
-def other_languages(identifier: Identifier) -> Filter:
-    """Drop rows of which a side is in another language."""
+def other_languages(identifiers: Sequence[Identifier]) -> Filter:
+    """Drop rows of which a side is in another language; there is an identifier for each side."""
 
     def work(block: Block) -> None:
-        for side, column in enumerate(block.columns):
+        for identifier, column in zip(identifiers, block.columns, strict=True):
             rows = np.flatnonzero(block.alive)
             bad = np.zeros_like(block.alive)
-            bad[rows] = identifier.others([column.lines[row] for row in rows.tolist()], side)
+            found = identifier.others([column.lines[row] for row in rows.tolist()])
+            bad[rows] = [bool(label) for label in found]
             block.drop(bad)
 
     return work

@@ -22,7 +22,7 @@ class Resources:
     alphabets   letters of each language, as the inside of a regular expression's class
     currencies  for each symbol or code the codes it may stand for
     patterns    for each file of frequent patterns, by its name, its lines
-    identifier  makes what tells languages apart, which takes a second, or a large model
+    identifiers make what tells languages apart, for each side, which takes seconds, or a large model
     codes       of the languages, as filter files have them
     opuscleaner makes the environment of OpusCleaner; its interpreter
     """
@@ -30,7 +30,7 @@ class Resources:
     alphabets: Mapping[str, str]
     currencies: Mapping[str, list[str]]
     patterns: Mapping[str, Sequence[str]]
-    identifier: Callable[[], Identifier]
+    identifiers: Callable[[], Sequence[Identifier]]
     codes: Sequence[str]
     opuscleaner: Callable[[], Path] | None = None
 
@@ -90,7 +90,7 @@ _PLAIN: Mapping[str, Callable[[FilterStep], Filter]] = {
 _WITH_RESOURCES: Mapping[str, Callable[[FilterStep, Resources], Filter]] = {
     "alpha_ratio": lambda step, known: lengths.alpha_ratio(step, known.alphabets),
     "currency_mismatch": lambda step, known: currencies.currency_mismatch(step, known.currencies),
-    "fasttext_filter": lambda step, known: languages.fasttext_filter(step, known.identifier()),
+    "fasttext_filter": lambda step, known: languages.fasttext_filter(step, known.identifiers()),
     "remove_frequent_patterns": lambda step, known: texts.remove_frequent_patterns(
         step, _patterns(step, known)
     ),

@@ -17,6 +17,7 @@ from pipeline.clean.merge_parallel import main as merge_parallel
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines
 from tests.pipeline.checks.helpers import numbers, text
+from tests.pipeline.clean.neighbours import GROUPS
 
 WORDS = ["river", "house", "quickly", "green", "mountain", "letter", "winter", "between", "garden"]
 WORDS += ["simple", "paper", "market", "doctor"]
@@ -37,8 +38,10 @@ def of_pair(folder: Path, sources: list[str], targets: list[str], *more: object)
 
 def of_text(folder: Path, lines: list[str], *more: object, lang: str = "en") -> dict[str, Any]:
     lines_file = text(folder / "mono.zst", lines)
+    own = {"en": "eng", "lt": "lit"}.get(lang)
+    languages = ("--scripts", "Latin", "--labels-first", *([own] if own else []))
     return numbers(
-        main, folder / "out", "--langs", lang, "--texts", lines_file, "--identify", "--seed", "1", *more
+        main, folder / "out", "--langs", lang, "--texts", lines_file, *languages, "--seed", "1", *more
     )
 
 
@@ -199,9 +202,16 @@ def test_length_ratios_far_from_the_median() -> None:
 def test_lines_in_another_language(tmp_path: Path) -> None:
     german = "Der Ausschuss hat gestern in Berlin beschlossen, die neue Brücke nicht zu bauen."
     found = of_text(tmp_path, [LONG, NEAR, german, "Hallo."])["sides"][0]["language"]
-    assert (found["identified_as"], found["asked"], found["other"]) == ("en", 3, 1)
-    assert found["guesses"] == {"de": 1}
-    assert found["samples"] == [["de", german]]
+    assert (found["identified_as"], found["asked"], found["other"]) == ("eng", 3, 1)
+    assert found["guesses"] == {"deu": 1}
+    assert found["samples"] == [["deu", german]]
+
+
+def test_a_neighbour_language_among_the_lines_is_seen(tmp_path: Path) -> None:
+    group = next(group for group in GROUPS if "lit" in group)
+    lines = [*group["lit"] * 8, *group["lav"] * 2]
+    found = of_text(tmp_path, lines, lang="lt")["sides"][0]["language"]
+    assert (found["asked"], found["share"], found["guesses"]) == (30, 0.2, {"lav": 6})
 
 
 def test_a_language_that_the_identifier_does_not_know(tmp_path: Path) -> None:

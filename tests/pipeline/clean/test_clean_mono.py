@@ -25,7 +25,18 @@ LINES = [
 def arguments(folder: Path, lines: list[str]) -> list[str]:
     """The command line that cleans these Esperanto lines."""
     text = corpus(folder / "text.eo.zst", lines)
-    options = ["--lang", "eo", "--script", "Latin", "--text", str(text), "--output", str(folder / "out")]
+    options = [
+        "--lang",
+        "eo",
+        "--script",
+        "Latin",
+        "--labels",
+        "epo",
+        "--text",
+        str(text),
+        "--output",
+        str(folder / "out"),
+    ]
     return [*options, "--alphabets", str(FILTERS / "alphabets.json"), "--max-tokens", "200"]
 
 

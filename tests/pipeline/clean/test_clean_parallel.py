@@ -27,7 +27,8 @@ PAIRS = [
     ("Das Mädchen liest das Buch im Garten.", "Девочка читает книгу в саду."),
     ("12 million in 2007", "40 миллионов в 2025 году"),
 ]
-EN_RU = ("--src", "en", "--trg", "ru", "--src-script", "Latin", "--trg-script", "Cyrillic")
+LABELS = ("--src-labels", "eng", "--trg-labels", "rus")
+EN_RU = ("--src", "en", "--trg", "ru", "--src-script", "Latin", "--trg-script", "Cyrillic", *LABELS)
 TABLES = ("--alphabets", f"{FILTERS}/alphabets.json", "--currencies", f"{FILTERS}/currencies.json")
 DEFAULT = FILTERS / "default.filters.json"
 PATTERNS = ("--patterns", f"{FILTERS}/remove_frequent_patterns.txt")
@@ -162,8 +163,8 @@ def test_a_filter_that_is_not_built_is_an_error_before_any_work(tmp_path: Path) 
 def test_languages_without_identification_are_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    command = [value if value != "en" else "tlh" for value in arguments(tmp_path, PAIRS)]
+    command = [{"en": "tlh", "eng": "tlh"}.get(value, value) for value in arguments(tmp_path, PAIRS)]
     with caplog.at_level(logging.INFO):
         main(command)
-    assert "py3langid does not know tlh" in caplog.text
+    assert "HeLI-OTS does not know this language (tlh)" in caplog.text
     assert "Das Mädchen liest das Buch im Garten." in read(tmp_path / "out" / "corpus.tlh.zst")

@@ -1,16 +1,26 @@
-"""Tests of what tells lines of another language, with a tiny model of fastText trained here."""
+"""Tests of what tells lines of another language: HeLI-OTS, and a tiny model of fastText trained here."""
 
+import logging
 from pathlib import Path
 
 import fasttext
 import pytest
 
-from pipeline.clean.identification import FastText, Offline
+from pipeline.clean.identification import FastText, Heli, is_decided
 from pipeline.common.errors import InputError
+from tests.pipeline.clean.neighbours import GROUPS
 
 ENGLISH = ["the girl reads the book in the garden", "a big dog sees a small cat", "we went home yesterday"]
 RUSSIAN = ["девочка читает книгу в саду", "большая собака видит кошку", "мы пошли домой вчера вечером"]
-SERBIAN = ["девојчица чита књигу у башти", "велики пас види малу мачку", "јуче смо отишли кући"]
+SERBIAN = ["девојчица чита књигу у башти", "велики пас види малу мачку", "јуче смо отишли кући на вечеру"]
+GERMAN = "Das Mädchen liest das Buch im Garten."
+NEIGHBOURS = [
+    (own, other, sentences)
+    for group in GROUPS
+    for own in group
+    for other, sentences in group.items()
+    if own != other
+]
 
 
 @pytest.fixture(scope="module")
@@ -27,45 +37,111 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "model.bin"
 
 
+@pytest.mark.parametrize(("own", "other", "sentences"), NEIGHBOURS, ids=lambda value: str(value)[:3])
+def test_neighbours_are_other_languages(own: str, other: str, sentences: list[str]) -> None:
+    assert Heli([own], "Latin").others(sentences) == [other] * len(sentences)
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=lambda group: " ".join(group))
+def test_sentences_of_the_language_are_none(group: dict[str, list[str]]) -> None:
+    for own, sentences in group.items():
+        assert Heli([own], "Latin").others(sentences) == [""] * len(sentences)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("The village of Haldarsvík offers views of the islands.", "eng"),
+        ("Commander of Civil Defence Srečko Šestan", "eng"),
+        ("German Association of University Professors (Deutscher Hochschulverband)", "eng"),
+        ("La patro donis libron al la filino.", "epo"),
+        ("Заят не пострадал в аварии.", "rus"),
+        ("Die Firma Microsoft stellte gestern in Berlin ihr Windows Server 2025 vor.", "deu"),
+        ("涉事飞行员是空军中队长迪罗里·帕塔维，他在一九五零年毕业于弗吉尼亚大学。", "cmn"),
+    ],
+)
+def test_names_are_no_evidence(text: str, label: str) -> None:
+    assert Heli([label], "Latin").others([text]) == [""]
+
+
+def test_short_lines_are_undecided() -> None:
+    heli = Heli(["eng"], "Latin")
+    assert heli.others([GERMAN, "Das Buch im Garten", "Hello.", "OK, see you!", ""]) == [
+        "deu",
+        "",
+        "",
+        "",
+        "",
+    ]
+    assert Heli(["rus"], "Cyrillic").others(["Да.", "Нет.", "", *SERBIAN[:1]]) == ["", "", "", "hbs"]
+    assert Heli(["jpn"], "Japanese").others(["我们昨天晚上回家了", "回家"]) == ["cmn", ""]
+
+
+@pytest.mark.parametrize(
+    ("line", "script", "decided"),
+    [
+        ("nineteen letters ab", "Latin", False),
+        ("twenty letters in here", "Latin", False),
+        ("twenty letters, it has", "Latin", False),
+        ("twenty letters it has so", "Latin", True),
+        ("1234567890 1234567890", "Latin", False),
+        ("我们昨天回家了", "Han", False),
+        ("我们昨天晚回家了", "Han", True),
+        ("어제 저녁 우리는 집에 갔다", "Korean", False),
+    ],
+)
+def test_what_is_decided(line: str, script: str, decided: bool) -> None:
+    assert is_decided(line, script) is decided
+
+
+def test_a_language_that_heli_lacks_is_no_reason(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert Heli(["tlh"], "Latin").others([GERMAN]) == [""]
+        assert Heli([], "Latin").others([GERMAN]) == [""]
+    assert "HeLI-OTS does not know this language (tlh): no line is dropped" in caplog.text
+    assert "(it has no label)" in caplog.text
+
+
 def test_a_model_of_fasttext(model: Path) -> None:
-    identifier = FastText(model, [["eng"], ["rus_Cyrl", "ru"]])
-    assert identifier.others([*ENGLISH, *RUSSIAN], 0) == [False] * 3 + [True] * 3
-    assert identifier.others([*ENGLISH, *RUSSIAN, *SERBIAN], 1) == [True] * 3 + [False] * 3 + [True] * 3
-    assert identifier.others([], 0) == []
+    english, russian = FastText(model, ["eng"], "Latin"), FastText(model, ["rus_Cyrl", "ru"], "Cyrillic")
+    assert english.others([*ENGLISH, *RUSSIAN]) == ["", "", "", *["rus_Cyrl"] * 3]
+    assert russian.others([*ENGLISH, *RUSSIAN, *SERBIAN]) == [
+        *["eng_Latn"] * 2,
+        "",
+        *[""] * 3,
+        *["srp_Cyrl"] * 3,
+    ]
+    assert english.others([]) == []
+
+
+def test_a_model_of_fasttext_is_believed_where_it_is_sure(model: Path) -> None:
+    short = "вчера вечером"
+    both = f"{ENGLISH[0]} {RUSSIAN[0]}"
+    assert FastText(model, ["srp"], "Latin").others([short, RUSSIAN[0]]) == ["", "rus_Cyrl"]
+    assert FastText(model, ["srp"], "Latin", always=True).others([short]) == ["rus_Cyrl"]
+    always = FastText(model, ["srp"], "Latin", always=True).others([both])
+    assert always[0] in ("rus_Cyrl", "eng_Latn")
 
 
 def test_whole_labels_have_a_script(model: Path) -> None:
-    assert FastText(model, [["srp"]]).others(SERBIAN, 0) == [False] * 3
-    assert FastText(model, [["srp_Latn"]]).others(SERBIAN, 0) == [True] * 3
+    assert FastText(model, ["srp"], "Cyrillic").others(SERBIAN) == [""] * 3
+    assert FastText(model, ["srp_Cyrl"], "Cyrillic").others(SERBIAN) == [""] * 3
+    assert FastText(model, ["rus_Cyrl"], "Cyrillic").others(SERBIAN) == ["srp_Cyrl"] * 3
+
+
+def test_a_language_that_a_model_lacks_is_no_reason(model: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        found = FastText(model, ["srp_Latn", "xho"], "Latin")
+    assert (found.labels, found.others(RUSSIAN)) == (frozenset(), [""] * 3)
+    assert "model.bin does not know this language (srp_Latn xho): no line is dropped" in caplog.text
 
 
 def test_a_file_that_is_no_model(tmp_path: Path) -> None:
     (tmp_path / "model.bin").write_bytes(b"<html>not found</html>")
     with pytest.raises(InputError, match="is no model of fastText"):
-        FastText(tmp_path / "model.bin", [["eng"]])
-
-
-def test_offline_needs_twenty_letters() -> None:
-    identifier = Offline([("en", "Latin"), ("ru", "Cyrillic")])
-    german = "Das Mädchen liest das Buch im Garten."
-    assert identifier.others([german, "Das Buch im Garten", "Hello.", "The girl reads the book."], 0) == [
-        True,
-        False,
-        False,
-        False,
-    ]
-    assert identifier.others(["Велики пас види малу мачку у башти."], 1) == [False]  # too like Russian
-
-
-def test_short_lines_are_never_foreign() -> None:
-    assert Offline([("en", "Latin")]).others(["Hello.", "No.", "OK, see you!"], 0) == [False] * 3
-    assert Offline([("ru", "Cyrillic")]).others(["Да.", "Нет."], 0) == [False] * 2
-
-
-def test_a_language_that_is_not_known_is_no_reason() -> None:
-    assert Offline([("tlh", "Latin")]).others(["Das Mädchen liest das Buch im Garten."], 0) == [False]
+        FastText(tmp_path / "model.bin", ["eng"], "Latin")
 
 
 def test_an_unknown_script_is_an_error() -> None:
     with pytest.raises(InputError, match="Cyrilic"):
-        Offline([("ru", "Cyrilic")])
+        Heli(["rus"], "Cyrilic")

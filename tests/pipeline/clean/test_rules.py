@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from unicodedata import is_normalized
@@ -11,7 +10,7 @@ import pytest
 
 from pipeline.clean.filtering.cleaner import FilterCleaner
 from pipeline.clean.filtering.lengths import letter_table
-from pipeline.clean.identification import Offline
+from pipeline.clean.identification import Heli
 from pipeline.clean.repair import repair
 from pipeline.clean.rules import Tokens, mono_filters
 from pipeline.clean.tally import Tally
@@ -23,18 +22,10 @@ WORDS = Tokens(unspaced=False, most=200)
 CHARACTERS = Tokens(unspaced=True, most=200)
 
 
-class Anything:
-    """An identifier to which no line is in another language."""
-
-    def others(self, lines: Sequence[str], side: int) -> list[bool]:
-        """None of them."""
-        return [False] * len(lines)
-
-
 def cleaned(lines: list[str], alphabet: str | None, tokens: Tokens = WORDS) -> tuple[list[str], Tally]:
     """What the rules leave of lines, and what became of the others."""
     letters = letter_table(ALPHABETS[alphabet]) if alphabet else None
-    done = FilterCleaner(mono_filters(tokens, letters, Anything()))([lines])
+    done = FilterCleaner(mono_filters(tokens, letters, Heli([], "Latin")))([lines])
     return done.sides[0], done.tally
 
 
@@ -96,7 +87,7 @@ def test_accents_of_their_own_belong_to_their_letters() -> None:
 
 
 def test_the_language_is_asked_last() -> None:
-    filters = mono_filters(WORDS, letter_table(ALPHABETS["en"]), Offline([("en", "Latin")]))
+    filters = mono_filters(WORDS, letter_table(ALPHABETS["en"]), Heli(["eng"], "Latin"))
     german = "Das Mädchen liest das Buch im Garten."
     lines = ["Hello&#33; You.", german, "word " * 201, "x" * 25_001, "<b>The girl</b>  reads."]
     done = FilterCleaner(filters)([lines])

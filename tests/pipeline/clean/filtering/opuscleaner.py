@@ -10,27 +10,27 @@ from typing import Any
 from pipeline.clean.filtering.cleaner import FilterCleaner
 from pipeline.clean.filtering.filter_file import read_filter_file
 from pipeline.clean.filtering.registry import Resources, make_filters
-from pipeline.clean.identification import Offline
+from pipeline.clean.identification import Heli
 from pipeline.common.lines import read_lines
 from tests.pipeline.clean.filtering.pairs import Pair
 
 ROWS = 5_000  # in a block
+HELI = {"en": ["eng"], "ru": ["rus"]}  # its labels
 FILTERS = Path(__file__).resolve().parents[4] / "pipeline" / "clean" / "filters"
 
 
 def resources(
     codes: Sequence[str] = ("en", "ru"),
-    scripts: Sequence[str] = ("Latin", "Cyrillic"),
     *,
     opuscleaner: bool = False,
 ) -> Resources:
-    """What the filters need, from the project's own files; languages are told apart offline."""
+    """What the filters need, from the project's own files; English and Russian are identified."""
     patterns = FILTERS / "remove_frequent_patterns.txt"
     return Resources(
         alphabets=json.loads((FILTERS / "alphabets.json").read_text(encoding="utf-8")),
         currencies=json.loads((FILTERS / "currencies.json").read_text(encoding="utf-8")),
         patterns={patterns.name: list(read_lines(patterns))},
-        identifier=lambda: Offline(list(zip(codes, scripts, strict=True))),
+        identifiers=lambda: [Heli(HELI.get(code, []), "Latin") for code in codes],
         codes=codes,
         opuscleaner=(lambda: Path(os.environ["OPUSCLEANER_PYTHON"])) if opuscleaner else None,
     )

@@ -1,0 +1,161 @@
+"""Text of many languages by people who translate Debian's packages, fetched by apt-get; nothing is installed.
+
+Three kinds: `help`, paragraphs of GNOME's help pages; `descriptions` of packages; `interface`, messages of
+programs. Lines with markup, placeholders or addresses are left out, as are those that stand in English as
+well. apt's lists and packages (130 MB) are kept in the work folder and are used again.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import struct
+import subprocess
+import tarfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+# Packages whose one file holds the translations of all languages.
+PACKAGES = (
+    *("aisleriot", "epiphany-browser-data", "evince-common", "evolution-common", "gedit-common", "gimp-data"),
+    *("gnome-chess", "gnome-control-center-data", "gnome-maps", "gnome-user-docs", "gnucash-common"),
+    *("libglib2.0-data", "nautilus-data", "totem-common", "vlc-l10n"),
+)
+# The locales of pipeline languages; all others have the name of the language.
+LOCALES = {
+    "pt": "pt_BR",
+    "pt_br": "",
+    "pt_pt": "pt",
+    "zh": "zh_CN",
+    "zh_hans": "",
+    "zh_hant": "zh_TW",
+    "no": "",
+    "sr_cyrl": "",
+    "sr_latn": "sr@latin",
+    "tl": "fil",
+}
+_PLACEHOLDER = re.compile(r"[%<>{}$\\|@=]|://|\w_\w")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\p{Lu})".replace(r"\p{Lu}", "[A-ZÀ-ÝŠŽČĆĐŁА-ЯЁЇІЄ]"))
+_TRANSLATED = re.compile(r"^Description-(?!md5)\w+: (.*(?:\n .*)*)", re.M)
+
+Texts = Mapping[str, Mapping[str, Sequence[str]]]  # language → kind → lines
+
+
+def read_texts(work: Path, langs: Sequence[str], most: int) -> Texts:
+    """Up to `most` lines of each language and kind, in an order that is the same for every call.
+
+    Raises CalledProcessError when apt-get cannot fetch what is not in the work folder yet.
+    """
+    locales = {LOCALES.get(lang, lang): lang for lang in langs if LOCALES.get(lang, lang)}
+    apt = _Apt(work, locales)
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    english: set[str] = set()
+    for locale, kind, line in (*apt.descriptions(), *apt.messages_and_help()):
+        if locale == "en":
+            english.add(line)
+        found[locales[locale]][kind].add(line)
+    texts: dict[str, dict[str, list[str]]] = {}
+    for lang, kinds in found.items():
+        texts[lang] = {}
+        for kind, lines in kinds.items():
+            good = sorted(lines if lang == "en" else lines - english)
+            random.Random(f"{lang} {kind}").shuffle(good)
+            texts[lang][kind] = good[:most]
+    return texts
+
+
+class _Apt:
+    """apt-get with lists and packages of its own; texts are (locale, kind, line)."""
+
+    def __init__(self, work: Path, locales: Mapping[str, str]) -> None:
+        self._lists, self._debs, self._locales = work / "lists", work / "debs", locales
+        for folder in (self._lists / "partial", self._debs, work / "cache" / "archives" / "partial"):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._options = [
+            *("-o", f"Dir::State::lists={self._lists.resolve()}", "-o", f"Dir::Cache={work.resolve()}/cache"),
+            *("-o", f"Acquire::Languages={','.join(locales)}", "-o", "APT::Sandbox::User=root"),
+        ]
+        if not any(self._lists.glob("*_Packages*")):
+            subprocess.run(["apt-get", *self._options, "-qq", "update"], check=True)
+        missing = [name for name in PACKAGES if not any(self._debs.glob(f"{name}_*.deb"))]
+        if missing:
+            subprocess.run(
+                ["apt-get", *self._options, "-qq", "download", *missing], cwd=self._debs, check=True
+            )
+
+    def descriptions(self) -> Iterator[tuple[str, str, str]]:
+        """The descriptions of packages."""
+        for path in sorted(self._lists.glob("*_Translation-*")):
+            locale = path.name.partition("_Translation-")[2].partition(".")[0].replace("%5f", "_")
+            if locale not in self._locales:
+                continue
+            read = subprocess.run(
+                ["/usr/lib/apt/apt-helper", "cat-file", path], check=True, capture_output=True
+            )
+            for described in _TRANSLATED.finditer(read.stdout.decode("utf-8", "replace")):
+                synopsis, _, rest = described[1].partition("\n")
+                for paragraph in (synopsis, *re.split(r"\n \.\n|\n? +[*+-] ", rest)):
+                    yield from ((locale, "descriptions", line) for line in _lines(paragraph))
+
+    def messages_and_help(self) -> Iterator[tuple[str, str, str]]:
+        """The messages and the help pages of the packages."""
+        wanted = re.compile(r"/(?:locale/([^/]+)/LC_MESSAGES/.*\.mo|help/([^/]+)/.*\.(?:page|docbook))$")
+        for deb in sorted(self._debs.glob("*.deb")):
+            for name, data in _files(deb, wanted):
+                message, page = wanted.search(name).groups()  # type: ignore[union-attr] # it was found by it
+                if message in self._locales:
+                    for english, line in _messages(data):
+                        yield from (("en", "interface", text) for text in _lines(english))
+                        if line != english:
+                            yield from ((message, "interface", text) for text in _lines(line))
+                elif (locale := "en" if page == "C" else page) in self._locales:
+                    yield from ((locale, "help", line) for line in _paragraphs(data))
+
+
+def _files(deb: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
+    command = ["dpkg-deb", "--fsys-tarfile", str(deb)]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE) as process,
+        tarfile.open(fileobj=process.stdout, mode="r|") as archive,
+    ):
+        for member in archive:
+            if member.isfile() and wanted.search(member.name):
+                file = archive.extractfile(member)
+                if file is not None:
+                    yield member.name, file.read()
+
+
+def _messages(data: bytes) -> Iterator[tuple[str, str]]:
+    """Messages of a compiled catalogue of gettext and their translations, the first forms of plurals."""
+    order = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}.get(data[:4])
+    if order is None:
+        return
+    count, *tables = struct.unpack_from(order + "III", data, 8)
+    for index in range(count):
+        texts = []
+        for table in tables:
+            length, offset = struct.unpack_from(order + "II", data, table + 8 * index)
+            texts.append(data[offset : offset + length].decode("utf-8", "replace"))
+        if texts[0]:  # else the header
+            yield texts[0].rpartition("\x04")[2].partition("\0")[0], texts[1].partition("\0")[0]
+
+
+def _paragraphs(data: bytes) -> Iterator[str]:
+    """The paragraphs of a help page in Mallard or DocBook, and none of one that cannot be read."""
+    try:
+        root = ElementTree.fromstring(data)
+    except ElementTree.ParseError:
+        return
+    for element in root.iter():
+        if str(element.tag).rpartition("}")[2] in ("p", "para", "title"):
+            yield from _lines("".join(element.itertext()))
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The sentences of a text that hold no placeholder, without marks of accelerators."""
+    for sentence in _SENTENCE.split(" ".join(text.split())):
+        line = re.sub(r"\(_\w\)|(?<!\w)_(?=\w)|(?<=\w)_(?=\w)|&", "", sentence).strip()
+        if line and not _PLACEHOLDER.search(line) and "\ufffd" not in line:
+            yield line

@@ -1,0 +1,86 @@
+"""How the steps of a stage identify languages: by which labels, and by which model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from translations_assets.config.errors import ConfigError
+from translations_assets.config.identification import (
+    FASTTEXT,
+    HELIPORT,
+    MODELS,
+    NLLB,
+    OPENLID_2,
+    heli_labels,
+    identifier_of,
+    labels,
+    whole_labels,
+)
+from translations_assets.config.languages import Language
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.stages.importing import DOWNLOAD_ATTEMPTS
+from translations_assets.steps.stage import step
+from translations_assets.steps.step import Output
+
+
+@dataclass(frozen=True)
+class Identification:
+    """The labels of a language, and the model that has them; HeLI-OTS where that is None."""
+
+    labels: Sequence[str]
+    model: Output | None
+
+
+class Identifying:
+    """Makes the steps that fetch the models of one stage, each once.
+
+    purpose  what the stage needs them for; part of the steps' labels
+    """
+
+    def __init__(self, config: TrainingConfig, purpose: str) -> None:
+        self._choice, self._purpose = config.experiment.language_identification, purpose
+        self._models: dict[str, Output] = {}
+
+    @property
+    def always(self) -> bool:
+        """Whether models are believed however unsure they are, as upstream does with its models."""
+        return self._choice == FASTTEXT
+
+    def of_pairs(self, spoken: Language, named: str) -> Identification:
+        """For a side of pairs; `named` is their filter file's model, empty when it identifies nothing.
+
+        Raises ConfigError for a model that is not known.
+        """
+        if not named:
+            return Identification([], None)
+        if self._choice == FASTTEXT:
+            return Identification(labels(spoken, named), self._model(named))
+        return self._of(spoken)
+
+    def of_text(self, spoken: Language) -> Identification:
+        """For text of one language."""
+        if self._choice == FASTTEXT:  # upstream's: NLLB's model takes much simplified Chinese for traditional
+            model = OPENLID_2 if spoken.iso639_1 == "zh" else NLLB
+            return Identification(whole_labels(spoken), self._model(model))
+        return self._of(spoken)
+
+    def _of(self, spoken: Language) -> Identification:
+        name = identifier_of(self._choice, spoken)
+        if name == HELIPORT:
+            return Identification(heli_labels(spoken), None)
+        return Identification(labels(spoken, name), self._model(name))
+
+    def _model(self, name: str) -> Output:
+        if name not in MODELS:
+            raise ConfigError.of(f"{name!r} is no known model of fastText; write one of {', '.join(MODELS)}.")
+        if name not in self._models:
+            fetched = step(
+                "pipeline.clean.fetch_model",
+                label=f"language-model-{name}-{self._purpose}",
+                args={"url": MODELS[name].url, "sha256": MODELS[name].sha256},
+                outputs=("model.bin",),
+                attempts=DOWNLOAD_ATTEMPTS,
+            )
+            self._models[name] = fetched["model.bin"]
+        return self._models[name]
