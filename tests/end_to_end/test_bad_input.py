@@ -247,7 +247,7 @@ def test_a_store_in_the_place_of_a_file_is_refused(place: Place, tmp_path: Path,
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Place]:
-    """A place whose state is on a small disk of its own (py3langid unpacks 70 MB for a moment)."""
+    """A place whose state is on a small disk of its own."""
     place = make_place(tmp_path / "place")
     (place.root / "state").mkdir()
     if problem := mount(place.root / "state", "size=128m"):
