@@ -178,19 +178,15 @@ def _lingua() -> Candidate:
 
 
 def _langid() -> Candidate:
-    langid: Any = importlib.import_module("py3langid.langid")
-    identifier = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE)
+    langid: Any = importlib.import_module("py3langid")
 
     def find(lines: Sequence[str]) -> list[str]:
-        return [str(identifier.classify(line)[0]) for line in lines]
+        return [str(langid.classify(line)[0]) for line in lines]
 
-    return Candidate(
-        "py3langid",
-        "BSD-3-Clause",
-        "97",
-        "8 MB wheel",
-        lambda one: _Top(one, frozenset(identifier.labels), find),
-    )
+    def make(spoken: Language) -> Identifier:
+        return _Top(spoken, frozenset(labels(spoken)), find)
+
+    return Candidate("py3langid", "BSD-3-Clause", "97", "8 MB wheel", make)
 
 
 def _measure(candidate: Candidate, lines: Lines) -> None:
