@@ -26,6 +26,7 @@ import requests
 
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.local_files import readable
+from pipeline.common.urls import login_variable, shown, with_login
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +54,7 @@ class Unreachable(TemporaryError):
 
 @dataclass(frozen=True)
 class Source:
-    """Where a file came from, and what came: its SHA-256 (hexadecimal) and its size."""
+    """Where a file came from, without query, and what came: its SHA-256 (hexadecimal) and its size."""
 
     url: str
     sha256: str
@@ -74,7 +75,7 @@ def fetch(url: str, target: Path, sha256: str = "") -> Source:
             part.take(chunk)
         _check_digest(part, url, sha256)
         source = part.finish(url)
-    log.info("%s: %s bytes, SHA-256 %s", url, f"{source.bytes:,}", source.sha256)
+    log.info("%s: %s bytes, SHA-256 %s", shown(url), f"{source.bytes:,}", source.sha256)
     return source
 
 
@@ -83,11 +84,13 @@ def _check_digest(part: "_Part", url: str, published: str) -> None:
     if found == (expected := published or part.declared or found):
         return
     if part.mirrored:
-        log.warning("The mirror's copy of %s is not the published file, whose SHA-256 is %s.", url, expected)
+        log.warning(
+            "The mirror's copy of %s is not the published file, whose SHA-256 is %s.", shown(url), expected
+        )
         return
     raise InputError(
-        f"{url} is not the file that was published: its SHA-256 is {found}, and should be {expected}. Try "
-        "again; if it stays so, ask the publisher, or put the file that you trust into a mirror "
+        f"{shown(url)} is not the file that was published: its SHA-256 is {found}, and should be {expected}. "
+        "Try again; if it stays so, ask the publisher, or put the file that you trust into a mirror "
         "(TRANSLATIONS_MIRROR)."
     )
 
@@ -102,7 +105,7 @@ def fetch_first(urls: Sequence[str], target: Path) -> Source:
             return fetch(url, target)
         except NotFound as error:
             log.info("%s", error)
-    raise NotFound(f"None of these files can be read: {', '.join(urls)}. Check the address.")
+    raise NotFound(f"None of these files can be read: {', '.join(map(shown, urls))}. Check the address.")
 
 
 def is_mirrored(url: str) -> bool:
@@ -172,7 +175,7 @@ class _Progress:
         self.size += len(chunk)
 
     def source(self, url: str) -> Source:
-        return Source(url, self._sha256.hexdigest(), self.size)
+        return Source(shown(url), self._sha256.hexdigest(), self.size)
 
 
 class _Part(_Progress):
@@ -225,7 +228,7 @@ def _local_path(url: str) -> Path:
     parts = urlsplit(url)
     if parts.netloc not in ("", "localhost"):
         raise InputError(
-            f"{url} names the host {parts.netloc!r}. Write file:///folder/file, with three slashes."
+            f"{shown(url)} names the host {parts.netloc!r}. Write file:///folder/file, with three slashes."
         )
     return Path(url2pathname(parts.path))
 
@@ -242,7 +245,9 @@ def _https(url: str) -> str:
     if url.startswith("gs://"):
         return GOOGLE_STORAGE + url.removeprefix("gs://")
     if not re.match(r"https?://[^/]", url):
-        raise InputError(f"The URL {url!r} cannot be fetched. Use https://, http://, gs:// or file://.")
+        raise InputError(
+            f"The URL {shown(url)!r} cannot be fetched. Use https://, http://, gs:// or file://."
+        )
     return url
 
 
@@ -259,9 +264,9 @@ def _received_from_afar(url: str, progress: _Progress) -> Chunks:
     except Unreachable as error:
         looked = f"the mirror {mirror} has no usable copy" if mirror else "no mirror is set"
         raise Unreachable(
-            f"{url} could not be fetched: the network could not be reached ({error}), and {looked}. Connect "
-            f"this machine, or put the file into a mirror as {_mirror_name(url)} and let TRANSLATIONS_MIRROR "
-            "name the mirror."
+            f"{shown(url)} could not be fetched: the network could not be reached ({error}), and {looked}. "
+            f"Connect this machine, or put the file into a mirror as {_mirror_name(url)} and let "
+            "TRANSLATIONS_MIRROR name the mirror."
         ) from error
 
 
@@ -330,7 +335,7 @@ def _from_request(url: str, progress: _Progress) -> Chunks:
         total = _total(response, progress.size)
         yield from response.iter_content(CHUNK)
     if total is not None and progress.size != total:
-        raise TemporaryError(f"{url} is cut off: {progress.size:,} of {total:,} bytes came")
+        raise TemporaryError(f"{shown(url)} is cut off: {progress.size:,} of {total:,} bytes came")
 
 
 def _range_headers(progress: _Progress) -> dict[str, str]:
@@ -344,18 +349,21 @@ def _range_headers(progress: _Progress) -> dict[str, str]:
 def _answer(url: str, headers: dict[str, str]) -> Iterator[requests.Response]:
     try:
         timeout = (CONNECT, SLOW.get(urlsplit(url).hostname or "", SILENCE))
-        wanted = HEADERS | _authorization(url) | headers
-        response = requests.get(url, headers=wanted, stream=True, timeout=timeout)
+        address, login = with_login(url)
+        wanted = HEADERS | _authorization(url) | login | headers
+        response = requests.get(address, headers=wanted, stream=True, timeout=timeout)
     except (requests.ConnectionError, requests.Timeout) as error:
         raise Unreachable(_reason(error)) from error
     except requests.RequestException as error:
-        raise InputError(f"The URL {url} cannot be fetched: {error}. Correct the URL.") from error
+        raise InputError(
+            f"The URL {shown(url)} cannot be fetched: {_told(error, url)}. Correct the URL."
+        ) from error
     with response:
         try:
             yield response
         except requests.RequestException as error:
             raise TemporaryError(
-                f"the connection broke while {url} was fetched ({_reason(error)})"
+                f"the connection broke while {shown(url)} was fetched ({_reason(error)})"
             ) from error
 
 
@@ -368,6 +376,11 @@ def _authorization(url: str) -> dict[str, str]:
     variable = TOKENS.get(parts.hostname or "") if parts.scheme == "https" else None
     token = os.environ.get(variable, "").strip() if variable else ""
     return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def _told(error: Exception, url: str) -> str:
+    """What `requests` says, without the login that it may have been given in the URL."""
+    return str(error).replace(with_login(url)[0], shown(url))
 
 
 def _reason(error: Exception) -> str:
@@ -383,15 +396,16 @@ def _check_status(response: requests.Response, url: str, progress: _Progress) ->
     if response.status_code in (200, 206):
         return
     if response.status_code in GONE:
-        raise NotFound(f"No file can be read at {url} ({status}). Check the name.")
+        raise NotFound(f"No file can be read at {shown(url)} ({status}). Check the name.")
     if response.status_code in TRY_AGAIN:
         if response.status_code == 416:  # the part is longer than the file is now
             progress.restart()
-        raise TemporaryError(f"{url} could not be fetched: {status}. Try again later")
-    login = TOKENS.get(urlsplit(url).hostname or "", "")
+        raise TemporaryError(f"{shown(url)} could not be fetched: {status}. Try again later")
+    host = urlsplit(url).hostname or ""
+    login = TOKENS.get(host) or login_variable(host)
     raise InputError(
-        f"{url} could not be fetched: {status}. Check the URL, and whether it asks for a login"
-        f"{f' (set {login})' if login else ''}."
+        f"{shown(url)} could not be fetched: {status}. Check the URL, and whether it asks for a login"
+        f" (set {login})."
     )
 
 
@@ -403,7 +417,7 @@ def _continues(response: requests.Response, progress: _Progress) -> bool:
     same = not progress.validator or _validator(response) in ("", progress.validator)
     if start is None or int(start[1]) != progress.size or not same:
         progress.restart()
-        raise TemporaryError(f"the server sent another part of {response.url} than was asked for")
+        raise TemporaryError(f"the server sent another part of {shown(response.url)} than was asked for")
     return True
 
 

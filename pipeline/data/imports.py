@@ -14,6 +14,7 @@ from pathlib import Path
 from pipeline.common.downloads import Source
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.script import write_json
+from pipeline.common.urls import shown as shown_url
 
 SAMPLES = 10
 SHOWN = 200  # characters of a sampled line
@@ -43,7 +44,7 @@ def scratch_folder(output: Path, dataset: str) -> Iterator[Path]:
             yield Path(folder)
         except (InputError, TemporaryError) as error:
             message = str(error).replace(f"{Path(folder)}/", "")  # as paths are told: "out", not "./out"
-            raise type(error)(f"Dataset {dataset}: {message}") from error
+            raise type(error)(f"Dataset {shown_url(dataset)}: {message}") from error
 
 
 def publish(files: Sequence[Path], stats: Stats, output: Path) -> None:

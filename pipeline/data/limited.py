@@ -14,15 +14,15 @@ import numpy as np
 
 from pipeline.common.line_blocks import BlockWriter, kept_lines, line_ends, read_blocks
 from pipeline.common.selection import Candidates, Places, Selection, places
-from pipeline.data.imports import SAMPLES
 
 LINES, CHARACTERS = 1 << 14, 1 << 20  # of which one is enough to be worked on at a time
 PLACE_BYTES = 8
+FEW = 10
 
 
 @dataclass(frozen=True)
 class Limited:
-    """What became of a text: lines it had, lines that were written, a few of those, uniformly chosen."""
+    """What became of a text: how many lines it had, how many were written, ten of those, uniformly chosen."""
 
     lines: int
     written: int
@@ -49,7 +49,7 @@ def write_limited(lines: Iterable[str], size: int, seed: str, file: Path, scratc
 def _write_candidates(
     lines: Iterable[str], size: int, seed: str, text: Path, place_file: Path
 ) -> tuple[int, list[str]]:
-    """Write the lines that may be chosen, and their places; how many lines there are, and a few of them."""
+    """Write the lines that may be chosen, and their places; how many lines there are, and ten of them."""
     total, few, candidates, writer = 0, _Few(), Candidates(size), BlockWriter(text)
     with writer, place_file.open("wb") as file:
         for batch in _batches(lines):
@@ -82,9 +82,9 @@ class _Few:
         self._best: list[tuple[int, int, str]] = []  # place, number, line
 
     def add(self, first: int, batch: list[str], place: Places) -> None:
-        lowest = np.argsort(place)[:SAMPLES].tolist()
+        lowest = np.argsort(place)[:FEW].tolist()
         new = [(int(place[n]), first + n, batch[n]) for n in lowest]
-        self._best = nsmallest(SAMPLES, [*self._best, *new])
+        self._best = nsmallest(FEW, [*self._best, *new])
 
     def lines(self) -> list[str]:
         """They, in the text's order."""

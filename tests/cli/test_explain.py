@@ -59,10 +59,10 @@ def test_a_config_key_is_named(command: Command, place: Place) -> None:
 def test_overrides_are_explained_without_an_edit(command: Command) -> None:
     make("train_student")
     asked = ("--set", "marian-args.training-student.early-stopping=20")
-    assert reasons(command, STUDENT, *asked) == ["marian-args.training-student.early-stopping: 15 → 20"]
+    assert reasons(command, STUDENT, *asked) == ["marian-args.training-student.early-stopping: not set → 20"]
     people = command("explain", PARTITION, STUDENT, *asked)
     assert people.out.splitlines()[0] == f"{STUDENT}: will run"
-    assert "  marian-args.training-student.early-stopping: 15 → 20" in people.out.splitlines()
+    assert "  marian-args.training-student.early-stopping: not set → 20" in people.out.splitlines()
 
 
 def test_a_key_that_concerns_other_steps_only_is_not_named(command: Command) -> None:

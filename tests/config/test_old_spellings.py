@@ -122,10 +122,8 @@ def test_taskcluster_of_2025() -> None:
 def test_a_threshold_that_matches_no_dataset_is_dropped_from_an_old_config(name: str) -> None:
     lines = f"  bicleaner:\n    dataset-thresholds:\n      {name}: 0.7\n      opus_ParaCrawl/v9: 0.6"
     text = with_line(f"  use-opuscleaner: 'true'\n{lines}", "  trg: ru")
-    assert (
-        f"8 experiment.bicleaner.dataset-thresholds.{name}: removed: datasets.train lists no such dataset"
-        in (notes_of(text))
-    )
+    note = f"8 experiment.bicleaner.dataset-thresholds.{name}: removed: datasets.train lists no such dataset"
+    assert any(found.startswith(note) for found in notes_of(text))
     thresholds = {"opus_ParaCrawl_v9": 0.6}
     assert parse_config(text, "my.yml").experiment.bicleaner.dataset_thresholds == thresholds
     rewritten, _ = migrated(text, "my.yml")

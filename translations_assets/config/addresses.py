@@ -13,6 +13,7 @@ from translations_assets.config.check_continuation import urls_of
 from translations_assets.config.datasets import PLACEHOLDER, Dataset, listed
 from translations_assets.config.edits import at
 from translations_assets.config.languages import Language, languages
+from translations_assets.config.urls import shown
 from translations_assets.config.yaml_reader import KeyPath
 
 OPUS = "https://object.pouta.csc.fi/OPUS-"
@@ -54,10 +55,10 @@ def addresses(config: Mapping[str, Any], mtdata: Mapping[str, Sequence[str]]) ->
                 find = (MONO if len(sides) == 1 else PARALLEL).get(dataset.provider)
                 found = find(dataset.name, *sides) if find else []
             if found:
-                yield Wanted(path, dataset.key, found)
+                yield Wanted(path, dataset.shown_key, found)
     metric = at(config, ("experiment", "best-model")) or "chrf"
     for path, url in urls_of(config):
-        yield Wanted(path, url, _model(url, metric) if "models" in path else [[url]])
+        yield Wanted(path, shown(url), _model(url, metric) if "models" in path else [[url]])
 
 
 def mtdata_names(config: Mapping[str, Any]) -> dict[str, KeyPath]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from translations_assets.config.datasets import URL_SCHEMES
 from translations_assets.config.edits import at
+from translations_assets.config.errors import ConfigError
+from translations_assets.config.urls import check_url
 from translations_assets.config.yaml_reader import KeyPath, dotted
 
 Found: TypeAlias = "Iterator[tuple[KeyPath, str]]"
@@ -143,7 +144,7 @@ def _opusmt(config: Mapping[str, Any]) -> Found:
 
 def _urls(config: Mapping[str, Any]) -> Found:
     for path, url in urls_of(config):
-        scheme, colon, rest = url.partition("://")
-        if not colon or scheme not in URL_SCHEMES or not rest.strip("/"):
-            allowed = ", ".join(f"{scheme}://" for scheme in URL_SCHEMES)
-            yield path, f"{url!r} is not a URL that can be fetched; it must begin with one of {allowed}"
+        try:
+            check_url(url)
+        except ConfigError as error:
+            yield path, str(error)

@@ -63,7 +63,9 @@ def remarks(config: Mapping[str, Any]) -> Found:
     """The key path and message of what people should know, although it can be meant as it is."""
     for path, dataset, elsewhere in _used_twice(config):
         if _is_validated_and_tested_on(dataset, path, elsewhere):
-            message = f"{dataset.key!r} is in {elsewhere} too: its scores will be better than on unseen text"
+            message = (
+                f"{dataset.shown_key!r} is in {elsewhere} too: its scores will be better than on unseen text"
+            )
             yield path, message
     yield from _scored_without_english(config)
     yield from check_marian.remarks(config)
@@ -101,10 +103,11 @@ def _same_short_name(config: Mapping[str, Any]) -> Found:
             first = seen.get(dataset.short_name)
             if first:
                 todo = "remove one" if first.key == dataset.key else "remove one, or give it an alias"
-                message = f"{dataset.key!r} has the same short name as {first.key!r}; {todo}"
+                message = f"{dataset.shown_key!r} has the same short name as {first.shown_key!r}; {todo}"
                 yield ("datasets", category, index), message
             elif dataset.key in keys:
-                yield ("datasets", category, index), f"{dataset.key!r} stands in the list twice; remove one"
+                message = f"{dataset.shown_key!r} stands in the list twice; remove one"
+                yield ("datasets", category, index), message
             seen.setdefault(dataset.short_name, dataset)
             keys.add(dataset.key)
 
@@ -116,7 +119,7 @@ def _alias_of_two(config: Mapping[str, Any]) -> Found:
         for index, dataset in listed(config, category):
             where, first = named.setdefault(dataset.short_name, (category, dataset))
             if where != category and first.key != dataset.key and (first.alias or dataset.alias):
-                said = f"{dataset.short_name!r} is the name of {first.key!r} in datasets.{where}, too"
+                said = f"{dataset.short_name!r} is the name of {first.shown_key!r} in datasets.{where}, too"
                 yield ("datasets", category, index), f"{said}; an alias stands for one dataset"
 
 
@@ -124,7 +127,7 @@ def _held_out_in_training(config: Mapping[str, Any]) -> Found:
     """A set stands in one of train, devtest and test only: its variants, too, hold its sentences."""
     for path, dataset, elsewhere in _used_twice(config):
         if not _is_validated_and_tested_on(dataset, path, elsewhere):
-            yield path, f"{dataset.key!r} is in {elsewhere} too; a set can be used for one purpose only"
+            yield path, f"{dataset.shown_key!r} is in {elsewhere} too; a set can be used for one purpose only"
 
 
 def _used_twice(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Dataset, str]]:
@@ -166,7 +169,7 @@ def _lacking(dataset: Dataset, known: Language) -> str:
     }
     provider, there = names.get(dataset.provider, ("", dataset.name))
     if not there:
-        return f"{provider} has no {known.name}; remove {dataset.key!r}"
+        return f"{provider} has no {known.name}; remove {dataset.shown_key!r}"
     if dataset.provider == "demo" and known.code not in DEMO_LANGUAGES:
         return f"the demo corpus is English and Esperanto (en, eo), not {known.name}"
     return ""

@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from translations_assets.config.errors import ConfigError, suggestion
+from translations_assets.config.urls import check_url, shown
 
 PARALLEL_PROVIDERS = ("opus", "mtdata", "sacrebleu", "flores", "ntrex", "tmx", "hfp", "url", "demo")
 MONO_PROVIDERS = ("news-crawl", "opus", "hplt", "hf", "url", "demo")
@@ -53,7 +54,6 @@ FORMS = {
 CATEGORIES = ("train", "devtest", "test", "mono-src", "mono-trg")
 PLACEHOLDER = "[LANG]"
 BY_URL = ("url", "tmx")  # providers whose names may be URLs
-URL_SCHEMES = ("https", "http", "gs", "file")
 KEY_LENGTH = 4000  # some forms take the square of it
 SLUG_LENGTH = 50
 ALIAS_LENGTH = 50
@@ -83,6 +83,11 @@ class Dataset:
     alias: str = ""
 
     @property
+    def shown_key(self) -> str:
+        """The key as messages may hold it: of a URL without login and query."""
+        return shown(self.key)
+
+    @property
     def short_name(self) -> str:
         """The name in labels, results, thresholds, weights and names of filter files."""
         return self.alias or self.slug
@@ -109,11 +114,14 @@ class Dataset:
 def parse_dataset(key: str) -> Dataset:
     """Take a dataset key apart. Raises ConfigError when it does not have the form of one."""
     if len(key) > KEY_LENGTH:
-        raise ConfigError.of(f"'{key[:40]}…' is no dataset key: it has more than {KEY_LENGTH:,} characters")
+        raise ConfigError.of(
+            f"'{shown(key)[:40]}…' is no dataset key: it has more than {KEY_LENGTH:,} characters"
+        )
     match = _KEY.fullmatch(key)
     if match is None:
         raise ConfigError.of(
-            f"{key!r} is not a dataset key: write provider_name, such as opus_ParaCrawl/v9 or flores_devtest"
+            f"{shown(key)!r} is not a dataset key: write provider_name, such as opus_ParaCrawl/v9 or "
+            "flores_devtest"
         )
     return Dataset(key, match["provider"], match["augmentation"], match["name"])
 
@@ -197,10 +205,10 @@ FORMER_PROVIDERS = {
 def _check_provider(dataset: Dataset, kind: str, providers: tuple[str, ...]) -> None:
     if dataset.provider in FORMER_PROVIDERS:
         todays = FORMER_PROVIDERS[dataset.provider]
-        raise ConfigError.of(f"{dataset.provider!r} in {dataset.key!r} is a provider of 2022: {todays}")
+        raise ConfigError.of(f"{dataset.provider!r} in {dataset.shown_key!r} is a provider of 2022: {todays}")
     if dataset.provider not in providers:
         raise ConfigError.of(
-            f"{dataset.provider!r} in {dataset.key!r} provides no {kind} datasets."
+            f"{dataset.provider!r} in {dataset.shown_key!r} provides no {kind} datasets."
             f"{suggestion(dataset.provider, providers)} Providers: {', '.join(providers)}"
         )
 
@@ -217,7 +225,9 @@ def _check_name(dataset: Dataset, kind: str) -> None:
         raise ConfigError.of(f"{dataset.key!r} {reason}")
     form, example = FORMS.get((kind, provider), (r"\S+", ""))
     if not re.fullmatch(form, dataset.name):
-        raise ConfigError.of(f"{dataset.key!r} does not have the form of a key of {provider}, as {example}")
+        raise ConfigError.of(
+            f"{dataset.shown_key!r} does not have the form of a key of {provider}, as {example}"
+        )
 
 
 def _why_not_of_mtdata(name: str) -> str:
@@ -241,12 +251,7 @@ def _check_augmentation(augmentation: str | None) -> None:
 
 
 def _check_url(name: str) -> None:
-    scheme = name.partition("://")[0]
-    if "://" not in name or scheme not in URL_SCHEMES:
-        allowed = ", ".join(f"{scheme}://" for scheme in URL_SCHEMES)
-        raise ConfigError.of(
-            f"{name!r} is not a URL that can be fetched; it must begin with one of {allowed}"
-        )
+    check_url(name)
     path = re.split(r"[?#]", name.partition("://")[2].partition("/")[2])[0]
     if PLACEHOLDER in name and PLACEHOLDER not in path:
         raise ConfigError.of(

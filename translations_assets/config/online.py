@@ -23,6 +23,7 @@ import requests
 
 from translations_assets.config.addresses import Wanted, addresses, mtdata_names
 from translations_assets.config.errors import suggestion
+from translations_assets.config.urls import shown
 from translations_assets.config.yaml_reader import KeyPath
 
 AT_ONCE = 16
@@ -108,9 +109,9 @@ def ask(url: str, mirror: str) -> Answer:
 
 def _of_file(path: Path, name: str) -> Answer:
     if not path.is_file():
-        return Answer(problem=f"there is no file {name}")
+        return Answer(problem=f"there is no file {shown(name)}")
     size = path.stat().st_size
-    return Answer(size) if size else Answer(problem=f"{name} is empty")
+    return Answer(size) if size else Answer(problem=f"{shown(name)} is empty")
 
 
 def _of_server(url: str) -> Answer:
@@ -120,7 +121,7 @@ def _of_server(url: str) -> Answer:
         try:
             answer = _judged(_response(url), url)
         except requests.RequestException as error:
-            answer = Answer(problem=f"no answer from {url}: {type(error).__name__}")
+            answer = Answer(problem=f"no answer from {shown(url)}: {type(error).__name__}")
         if not answer.is_unknown:
             break
     return answer
@@ -138,14 +139,14 @@ def _response(url: str) -> requests.Response:
 def _judged(response: requests.Response, url: str) -> Answer:
     status, headers = response.status_code, response.headers
     if status in GONE:
-        return Answer(problem=f"does not exist: {url} answers {status}")
+        return Answer(problem=f"does not exist: {shown(url)} answers {status}")
     if status >= 400:
-        return Answer(problem=f"no answer from {url}: status {status}")
+        return Answer(problem=f"no answer from {shown(url)}: status {status}")
     if headers.get("Content-Type", "").startswith("text/html"):
-        return Answer(problem=f"{url} is a web page, not a file of text")
+        return Answer(problem=f"{shown(url)} is a web page, not a file of text")
     size = headers.get("Content-Length", "")
     if size == "0":
-        return Answer(problem=f"{url} is empty")
+        return Answer(problem=f"{shown(url)} is empty")
     return Answer(int(size) if size.isdigit() else None)
 
 

@@ -22,7 +22,7 @@ from translations_assets.stages.handles import (
     corpus_files,
     corpus_of,
 )
-from translations_assets.stages.importing import DOWNLOAD_ATTEMPTS, HUB
+from translations_assets.stages.importing import DOWNLOAD_ATTEMPTS, url_secrets
 from translations_assets.steps.stage import step
 from translations_assets.steps.step import Arg, Input, Step
 
@@ -165,6 +165,7 @@ def _fetch(
     outputs: Sequence[str],
     inputs: Mapping[str, Input | None] | None = None,
 ) -> Step:
+    vocabs = args.get("vocab_urls")
     return step(
         f"pipeline.continuation.{script}",
         label=f"fetch-{label}",
@@ -172,5 +173,5 @@ def _fetch(
         inputs=inputs,
         outputs=outputs,
         attempts=DOWNLOAD_ATTEMPTS,
-        secrets=("HF_TOKEN",) if any(url.startswith(HUB) for url in urls.values()) else (),
+        secrets=url_secrets([*urls.values(), *(vocabs if isinstance(vocabs, list) else ())]),
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from translations_assets.config.datasets import Dataset
 from translations_assets.config.languages import Language, language
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.urls import login_variable
 from translations_assets.stages.handles import Corpus, Mono, corpus_files, corpus_of
 from translations_assets.steps.stage import step
 from translations_assets.steps.step import Arg, Input
@@ -112,8 +113,15 @@ def _code(dataset: Dataset, lang: str) -> str:
 
 def _secrets(dataset: Dataset) -> tuple[str, ...]:
     """Variables with tokens that a dataset may ask for; the files of mtdata's entries lie anywhere."""
-    at_hub = dataset.name.startswith(HUB) or dataset.provider in ("hf", "hfp")
-    return ("HF_TOKEN",) if at_hub or dataset.provider == "mtdata" else ()
+    if dataset.provider in ("hf", "hfp", "mtdata"):
+        return ("HF_TOKEN",)
+    return url_secrets([dataset.name])
+
+
+def url_secrets(urls: Iterable[str]) -> tuple[str, ...]:
+    """Variables with tokens and logins that files behind URLs may ask for, with `[LANG]` in them or not."""
+    named = ("HF_TOKEN" if url.startswith(HUB) else login_variable(url) for url in urls)
+    return tuple(filter(None, dict.fromkeys(named)))
 
 
 def _chinese_args(src: Language, trg: Language) -> dict[str, Arg]:

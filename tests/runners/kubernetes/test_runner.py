@@ -65,7 +65,8 @@ def test_ready_steps_of_a_stage_share_a_pod_and_each_has_its_own_ending(place: P
 
 
 def test_steps_of_different_stages_and_secrets_do_not_share_a_pod(place: Place) -> None:
-    run = place.run({"steps-per-pod": 4})
+    _add_secret(place)
+    run = place.run({"steps-per-pod": 4}, secrets={"WANDB_API_KEY": "wandb/key"})
     steps = [
         place.job(COPY, 0),
         place.job(COPY, 1, stage="score"),
@@ -74,6 +75,21 @@ def test_steps_of_different_stages_and_secrets_do_not_share_a_pod(place: Place) 
     endings = [run.start(step) for step in steps]
     assert [ending.result(60).kind for ending in endings] == ["done"] * 3
     assert len(place.jobs()) == 3
+
+
+def test_steps_share_a_pod_that_name_secrets_which_the_deployment_does_not_have(place: Place) -> None:
+    run = place.run({"steps-per-pod": 4})
+    steps = [place.job(COPY, 0), place.job(COPY, 1, secrets=("TRANSLATIONS_LOGIN_X",))]
+    groups = [Descriptions(run.kubernetes, Path()).group(step, 0) for step in steps]
+    assert groups[0] == groups[1]
+
+
+def _add_secret(place: Place) -> None:
+    place.cluster.rest.insist(
+        "POST",
+        f"/api/v1/namespaces/{place.namespace}/secrets",
+        {"metadata": {"name": "wandb"}, "data": {"key": base64.b64encode(b"planted").decode()}},
+    )
 
 
 def test_there_are_never_more_jobs_than_the_limit(place: Place) -> None:
@@ -220,11 +236,7 @@ def test_a_complete_job_without_a_result_counts_as_an_attempt(place: Place) -> N
 
 
 def test_secrets_reach_only_the_steps_that_name_them_and_no_description(place: Place) -> None:
-    place.cluster.rest.insist(
-        "POST",
-        f"/api/v1/namespaces/{place.namespace}/secrets",
-        {"metadata": {"name": "wandb"}, "data": {"key": base64.b64encode(b"planted").decode()}},
-    )
+    _add_secret(place)
     see = written("print('seen', os.environ.get('WANDB_API_KEY', '').upper())")
     run = place.run(secrets={"WANDB_API_KEY": "wandb/key"})
     assert run.make(place.job(see, 0, secrets=("WANDB_API_KEY",))).kind == "done"

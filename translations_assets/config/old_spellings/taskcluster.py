@@ -8,7 +8,7 @@ from typing import Any
 from translations_assets.config.checks import is_of_other_pairs
 from translations_assets.config.datasets import CATEGORIES, listed, parse_dataset
 from translations_assets.config.edits import Edit, Put, at
-from translations_assets.config.errors import ConfigError
+from translations_assets.config.errors import ConfigError, suggestion
 from translations_assets.config.generations import STRICT, is_of_upstream, is_old
 from translations_assets.config.languages import languages
 from translations_assets.config.old_spellings.common import dropped, has, is_free, renamed
@@ -172,7 +172,8 @@ def thresholds_without_dataset(values: dict[str, Any]) -> Iterator[Edit]:
         names = {dataset.short_name for _, dataset in listed(values, category)}
         for name in list(thresholds) if isinstance(thresholds, Mapping) else ():
             if names.isdisjoint({name, _slug(name)}):
-                yield Edit((*path, name), f"removed: datasets.{category} lists no such dataset")
+                said = f"removed: datasets.{category} lists no such dataset.{suggestion(str(name), names)}"
+                yield Edit((*path, name), said.rstrip("."))
 
 
 def sets_of_other_pairs(values: dict[str, Any]) -> Iterator[Edit]:

@@ -88,7 +88,8 @@ class Descriptions:
         name = (stage and stage.worker_class) or job.worker
         machine = self._machine(job, self._worker_class(name), preemptions)
         image = self.images.image(blob.digest for blob in job.inputs.values())
-        return Group(job.stage, name, machine, tuple(sorted(job.secrets)), image)
+        secrets = tuple(sorted(self._kubernetes.secrets.keys() & job.secrets))
+        return Group(job.stage, name, machine, secrets, image)
 
     def steps_per_pod(self, group: Group) -> int:
         """How many steps of a group share a pod at most."""
@@ -273,11 +274,8 @@ class Descriptions:
         for name, field in ((NODE, "spec.nodeName"), (POD, "metadata.name")):
             variables.append({"name": name, "value_from": {"field_ref": {"field_path": field}}})
         for name in group.secrets:
-            if name in kubernetes.secrets:
-                secret, _, key = kubernetes.secrets[name].partition("/")
-                variables.append(
-                    {"name": name, "value_from": {"secret_key_ref": {"name": secret, "key": key}}}
-                )
+            secret, _, key = kubernetes.secrets[name].partition("/")
+            variables.append({"name": name, "value_from": {"secret_key_ref": {"name": secret, "key": key}}})
         return variables
 
 

@@ -1,0 +1,38 @@
+"""URLs in logs, messages and records, and the logins of servers.
+
+A server's login is in the variable TRANSLATIONS_LOGIN_<HOST>, for data.example.org in
+TRANSLATIONS_LOGIN_DATA_EXAMPLE_ORG: `user:password`, a token (sent as `Bearer`), or `?` and a query that is
+added to each URL, as storage services give it with signatures. It is sent encrypted, or within this machine.
+"""
+
+import base64
+import os
+import re
+from urllib.parse import urlsplit
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def shown(text: str) -> str:
+    """A URL as logs and records may hold it: without login, query and fragment."""
+    return re.sub(r"(://)(?:[^/?#\s]*@)?([^?#\s]*)\S*", r"\1\2", text)
+
+
+def login_variable(host: str) -> str:
+    """The variable that holds a server's login."""
+    return f"TRANSLATIONS_LOGIN_{re.sub('[^A-Z0-9]', '_', host.upper())}"
+
+
+def with_login(url: str) -> tuple[str, dict[str, str]]:
+    """The URL to ask a server for, and the headers, with the login that the environment has for it."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    login = os.environ.get(login_variable(host), "").strip() if host else ""
+    if not login or not (parts.scheme == "https" or host in LOOPBACK):
+        return url, {}
+    if login.startswith("?"):
+        query = "&".join(filter(None, (parts.query, login[1:])))
+        return parts._replace(query=query).geturl(), {}
+    if ":" in login:
+        return url, {"Authorization": f"Basic {base64.b64encode(login.encode()).decode()}"}
+    return url, {"Authorization": f"Bearer {login}"}
