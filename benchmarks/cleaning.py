@@ -1,11 +1,11 @@
-"""How fast pairs and single lines are cleaned, and that the default filters do what OpusCleaner does.
+"""How fast pairs and single lines are cleaned, and that upstream's filters do what OpusCleaner does.
 
     python -m benchmarks.cleaning [--pairs 200000] [--threads 2] [--compare 20000]
 
 Prints pairs a second of the whole script, reading and writing included, apart from it the time of each
 filter, and lines of monolingual text a second; languages are not identified. With OPUSCLEANER_PYTHON, the
-interpreter of an environment with OpusCleaner 0.7.1, it runs both on the same pairs. Real ones are the
-mirror's, where TRANSLATIONS_MIRROR names one.
+interpreter of an environment with OpusCleaner 0.7.1, it runs both on the same pairs, with upstream's files.
+Real pairs are the mirror's, where TRANSLATIONS_MIRROR names one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     os.environ["TRANSLATIONS_THREADS"] = str(args.threads)
     real = list(mirrored_pairs(Path(os.environ.get("TRANSLATIONS_MIRROR", "no mirror"))))
     with tempfile.TemporaryDirectory(prefix="cleaning-") as folder:
-        filters = _without_language(Path(folder), "default")
+        filters = without_language(Path(folder), "default")
         _time_script(filters, _typical(args.pairs, real), Path(folder), args.threads)
         _time_filters(filters, _typical(50_000, real))
         _time_mono([pair[1] for pair in _typical(args.pairs, real)], Path(folder), args.threads)
@@ -65,7 +65,8 @@ def _typical(size: int, real: Sequence[Pair]) -> list[Pair]:
     ]
 
 
-def _without_language(folder: Path, name: str) -> Path:
+def without_language(folder: Path, name: str) -> Path:
+    """A filter file of the project, by its name, without the filter that identifies languages."""
     filters = json.loads((FILTERS / f"{name}.filters.json").read_text(encoding="utf-8"))["filters"]
     return filter_file(folder, *(entry for entry in filters if entry["filter"] != "fasttext_filter"))
 
@@ -130,8 +131,8 @@ def _compare(folder: Path, pairs: Sequence[Pair]) -> None:
 
 
 def _filters(folder: Path) -> Iterator[tuple[str, Path]]:
-    default = _without_language(folder, "default")
-    yield "the default filters", default
+    default = without_language(folder, "upstream/default")
+    yield "upstream's default filters", default
     for entry in json.loads(default.read_text(encoding="utf-8"))["filters"]:
         if entry["filter"] not in NEED_WORDS:
             yield f"{entry['filter']} {entry['language'] or ''}".strip(), filter_file(folder, entry)

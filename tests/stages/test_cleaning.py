@@ -41,6 +41,9 @@ def chosen(mode: str, src: str, trg: str, key: str) -> list[str]:
         ("custom", "zh", "en", "opus_UNPC/v1.0", "zh-en/default.filters.json"),
         ("custom", "en", "zh_hant", "opus_WikiMatrix/v1", "en-zh_hant/opus_WikiMatrix-v1.filters.json"),
         ("defaults", "zh", "en", "opus_UNPC/v1.0", "default.filters.json"),
+        ("upstream", "en", "ru", "opus_ParaCrawl/v9", "upstream/default.filters.json"),
+        ("upstream", "en", "fr", "opus_UNPC/v1.0", "upstream/en-fr/opus_UNPC-v1.0.filters.json"),
+        ("upstream", "zh", "en", "opus_UNPC/v1.0", "upstream/zh-en/default.filters.json"),
     ],
 )
 def test_the_filter_file_of_a_dataset(mode: str, src: str, trg: str, key: str, expected: str) -> None:
@@ -70,6 +73,29 @@ def test_legacy_cleaning_mends_what_is_wrong_with_single_datasets(
 def test_every_fix_is_there_and_is_of_use() -> None:
     files = {file.name.removesuffix(".filters.json") for file in (ROOT / FILTERS / "legacy").iterdir()}
     assert files == {"repairs", "rules", *FIXES.values()}
+
+
+def test_every_file_has_its_counterpart_of_upstream() -> None:
+    """Those of our own differ in three filters, and in nothing else."""
+    folder = ROOT / FILTERS
+    upstream = {path.relative_to(folder / "upstream") for path in (folder / "upstream").rglob("*.json")}
+    ours = {path.relative_to(folder) for path in folder.rglob("*.filters.json")}
+    assert upstream == {path for path in ours if path.parts[0] not in ("upstream", "legacy")}
+    renamed = {
+        "alpha_ratio": "alphabet_ratio",
+        "src_trg_ratio": "length_ratio",
+        "num_mismatch": "number_mismatch",
+    }
+    for path in upstream:
+        theirs, mine = (
+            json.loads((root / path).read_text(encoding="utf-8"))["filters"]
+            for root in (folder / "upstream", folder)
+        )
+        names = [renamed.get(entry["filter"], entry["filter"]) for entry in theirs]
+        assert names == [entry["filter"] for entry in mine if entry["parameters"].get("UNIT") != "word"]
+        assert [entry for entry in mine if entry["filter"] not in renamed.values()] == [
+            entry for entry in theirs if entry["filter"] not in renamed
+        ]
 
 
 def test_filter_files_are_inputs() -> None:

@@ -206,9 +206,10 @@ class Experiment(Section):
     best_model: Literal["chrf", "ce-mean-words", "bleu-detok"] = Field(
         default="chrf", description="the metric by which the best checkpoint is chosen"
     )
-    opuscleaner_mode: Literal["custom", "defaults", "legacy"] = Field(
+    opuscleaner_mode: Literal["custom", "defaults", "upstream", "legacy"] = Field(
         default="custom",
-        description="filters of their own for some datasets and pairs, the same for all, or those of 2024",
+        description="filters of their own for some datasets and pairs, the same for all, Mozilla's filters, "
+        "or those of 2024",
     )
     language_identification: Literal["auto", "heliport", "glotlid", "openlid-v3", "nllb", "fasttext"] = Field(
         default="auto",

@@ -44,7 +44,8 @@ FIXES = {
 # Filters of which there is a fast version; others are run by OpusCleaner, in an environment of its own.
 FAST = frozenset(
     (
-        *("alpha_ratio", "currency_mismatch", "deescape-special-chars", "detokenizer", "fasttext_filter"),
+        *("alpha_ratio", "alphabet_ratio", "currency_mismatch", "deescape-special-chars", "detokenizer"),
+        *("fasttext_filter", "length_ratio", "number_mismatch"),
         *("fix_wiki", "identical", "max_length", "max_word_length", "normalize_whitespace", "num_mismatch"),
         *("opus.RegExpFilter", "opus.RegExpSub", "regexp", "remove_empty_lines", "remove_frequent_patterns"),
         *("sed", "src_trg_ratio", "url_mismatch"),
@@ -145,18 +146,19 @@ def filter_files(mode: str, src: str, trg: str, dataset: Dataset) -> list[RepoFi
 
 
 def _filter_file(mode: str, src: str, trg: str, dataset: Dataset) -> str:
-    """In `custom` mode a dataset's own file, else the language pair's, else the default.
+    """A dataset's own file, else the language pair's, else the default; the last one with mode `defaults`.
 
     A file of its own is looked for in the pair's folder, then, if the pair has no default, in the common one;
     its name is the dataset's alias or short name, or the key as OpusCleaner writes it, opus_UNPC-v1.0.
     """
-    if mode == "custom":
+    folder = "upstream/" if mode == "upstream" else ""
+    if mode != "defaults":
         pair = f"{src}-{trg}"
         names = [f"{name}.filters.json" for name in _names(dataset)]
         for path in (*(f"{pair}/{name}" for name in names), f"{pair}/{DEFAULT}", *names):
-            if (ROOT / FILTERS / path).is_file():
-                return path
-    return DEFAULT
+            if (ROOT / FILTERS / folder / path).is_file():
+                return folder + path
+    return folder + DEFAULT
 
 
 def _names(dataset: Dataset) -> Iterator[str]:

@@ -143,6 +143,11 @@ class Column:
         counts: Counts = np.add.reduceat(marks, self.starts, dtype=np.int32)
         return counts
 
+    def sum(self, values: npt.NDArray[np.uint8]) -> Counts:
+        """The sum over each line of what a table has for its code points."""
+        sums: Counts = np.add.reduceat(values[self._indices], self.starts, dtype=np.int32)
+        return sums
+
     def lines_with(self, marks: Mask) -> Mask:
         """The lines that have at least one of the marked codes."""
         found = np.zeros(len(self.lines), dtype=bool)

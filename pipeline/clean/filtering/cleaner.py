@@ -27,7 +27,7 @@ class FilterCleaner:
     def __call__(self, sides: Sequence[list[str]]) -> Cleaned:
         """Clean one block; what becomes of a pair depends on that pair alone."""
         tally = Tally()
-        block = Block([list(map(_plain, lines)) for lines in _without_long(sides, tally)])
+        block = Block([list(map(plain, lines)) for lines in _without_long(sides, tally)])
         parts = [block]
         for name, work in self._filters:
             if isinstance(work, OpusCleaner):
@@ -90,5 +90,6 @@ def _without_long(sides: Sequence[list[str]], tally: Tally) -> Sequence[list[str
     return [[row[side] for row in good] for side in range(len(sides))]
 
 
-def _plain(line: str) -> str:
+def plain(line: str) -> str:
+    """The line with spaces for tabs, carriage returns and NUL."""
     return line if line.isprintable() else line.translate(_SEPARATORS)

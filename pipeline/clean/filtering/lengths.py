@@ -5,10 +5,12 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import regex
 
 from pipeline.clean.filtering.block import (
     Block,
@@ -21,8 +23,20 @@ from pipeline.clean.filtering.block import (
     table_of,
 )
 from pipeline.clean.filtering.filter_file import FilterStep
+from pipeline.common.errors import InputError
 
 logger = logging.getLogger(__name__)
+
+LONGEST_WORDS = 10  # letters on an average; text with longer ones has no spaces between words, or few
+# First and last code point, and the letters of an alphabet that one of these stands for.
+WIDE_LETTERS = (
+    (0x3041, 0x30FF, 2),  # Hiragana, Katakana
+    (0x3400, 0x4DBF, 3),  # Han
+    (0x4E00, 0x9FFF, 3),
+    (0xF900, 0xFAFF, 3),
+    (0x20000, 0x3FFFF, 3),
+    (0xAC00, 0xD7A3, 2),  # Hangul
+)
 
 
 def max_length(step: FilterStep) -> Filter:
@@ -83,27 +97,95 @@ def _log_ratio(source: npt.NDArray[np.int64], target: npt.NDArray[np.int64]) -> 
     return ratio
 
 
+def length_ratio(step: FilterStep) -> Filter:
+    """Drop pairs of which one side has less than RATIO as many letters as the other, ALLOWANCE added to both.
+
+    So the ratio counts from some length on: with 0.6 and 20 a line of 10 letters may have 30 in the other
+    language, one of 100 may have 180. With the UNIT `word` words are compared, where white space parts them;
+    punctuation by itself is none.
+    OpusCleaner's src_trg_ratio compares words without an allowance, so that "Workspace" is not "Espace de
+    travail", and nothing is a translation into Thai.
+    """
+    unit, least, allowance = (
+        step.text("UNIT", "letter"),
+        step.number_of("RATIO", 0.6),
+        step.number_of("ALLOWANCE", 20),
+    )
+    if unit not in ("letter", "word"):
+        raise InputError(f"{step}: UNIT is {unit!r}; write letter or word.")
+
+    def work(block: Block) -> None:
+        letters = [column.sum(letter_weights()) for column in block.columns]
+        words = [_words(column) for column in block.columns]
+        source, target = (sizes + allowance for sizes in (letters if unit == "letter" else words))
+        bad: Mask = np.minimum(source, target) < least * np.maximum(source, target)
+        if unit == "word":
+            for number in (0, 1):
+                bad &= letters[number] <= LONGEST_WORDS * words[number]
+        block.drop(bad)
+
+    return work
+
+
+def _words(column: Column) -> Counts:
+    """The words of each line that have a letter or digit."""
+    starts = np.flatnonzero(column.word_starts)
+    letters = np.concatenate(([0], np.cumsum(column.is_in(letter_weights() > 0))))
+    words = np.zeros_like(column.word_starts)
+    words[starts] = np.diff(letters[np.append(starts, len(column.codes))]) > 0
+    return column.count(words)
+
+
+@cache
+def letter_weights() -> npt.NDArray[np.uint8]:
+    """For each code point how many letters of an alphabet it stands for: 1 for a letter, a mark, a digit.
+
+    An ideograph is 3, a syllable of Japanese or Korean 2, which makes translations as long as their sources.
+    """
+    weights = table_of(regex.findall(r"[\p{L}\p{M}\p{N}]", every_character())).astype(np.uint8)
+    for first, last, weight in WIDE_LETTERS:
+        weights[first : last + 1] *= weight
+    return weights
+
+
 def alpha_ratio(step: FilterStep, alphabets: Mapping[str, str]) -> Filter:
     """Drop pairs of which a side has too few letters, or words that begin with a letter, of its language.
 
     alphabets  a language's letters, as the inside of a regular expression's class
     """
-    sides = []
-    for number, side in enumerate(("SRC", "TRG")):
-        language = step.text(f"LANG{number + 1}", "")
-        least_words = step.number_of(f"{side}WORDRAT", 0.4)
-        least_letters = step.number_of(f"{side}ALPHARAT", 0.5)
-        if language in alphabets:
-            sides.append((number, letter_table(alphabets[language]), least_words, least_letters))
-        else:
-            logger.warning("%s: the alphabet of %r is not known, so that side is not asked", step, language)
-    step.flag("DEBUG", False)
+    sides = letter_sides(step, alphabets)
 
     def work(block: Block) -> None:
-        for number, letters, least_words, least_letters in sides:
-            block.drop(_has_few_letters(block, number, letters, least_words, least_letters))
+        for side in sides:
+            block.drop(has_few_letters(block, side))
 
     return work
+
+
+class LetterSide(NamedTuple):
+    """What is asked of a side: the least shares of words that begin with a letter, and of letters."""
+
+    number: int
+    lang: str
+    letters: Table
+    least_words: float
+    least_letters: float
+
+
+def letter_sides(step: FilterStep, alphabets: Mapping[str, str]) -> list[LetterSide]:
+    """What a filter's parameters ask of the sides whose alphabets are known; warns of the others."""
+    sides = []
+    for number, side in enumerate(("SRC", "TRG")):
+        lang = step.text(f"LANG{number + 1}", "")
+        least_words = step.number_of(f"{side}WORDRAT", 0.4)
+        least_letters = step.number_of(f"{side}ALPHARAT", 0.5)
+        if lang in alphabets:
+            letters = letter_table(alphabets[lang])
+            sides.append(LetterSide(number, lang, letters, least_words, least_letters))
+        else:
+            logger.warning("%s: the alphabet of %r is not known, so that side is not asked", step, lang)
+    step.flag("DEBUG", False)
+    return sides
 
 
 def letter_table(alphabet: str) -> Table:
@@ -111,13 +193,12 @@ def letter_table(alphabet: str) -> Table:
     return table_of(re.findall(f"[{alphabet}]", every_character(), re.IGNORECASE))
 
 
-def _has_few_letters(
-    block: Block, side: int, letters: Table, least_words: float, least_letters: float
-) -> Mask:
-    counts = count_letters(block, side, letters)
+def has_few_letters(block: Block, side: LetterSide) -> Mask:
+    """The lines that have less than is asked of their side."""
+    counts = count_letters(block, side.number, side.letters)
     few: Mask = counts.words == 0
-    few |= counts.starts / np.maximum(counts.words, 1) < least_words
-    few |= counts.letters / np.maximum(counts.characters, 1) < least_letters
+    few |= counts.starts / np.maximum(counts.words, 1) < side.least_words
+    few |= counts.letters / np.maximum(counts.characters, 1) < side.least_letters
     return few
 
 

@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from pipeline.clean.filtering import currencies, languages, lengths, mismatches, programs, texts
+from pipeline.clean.filtering import (
+    alphabets,
+    currencies,
+    languages,
+    lengths,
+    mismatches,
+    numbers,
+    programs,
+    texts,
+)
 from pipeline.clean.filtering.block import Filter
 from pipeline.clean.filtering.filter_file import FilterStep
 from pipeline.clean.filtering.opuscleaner import OpusCleaner
@@ -85,10 +94,14 @@ _PLAIN: Mapping[str, Callable[[FilterStep], Filter]] = {
     "regexp": programs.regexp,
     "sed": programs.sed,
     "detokenizer": programs.detokenizer,
+    # Not of OpusCleaner.
     "identical": mismatches.identical,
+    "length_ratio": lengths.length_ratio,
+    "number_mismatch": numbers.number_mismatch,
 }
 _WITH_RESOURCES: Mapping[str, Callable[[FilterStep, Resources], Filter]] = {
     "alpha_ratio": lambda step, known: lengths.alpha_ratio(step, known.alphabets),
+    "alphabet_ratio": lambda step, known: alphabets.alphabet_ratio(step, known.alphabets),
     "currency_mismatch": lambda step, known: currencies.currency_mismatch(step, known.currencies),
     "fasttext_filter": lambda step, known: languages.fasttext_filter(step, known.identifiers()),
     "remove_frequent_patterns": lambda step, known: texts.remove_frequent_patterns(

@@ -59,12 +59,12 @@ def test_good_pairs_stay_and_the_others_are_counted(tmp_path: Path) -> None:
         "dropped": {
             "too_long": 1,
             "remove_empty_lines": 1,
-            "alpha_ratio": 1,
-            "num_mismatch": 1,
+            "alphabet_ratio": 1,
+            "number_mismatch": 1,
             "fasttext_filter": 1,
         },
     }
-    assert "num_mismatch: 12 million in 2007 | 40 миллионов в 2025 году" in stats["samples"]
+    assert "number_mismatch: 12 million in 2007 | 40 миллионов в 2025 году" in stats["samples"]
     assert sorted(files_of(out)) == ["corpus.en.zst", "corpus.ru.zst", "stats.json"]
     assert "kept 3; dropped: " in done.stderr
 
@@ -118,7 +118,7 @@ def test_separators_of_lines_and_columns_are_spaces(tmp_path: Path) -> None:
 
 
 def test_a_corpus_of_the_wrong_language_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none of 2 lines.*alpha_ratio 2.*Check that the languages"):
+    with pytest.raises(InputError, match=r"none of 2 lines.*alphabet_ratio 2.*Check that the languages"):
         main(arguments(tmp_path, [("Guten Morgen", "Guten Morgen"), ("Der Hund", "Der Hund schläft")]))
     assert files_of(tmp_path / "out") == {}
 

@@ -67,6 +67,7 @@ def test_what_is_no_filter_file(text: str, told: str, tmp_path: Path) -> None:
 def test_there_are_files() -> None:
     assert {path.relative_to(FILTERS).as_posix() for path in FILES} >= {
         "default.filters.json",
+        "upstream/default.filters.json",
         "legacy/rules.filters.json",
         "en-zh/default.filters.json",
         "zh_hant-en/opus_WikiMatrix-v1.filters.json",

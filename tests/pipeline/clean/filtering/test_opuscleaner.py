@@ -22,7 +22,9 @@ pytestmark = pytest.mark.skipif(
 SIZE = 3_000
 DEFAULT = [
     entry
-    for entry in json.loads((FILTERS / "default.filters.json").read_text(encoding="utf-8"))["filters"]
+    for entry in json.loads((FILTERS / "upstream" / "default.filters.json").read_text(encoding="utf-8"))[
+        "filters"
+    ]
     if entry["filter"] != "fasttext_filter"  # its models are not here
 ]
 OTHERS: list[dict[str, Any]] = [
@@ -54,7 +56,7 @@ def test_each_filter(entry: dict[str, Any], pairs: list[Pair], tmp_path: Path) -
     assert ours(path, pairs) == theirs(path, pairs)
 
 
-def test_the_default_filters_together(pairs: list[Pair], tmp_path: Path) -> None:
+def test_upstreams_default_filters_together(pairs: list[Pair], tmp_path: Path) -> None:
     path = filter_file(tmp_path, *DEFAULT)
     left = ours(path, pairs)
     assert SIZE / 10 < len(left) < len(pairs)
