@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.runners.scripts import job, output, run, written
+from tests.runners.scripts import COPY, KEY, job, output, run, written
 from translations_assets.runners.local import LocalRunner
 from translations_assets.runners.machine import Gpu
 from translations_assets.store.local import LocalStore
+from translations_assets.store.verify import verify
 
 
 def test_a_module_that_is_missing_from_the_bundle_is_not_taken_from_the_checkout(
@@ -28,6 +29,45 @@ def test_the_repository_cannot_be_imported(runner: LocalRunner, store: LocalStor
     outcome = run(runner, store, job(store, written(f"import {name}")))
     assert outcome.kind == "failed"
     assert "ModuleNotFoundError" in outcome.log_tail
+
+
+@pytest.mark.parametrize("name", ["..%2F..%2Foutside", "%2E%2E", "..%2F..%2F..%2F..%2Foutside"])
+def test_a_resumed_script_is_given_no_set_that_leads_out(
+    runner: LocalRunner, store: LocalStore, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "model.npz").write_text("a model")
+    for number in ("000100", "000200"):
+        store.add_checkpoint(KEY, 1, number, tmp_path / "set")
+    sets = store.root / "checkpoints" / KEY / "1"
+    (sets / "000200").rename(sets / name)
+    script = """
+    import json, os, pathlib
+    sets = pathlib.Path(os.environ["TRANSLATIONS_CHECKPOINTS"])
+    pathlib.Path("out").mkdir()
+    pathlib.Path("out/copy.txt").write_text(json.dumps(sorted(path.name for path in sets.iterdir())))
+    """
+    before = set(tmp_path.rglob("outside*"))
+    outcome = run(runner, store, job(store, script, resumable=True))
+    assert json.loads(output(store, outcome)) == ["000100"]
+    assert set(tmp_path.rglob("outside*")) == before
+
+
+def test_work_folders_are_not_made_or_swept_behind_a_link(
+    runner: LocalRunner, store: LocalStore, tmp_path: Path
+) -> None:
+    """A worker removes what it finds among work folders: it must be what workers have left."""
+    thesis = tmp_path / "thesis"
+    (thesis / "00c0ffee").mkdir(parents=True)
+    (thesis / "00c0ffee" / "chapter").write_text("years of work")
+    work = job(store, COPY)
+    (store.root / "work").symlink_to(thesis)
+    outcome = run(runner, store, work)
+    assert outcome.kind == "temporary"
+    assert "is a symbolic link" in outcome.message
+    assert (thesis / "00c0ffee" / "chapter").read_text() == "years of work"
+    (problem,) = verify(store).problems
+    assert (problem.kind, problem.path) == ("strange", "work")
 
 
 def test_the_libraries_of_the_environment_can_be_imported(runner: LocalRunner, store: LocalStore) -> None:

@@ -89,9 +89,9 @@ class Files:
     def foreign(self) -> Iterator[Path]:
         """Every symbolic link below the root but in `work/`: the store makes and follows none."""
         for parent, folders, names in os.walk(self.root):
-            if parent == str(self.root) and "work" in folders:
-                folders.remove("work")
             yield from (path for name in (*folders, *names) if (path := Path(parent, name)).is_symlink())
+            if parent == str(self.root) and "work" in folders:
+                folders.remove("work")  # what scripts do there is their own matter
 
     def bytes_below(self, path: Path) -> int:
         """The bytes of all files below a folder, or those of a file; 0 when it is gone."""
