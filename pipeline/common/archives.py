@@ -1,10 +1,11 @@
 """Chosen members out of zip and tar archives, streamed to files whose names the caller chooses.
 
 Names inside an archive never become paths on disk. Members with an absolute name or with `..` in it, links,
-devices, and the resource forks that macOS adds (`__MACOSX/._x`) are as good as not there. An archive that
-unpacks to far more than text does is refused, whether or not such a member is wanted.
+devices, and the resource forks that macOS adds (`__MACOSX/._x`) are as good as not there. An archive beyond
+the bounds of `pipeline.common.limits` is refused, whether or not the member in question is wanted.
 """
 
+import bz2
 import gzip
 import logging
 import lzma
@@ -17,17 +18,26 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, BinaryIO, cast
 
 from pipeline.common.errors import InputError
+from pipeline.common.limits import MOST_MEMBERS, bounded, refuse_bomb
 
 log = logging.getLogger(__name__)
 
 BUFFER = 1 << 20
-LARGEST_RATIO = 200  # of unpacked to packed bytes; text is at 3 to 20, made-up archives at 1,000
-UNASKED = 1 << 30  # bytes that may be unpacked whatever the ratio
 SHOWN = 12  # members named in an error
-DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError)
+DAMAGE = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError),
+    RecursionError,  # of tarfile, at thousands of headers without a member
+)
+# What tar archives are compressed by: the first bytes, and what opens it.
+COMPRESSIONS: dict[bytes, Callable[[Path], object]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": lzma.open,
+}
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zipfile unpacks what is packed by others at once
 
 Entry = tuple[str, Callable[[], IO[bytes]]]  # a member's name, and how to open it
 
@@ -87,18 +97,25 @@ def _entries(archive: Path) -> Iterator[Entry]:
         yield from _tar_entries(archive)
 
 
-def _refuse_bomb(archive: Path, unpacked: int) -> None:
+def _open(archive: Path, *, unpacked: bool) -> BinaryIO:
+    """An archive's bytes, or those of a compressed archive, within bounds."""
     packed = archive.stat().st_size
-    if unpacked > max(UNASKED, LARGEST_RATIO * packed):
-        raise InputError(
-            f"{archive.name}, of {packed:,} bytes, unpacks to {unpacked:,} bytes or more. No text packs that "
-            "well; it is not unpacked."
-        )
+    with archive.open("rb") as file:
+        start = file.read(8)
+    openers = [opener for magic, opener in COMPRESSIONS.items() if unpacked and start.startswith(magic)]
+    stream = openers[0](archive) if openers else archive.open("rb")
+    return bounded(cast(BinaryIO, stream), archive.name, lambda: packed)
+
+
+def _refuse_many_members(archive: Path, members: int) -> None:
+    if members > MOST_MEMBERS:
+        raise InputError(f"{archive.name} has more than {MOST_MEMBERS:,} files in it. It is not unpacked.")
 
 
 def _zip_entries(archive: Path) -> Iterator[Entry]:
-    with zipfile.ZipFile(archive) as file:
-        _refuse_bomb(archive, sum(info.file_size for info in file.infolist()))
+    with _open(archive, unpacked=False) as bytes_, zipfile.ZipFile(bytes_) as file:
+        _refuse_many_members(archive, len(file.infolist()))
+        refuse_bomb(archive.name, archive.stat().st_size, sum(info.file_size for info in file.infolist()))
         for info in file.infolist():
             if info.is_dir() or not _usable(archive, info.filename):
                 continue
@@ -106,19 +123,21 @@ def _zip_entries(archive: Path) -> Iterator[Entry]:
                 raise InputError(
                     f"{archive.name} is encrypted ({info.filename}). Give an archive without a password."
                 )
+            if info.compress_type not in ZIP_METHODS:
+                raise NotImplementedError(f"{info.filename} is packed by method {info.compress_type}")
             yield _clean(info.filename), partial(file.open, info)
 
 
 def _tar_entries(archive: Path) -> Iterator[Entry]:
-    unpacked = 0
-    with tarfile.open(archive, "r:*") as file:
-        for info in file:
-            unpacked += info.size
-            _refuse_bomb(archive, unpacked)
+    packed = archive.stat().st_size
+    with _open(archive, unpacked=True) as bytes_, tarfile.open(fileobj=bytes_, mode="r:") as file:
+        for number, info in enumerate(file, start=1):
+            _refuse_many_members(archive, number)
+            refuse_bomb(archive.name, packed, info.offset_data + info.size)
             if info.isfile() and _usable(archive, info.name):
                 yield _clean(info.name), partial(_tar_member, file, info)
         # tarfile stops before the end of a compressed archive, where its checksum stands
-        while file.fileobj and file.fileobj.read(BUFFER):
+        while bytes_.read(BUFFER):
             pass
 
 

@@ -142,6 +142,10 @@ class Stream(io.RawIOBase):
         self._rest = self._rest[size:]
         return size
 
+    def received(self) -> int:
+        """How many bytes were read so far."""
+        return self._progress.size
+
     def source(self) -> Source:
         """What was read so far."""
         return self._progress.source(self._url)

@@ -22,7 +22,9 @@ from pipeline.common.errors import InputError
 ZSTD_LEVEL = 3
 ZSTD_THREADS = 2
 BUFFER = 1 << 20
-COMPRESSED_CHUNK = 1 << 14
+COMPRESSED_CHUNK = (
+    1 << 10
+)  # bytes; a made-up file unpacks them to 32 MiB at most, a block of 128 KiB for each four
 
 
 class _ZstdReader(io.RawIOBase):

@@ -17,6 +17,7 @@ from random import Random
 
 from pipeline.common.downloads import Stream, fetch
 from pipeline.common.errors import InputError
+from pipeline.common.limits import bounded
 from pipeline.common.lines import decompress_zstd
 from pipeline.common.script import run
 from pipeline.data.hplt import (
@@ -82,7 +83,8 @@ class _Reader:
             self._shards["read"] = number
             log.info("Shard %s of %s: %s", number, len(self._urls), url)
             with Stream(url) as stream:
-                for json_line in stream_lines(decompress_zstd(stream), url):
+                text = bounded(decompress_zstd(stream), url, stream.received)
+                for json_line in stream_lines(text, url):
                     for line in self._kept(read_document(json_line, self._release)):
                         yield line
                         if len(self._seen) == self._request.max_sentences:

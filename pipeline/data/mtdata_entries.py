@@ -12,12 +12,14 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from pipeline.common.archives import extract, members
 from pipeline.common.downloads import Source, fetch
 from pipeline.common.errors import InputError
-from pipeline.common.lines import read_lines, write_lines
+from pipeline.common.limits import bounded
+from pipeline.common.lines import write_lines
+from pipeline.data.texts import file_lines
 
 if TYPE_CHECKING:
     from mtdata.entry import Entry
@@ -92,14 +94,16 @@ def _plain(file: Path, entry: "Entry") -> Path:
     if not any(kind in (entry.in_ext or entry.ext) for kind in TEXT_FORMATS):
         return file
     plain = file.with_name(f"plain-{file.name.removesuffix('.gz').removesuffix('.zst')}")
-    write_lines(plain, read_lines(file))
+    write_lines(plain, file_lines(file))
     return plain
 
 
 def _decompressed(file: Path) -> Path:
     target = file.with_suffix("")
+    size = file.stat().st_size
     try:
-        with OPENERS[file.suffix](file) as packed, target.open("wb") as plain:
+        packed = bounded(cast(BinaryIO, OPENERS[file.suffix](file)), file.name, lambda: size)
+        with packed, target.open("wb") as plain:
             shutil.copyfileobj(packed, plain, 1 << 20)
     except (lzma.LZMAError, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno:

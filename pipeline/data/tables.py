@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.common.errors import InputError
+from pipeline.common.limits import refuse_bomb
 from pipeline.data.texts import file_lines
 
 Row = Mapping[str, Any]
 
 BATCH = 1_000  # rows of Parquet
-LARGEST_ARRAY = 1 << 30  # bytes of a JSON array, which is read as a whole
+LARGEST_ARRAY = 1 << 28  # characters of a JSON array, which is read as a whole
 
 
 def read_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
@@ -38,6 +39,8 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
+            groups = (file.metadata.row_group(number) for number in range(file.metadata.num_row_groups))
+            refuse_bomb(path.name, path.stat().st_size, sum(group.total_byte_size for group in groups))
             names = [name for name in file.schema_arrow.names if name in columns]
             if not names:
                 has = ", ".join(file.schema_arrow.names)
@@ -54,9 +57,18 @@ def _json(path: Path) -> Iterator[Row]:
     if not first.lstrip().startswith("["):
         yield from _json_lines(path)
         return
-    if path.stat().st_size > LARGEST_ARRAY:
-        raise InputError(f"{path.name} is a JSON array of more than 1 GiB. Use a file with a row a line.")
-    yield from _checked(_parsed("\n".join(file_lines(path)), path, 1), path)
+    yield from _checked(_parsed("\n".join(_at_most(LARGEST_ARRAY, path)), path, 1), path)
+
+
+def _at_most(most: int, path: Path) -> Iterator[str]:
+    for line in file_lines(path):
+        most -= len(line) + 1
+        if most < 0:
+            raise InputError(
+                f"{path.name} is a JSON array of more than {LARGEST_ARRAY >> 20} MiB. Use a file with a row "
+                "a line."
+            )
+        yield line
 
 
 def _json_lines(path: Path) -> Iterator[Row]:

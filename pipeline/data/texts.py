@@ -13,11 +13,9 @@ from typing import BinaryIO
 import zstandard
 
 from pipeline.common.errors import InputError
+from pipeline.common.limits import LONGEST_LINE, bounded
 from pipeline.common.lines import open_bytes
 
-LARGEST_RATIO = 500  # of unpacked to packed bytes; text is at 3 to 20
-UNASKED = 1 << 30  # bytes that may be unpacked whatever the ratio
-LONGEST_LINE = 1 << 26  # bytes; a document of a web crawl can have some megabytes
 DAMAGE = (zstandard.ZstdError, zlib.error, gzip.BadGzipFile, EOFError)
 # Byte order marks of encodings other than UTF-8; UTF-32's begins as UTF-16's does, so it comes first.
 MARKS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
@@ -25,18 +23,23 @@ MARKS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF
 
 def file_lines(path: Path) -> Iterator[str]:
     """The lines of a text file (.zst, .gz or plain), as `stream_lines` reads them."""
-    most = max(UNASKED, LARGEST_RATIO * path.stat().st_size)
-    with open_bytes(path) as stream:
-        yield from stream_lines(stream, path.name, most)
+    with open_bounded(path) as stream:
+        yield from stream_lines(stream, path.name)
 
 
-def stream_lines(stream: BinaryIO, name: str, most: int | None = None) -> Iterator[str]:
+def open_bounded(path: Path) -> BinaryIO:
+    """The bytes of a file (.zst, .gz or plain); reading raises InputError when it unpacks to far too much."""
+    packed = path.stat().st_size
+    return bounded(open_bytes(path), path.name, lambda: packed)
+
+
+def stream_lines(stream: BinaryIO, name: str) -> Iterator[str]:
     """The lines of a stream in UTF-8, without line feed, carriage return before it, and byte order mark.
 
     Memory is bounded by LONGEST_LINE. Raises InputError, with the name and the line, for another encoding, a
-    line without end, damage, and more than `most` bytes.
+    line without end, and damage.
     """
-    number, size = 0, 0
+    number = 0
     try:
         while raw := stream.readline(LONGEST_LINE + 1):
             number += 1
@@ -45,9 +48,6 @@ def stream_lines(stream: BinaryIO, name: str, most: int | None = None) -> Iterat
                     f"Line {number:,} of {name} is longer than {LONGEST_LINE >> 20} MiB. It is no text with "
                     "a sentence a line."
                 )
-            size += len(raw)
-            if most is not None and size > most:
-                raise InputError(f"{name} unpacks to more than {most:,} bytes. No text packs that well.")
             yield _decoded(raw, name, number)
     except DAMAGE as error:
         raise InputError(f"{name} is damaged after line {number:,} ({error}). Fetch it again.") from error

@@ -1,20 +1,26 @@
 """Translation units of a TMX file (Translation Memory eXchange 1.4), streamed, for files from anybody.
 
-The parser reads element after element; no more than a chunk's units are held. Entities that a file declares
-itself are refused, for a few of them make gigabytes; external ones are never fetched. Inline codes of formats
-(`bpt`, `ph`, …) are left out, marked text (`hi`) is kept.
+The parser reads element after element; no more than a chunk's units are held. What would be held without
+bound is refused: a tag or a unit without end, elements in elements in elements, ever new names. Entities
+that a file declares itself are refused, for a few of them make gigabytes; external ones are never fetched.
+Inline codes of formats (`bpt`, `ph`, …) are left out, marked text (`hi`) is kept.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 from xml.parsers import expat
 
 from pipeline.common.errors import InputError
-from pipeline.common.lines import open_bytes
-from pipeline.data.texts import DAMAGE
+from pipeline.common.limits import LONGEST_LINE
+from pipeline.data.texts import DAMAGE, open_bounded
 
 CHUNK = 1 << 16
 LONGEST_SEGMENT = 1 << 20  # characters; a longer one is no sentence, and is cut
+SEGMENT_COST = 200  # characters that a segment counts for beside its own, as memory goes
+LONGEST_TAG = 1 << 20  # bytes of an element with its attributes, a comment and the like
+MOST_NAMES = 1_000  # of elements and attributes; TMX has some 50
+DEEPEST = 100  # elements in elements; TMX has some 10
 CODES = {"bpt", "ept", "it", "ph", "ut"}
 # Control characters, which XML has no place for and translation memories have all the same
 CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\r")
@@ -26,7 +32,7 @@ def read_units(path: Path) -> Iterator[Unit]:
     """The units of a file (.gz, .zst or plain). Raises InputError for one that is no TMX, or is damaged."""
     reader = _Reader(path.name)
     try:
-        with open_bytes(path) as stream:
+        with open_bounded(path) as stream:
             while chunk := stream.read(CHUNK):
                 yield from reader.feed(chunk)
             yield from reader.feed(b"", last=True)
@@ -50,6 +56,8 @@ class _Reader:
         self._text: list[str] | None = None  # of the segment that is open
         self._codes = 0  # open elements of inline codes
         self._size = 0
+        self._unit_size = 0
+        self._fed = 0
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
@@ -62,15 +70,27 @@ class _Reader:
         self._units = []
         if self._wide is None:
             self._wide = b"\0" in chunk[:4]  # UTF-16, in which such bytes are parts of characters
-        self._parser.Parse(chunk if self._wide else chunk.translate(None, CONTROLS), last)
+        content = chunk if self._wide else chunk.translate(None, CONTROLS)
+        self._fed += len(content)
+        self._parser.Parse(content, last)
+        if self._fed - self._parser.CurrentByteIndex > LONGEST_TAG:
+            self._refuse("a tag without end")
+        if len(self._parser.intern) > MOST_NAMES:
+            self._refuse("more names of elements than a TMX")
         return self._units
+
+    def _refuse(self, what: str) -> NoReturn:
+        line = self._parser.CurrentLineNumber
+        raise InputError(f"{self._name} has {what}, line {line:,}. It is not read.")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth == 1 and name != "tmx":
             raise InputError(f"{self._name} is XML, but no TMX: it begins with <{name[:40]}>.")
+        if self._depth > DEEPEST:
+            self._refuse(f"more than {DEEPEST} elements in one another")
         if name == "tu":
-            self._unit = []
+            self._unit, self._unit_size = [], 0
         elif name == "tuv":
             self._lang = attributes.get("xml:lang") or attributes.get("lang") or ""
         elif name == "seg":
@@ -85,6 +105,9 @@ class _Reader:
         elif name == "seg" and self._text is not None:
             self._unit.append((self._lang, "".join(self._text)))
             self._text = None
+            self._unit_size += self._size + SEGMENT_COST
+            if self._unit_size > LONGEST_LINE:
+                self._refuse("a unit without end")
         elif name in CODES:
             self._codes -= 1
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.common import archives
+from pipeline.common import limits
 from pipeline.common.archives import extract, members
 from pipeline.common.errors import InputError
 
@@ -142,17 +142,17 @@ def test_what_is_no_archive_is_told(tmp_path: Path) -> None:
 def test_an_archive_that_unpacks_to_far_too_much_is_refused(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archives, "UNASKED", 1 << 20)
+    monkeypatch.setattr(limits, "UNASKED", 1 << 20)
     pack = _zip if name.endswith(".zip") else _tar
     bomb = pack(tmp_path / name, {"bomb": b"\0" * (4 << 20), **TEXT})
-    with pytest.raises(InputError, match=rf"{name}, of [\d,]+ bytes, unpacks to 4,[\d,]+ bytes or more"):
+    with pytest.raises(InputError, match=rf"{name}, of [\d,]+ bytes, unpacks to [\d,]+ bytes or more"):
         extract(bomb, {"corpus.en-ru.en": tmp_path / "out"})
     assert sorted(path.name for path in tmp_path.iterdir()) == [name]
 
 
 @pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
 def test_text_that_packs_well_is_not(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "UNASKED", 1 << 16)
+    monkeypatch.setattr(limits, "UNASKED", 1 << 16)
     words = random.Random(1)
     text = " ".join(words.choice(["one", "two", "three", "four"]) for _ in range(100_000)).encode()
     pack = _zip if name.endswith(".zip") else _tar
