@@ -7,6 +7,7 @@ is undecided, and an undecided line is never said to be in another language.
 
 import logging
 import os
+import re
 from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,8 @@ ENGLISH_MARGIN = 0.5  # for English, as names and terms in English stand in text
 CANDIDATES = (
     40  # labels of which costs are asked, dialects apart; one beyond them costs what the last of them does
 )
+
+_KANA = re.compile("[\u3041-\u30ff]")  # HeLI takes one line of Chinese in fifty for Japanese that has none
 
 LEAST_PROBABILITY = 0.5  # of a model of fastText's label, to be believed
 _LABEL = "__label__"
@@ -82,6 +85,8 @@ class Heli:
             return ""
         costs = dict(_heli().identify_topk_with_score(line, CANDIDATES))
         best = min(costs, key=lambda label: costs[label])
+        if best == "jpn" and self._script == "Han" and not _KANA.search(line):
+            return ""
         ours = min((costs[label] for label in self.labels if label in costs), default=max(costs.values()))
         margin = ENGLISH_MARGIN if best == "eng" else MARGIN
         margin = max(margin, EVIDENCE * _least(self._script) / letters(line))

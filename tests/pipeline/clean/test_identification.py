@@ -1,6 +1,7 @@
 """Tests of what tells lines of another language: HeLI-OTS, and a tiny model of fastText trained here."""
 
 import logging
+import tarfile
 from pathlib import Path
 
 import fasttext
@@ -13,6 +14,8 @@ from tests.pipeline.clean.neighbours import GROUPS
 ENGLISH = ["the girl reads the book in the garden", "a big dog sees a small cat", "we went home yesterday"]
 RUSSIAN = ["девочка читает книгу в саду", "большая собака видит кошку", "мы пошли домой вчера вечером"]
 SERBIAN = ["девојчица чита књигу у башти", "велики пас види малу мачку", "јуче смо отишли кући на вечеру"]
+SHARED = Path(__file__).resolve().parents[4] / "shared"
+FLORES = SHARED / "data/mirror/dl.fbaipublicfiles.com/nllb/flores200_dataset.tar.gz"
 GERMAN = "Das Mädchen liest das Buch im Garten."
 NEIGHBOURS = [
     (own, other, sentences)
@@ -92,6 +95,33 @@ def test_short_lines_are_undecided() -> None:
 )
 def test_what_is_decided(line: str, script: str, decided: bool) -> None:
     assert is_decided(line, script) is decided
+
+
+def test_chinese_without_kana_is_not_japanese() -> None:
+    chinese = Heli(["cmn"], "Han")
+    assert chinese.others(["黄金可以加工成各种形状。可以卷曲成微小的形状。"]) == [""]
+    assert chinese.others(["昨日の夜、私たちは古い駅のそばで長い間バスを待っていました。"]) == ["jpn"]
+
+
+@pytest.mark.skipif(not FLORES.is_file(), reason=f"there is no {FLORES}")
+def test_flores() -> None:
+    own = {"eng_Latn": "eng", "rus_Cyrl": "rus", "zho_Hans": "cmn", "zho_Hant": "cmn"}
+    with tarfile.open(FLORES) as archive:
+        texts = {name: _read(archive, f"flores200_dataset/devtest/{name}.devtest") for name in own}
+    for name, label in own.items():
+        script = "Han" if label == "cmn" else "Latin"
+        identifier = Heli([label], script)
+        assert identifier.others(texts[name]).count("") >= 0.99 * len(texts[name])
+        for other, lines in texts.items():
+            decided = [line for line in lines if is_decided(line, script)]
+            if own[other] != label:
+                assert identifier.others(decided).count("") <= 0.01 * len(decided)
+
+
+def _read(archive: tarfile.TarFile, name: str) -> list[str]:
+    file = archive.extractfile(name)
+    assert file
+    return file.read().decode("utf-8").splitlines()
 
 
 def test_a_language_that_heli_lacks_is_no_reason(caplog: pytest.LogCaptureFixture) -> None:
