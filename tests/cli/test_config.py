@@ -25,6 +25,14 @@ def test_a_config_without_problems(command: Command) -> None:
     assert (said.code, said.out, said.err) == (0, f"{PARTITION}: no problems\n", "")
 
 
+def test_the_name_that_a_file_gets_is_told_among_many_notes(command: Command, old: Path) -> None:
+    path = old.rename(old.with_name("mine.yml"))
+    said = command("plan", str(path))
+    assert said.code == 0, said.err
+    assert "planned and trained as en-ru.mine." in said.err.splitlines()[0]
+    assert f"notes on {path}" in said.err.splitlines()[1]
+
+
 def test_the_names_of_datasets(command: Command, old: Path) -> None:
     text = old.read_text().replace("opus_ParaCrawl/v9", "{dataset: opus_ParaCrawl/v9, alias: crawl}")
     old.write_text(text.replace("- flores_devtest", "- sacrebleu_wmt19/x\n    - 12"))

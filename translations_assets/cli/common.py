@@ -100,9 +100,15 @@ def overrides_of(settings: Sequence[str]) -> dict[str, Any]:
 
 
 def print_notes(project: Project, partition: str) -> None:
-    """Tell on standard error what people should know of a config: a few notes, or how to see the many."""
+    """Tell on standard error what people should know of a config: a few notes, or how to see the many.
+
+    What is said of the whole file, such as which name it gets, is always told.
+    """
     notes = project.notes(partition)
     if len(notes) > MOST_NOTES:
+        for note in notes:
+            if note.line is None:
+                typer.echo(f"note: {note}", err=True)
         typer.echo(
             f"note: {len(notes)} notes on {notes[0].file}: old spellings, keys without effect. "
             f"To see them: translations config check {partition}",
