@@ -198,7 +198,7 @@ def test_a_corpus_that_cleaning_leaves_empty(place: Place) -> None:
     (label,) = ended(done, "failed")
     assert label.startswith("clean-corpus-url_file_numbers")
     assert told(done)[label][0].startswith(
-        "Cleaning left none of 30 lines; dropped: alpha_ratio 30. Check that"
+        "Cleaning left none of 30 lines; dropped: alphabet_ratio 30. Check that"
     )
     assert_nothing_lost(place)
 

@@ -15,12 +15,16 @@ from pipeline.clean.filtering.block import Block, Filter
 from pipeline.clean.filtering.filter_file import FilterStep
 from pipeline.clean.filtering.strings import without_numbering
 
-# White space parts groups of three digits only; ".5" is a number as well.
-_NUMBER = re.compile(r"(?:(?<!\S)[.,])?\d+(?:[.,:'’٫٬]\d+|[ \u00a0\u2009\u202f]\d{3}(?!\d))*")
+# White space parts groups of three digits only; ".5" is a number as well. The expression begins with a class
+# of characters, for which the search is fast, and looks back from there.
+_NUMBER = re.compile(
+    r"[\d.,](?:(?<=\d)\d*|(?<=[.,])(?<!\S.)\d+)(?:[.,:'’٫٬]\d+|[ \u00a0\u2009\u202f]\d{3}(?!\d))*"
+)
 _SEPARATOR = re.compile(r"[^\d]")
 _WORD = re.compile(r"\w")
 _WORDS = re.compile(r"[^\W\d_]+")
 _MINUS = re.compile(r"(?:^|\s)[-\u2212]$")
+_NEGATIVE = re.compile(r"[-\u2212](?<!\S.)\d+")
 _GROUPING = frozenset(".,'’٬ \u00a0\u2009\u202f")
 _DECIMAL = frozenset(".,٫")
 _RULES = ("", "masculine", "feminine", "neuter")  # of ICU; what a language has not is the first one
@@ -101,10 +105,10 @@ def number_mismatch(step: FilterStep) -> Filter:
     langs = (step.text("LANG1", ""), step.text("LANG2", ""))
 
     def differ(source: str, target: str) -> bool:
+        if least <= 1 and _written(source) == _written(target):
+            return False
         texts = (without_numbering(source), without_numbering(target))
         ours, theirs = (list(numbers_of(text)) for text in texts)
-        if least <= 1 and set(ours) == set(theirs):
-            return False
         common, single = 0, 0
         for side, (numbers, others) in enumerate(((ours, theirs), (theirs, ours))):
             free = {number for number in numbers if number.free}
@@ -120,6 +124,11 @@ def number_mismatch(step: FilterStep) -> Filter:
         block.drop_if(rows, differ)
 
     return work
+
+
+def _written(text: str) -> tuple[set[str], set[str]]:
+    """The numbers of a text, and those with a minus, as they are written: enough to know of most pairs."""
+    return set(_NUMBER.findall(text)), set(_NEGATIVE.findall(text))
 
 
 def _missing(numbers: set[Number], others: list[Number]) -> list[Number]:
