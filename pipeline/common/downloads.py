@@ -1,8 +1,8 @@
 """Files from the network: streamed, tried again, resumed, and looked up in a mirror first.
 
 TRANSLATIONS_MIRROR names a folder, or `gs://bucket/prefix` (public), that holds copies of files under
-`<host>/<path>`, with `?<query>` at the end when the URL has a query. What the mirror lacks comes from the
-network. `gs://bucket/object` stands for `https://storage.googleapis.com/bucket/object`.
+`<host>/<path>` (`pipeline.common.mirrors`). What the mirror lacks comes from the network.
+`gs://bucket/object` stands for `https://storage.googleapis.com/bucket/object`.
 
 A connection that breaks is taken up again where it broke. Three tries without a mebibyte of progress end it.
 """
@@ -19,14 +19,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 import requests
 
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.local_files import readable
-from pipeline.common.urls import login_variable, shown, with_login
+from pipeline.common.mirrors import is_inside, mirror_name
+from pipeline.common.urls import check, login_variable, shown, with_login
 
 log = logging.getLogger(__name__)
 
@@ -113,7 +114,7 @@ def is_mirrored(url: str) -> bool:
     mirror = os.environ.get("TRANSLATIONS_MIRROR", "")
     if not mirror or mirror.startswith("gs://") or url.startswith("file://"):
         return False
-    return (Path(mirror) / _mirror_name(_https(url))).is_file()
+    return (Path(mirror) / mirror_name(_https(url))).is_file()
 
 
 class Stream(io.RawIOBase):
@@ -222,6 +223,7 @@ Chunks = Generator[bytes, None, None]
 
 def _received(url: str, progress: _Progress) -> Chunks:
     """The file's bytes, from where the progress stands; whoever takes a chunk tells the progress."""
+    check(url)
     if url.startswith("file://"):
         yield from _no_web_page(_read(readable(_local_path(url))), url)
     else:
@@ -269,14 +271,14 @@ def _received_from_afar(url: str, progress: _Progress) -> Chunks:
         looked = f"the mirror {mirror} has no usable copy" if mirror else "no mirror is set"
         raise Unreachable(
             f"{shown(url)} could not be fetched: the network could not be reached ({error}), and {looked}. "
-            f"Connect this machine, or put the file into a mirror as {_mirror_name(url)} and let "
+            f"Connect this machine, or put the file into a mirror as {mirror_name(url)} and let "
             "TRANSLATIONS_MIRROR name the mirror."
         ) from error
 
 
 def _from_mirror(mirror: str, url: str, progress: _Progress) -> Chunks:
     """Raises NotFound, before the first chunk, when the mirror has no usable copy."""
-    name = _mirror_name(url)
+    name = mirror_name(url)
     if mirror.startswith("gs://"):
         chunks = _from_server(f"{_https(mirror).rstrip('/')}/{name}", progress)
     else:
@@ -297,15 +299,10 @@ def _no_web_page(chunks: Chunks, where: str) -> Chunks:
     yield from chunks
 
 
-def _mirror_name(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.netloc}{parts.path}" + (f"?{parts.query}" if parts.query else "")
-
-
 def _inside(mirror: Path, name: str) -> Path:
     if not mirror.is_dir():
         raise InputError(f"TRANSLATIONS_MIRROR names {mirror}, which is no folder. Correct it, or unset it.")
-    if ".." in unquote(name).split("/"):
+    if not is_inside(name):
         raise NotFound(f"{name} points outside the mirror.")
     return mirror / name
 

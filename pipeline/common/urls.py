@@ -8,7 +8,9 @@ added to each URL, as storage services give it with signatures. It is sent encry
 import base64
 import os
 import re
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
+
+from pipeline.common.errors import InputError
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -16,6 +18,16 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 def shown(text: str) -> str:
     """A URL as logs and records may hold it: without login, query and fragment."""
     return re.sub(r"(://)(?:[^/?#\s]*@)?([^?#\s]*)\S*", r"\1\2", text)
+
+
+def check(url: str) -> None:
+    """Raise InputError for a URL that cannot be taken apart, or holds a control character."""
+    try:
+        urlsplit(url).port  # noqa: B018 - raises ValueError when it is no number
+    except ValueError as error:
+        raise InputError(f"{shown(url)!r} is not a URL: {error}. Correct it.") from None
+    if any(ord(character) < 32 for character in unquote(url)):
+        raise InputError(f"The URL {shown(url)!r} holds a control character. Correct it.")
 
 
 def login_variable(host: str) -> str:

@@ -1,5 +1,6 @@
 """Looking datasets and models up: in a mirror, at a server that answers in every way, in mtdata."""
 
+import hashlib
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,7 +13,7 @@ from translations_assets.config import online
 from translations_assets.config.addresses import MONO, PARALLEL, addresses, mtdata_names
 from translations_assets.config.datasets import MONO_PROVIDERS, PARALLEL_PROVIDERS
 from translations_assets.config.load import read_values
-from translations_assets.config.online import Answer, look_up
+from translations_assets.config.online import Answer, ask, look_up
 
 NOWHERE = "http://127.0.0.1:9"  # nothing listens there
 
@@ -148,6 +149,14 @@ def test_the_mirror_is_looked_at_first_and_needs_no_network(tmp_path: Path) -> N
         "hplt_mono/v3.0": Answer(9),
         "opus_NLLB/v1": Answer(8),
     }
+
+
+def test_a_mirror_has_long_names_by_their_digest(tmp_path: Path) -> None:
+    long = "x" * 256
+    copy = tmp_path / "x.org" / f"sha256-{hashlib.sha256(long.encode()).hexdigest()}"
+    copy.parent.mkdir()
+    copy.write_bytes(b"text")
+    assert ask(f"https://x.org/{long}", str(tmp_path)) == Answer(4)
 
 
 def test_files_of_this_machine(tmp_path: Path) -> None:

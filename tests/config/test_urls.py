@@ -68,6 +68,7 @@ def test_other_queries_are_taken(query: str) -> None:
         "https://x:99999/[LANG]",
         "https:///[LANG]",
         "ftp://x/[LANG]",
+        "https://x.org/a%00b.[LANG]",
     ],
 )
 def test_what_is_no_url(url: str) -> None:

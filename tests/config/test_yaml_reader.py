@@ -119,3 +119,7 @@ def test_only_mappings_can_be_merged(merged: str) -> None:
 
 def test_a_mapping_that_merges_itself_ends() -> None:
     assert read_yaml("a: &a\n  x: 1\n  <<: *a", "my.yml").value == {"a": {"x": 1}}
+
+
+def test_the_character_nul_is_refused() -> None:
+    assert "2: holds the character NUL" in error_of('a: 1\nb: ["x", "opus_A/v\\0"]\n')

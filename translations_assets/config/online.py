@@ -5,6 +5,7 @@ The mirror is looked at first, as the scripts that fetch do. Only headers are as
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -98,6 +99,7 @@ def ask(url: str, mirror: str) -> Answer:
         url = GOOGLE_STORAGE + url.removeprefix("gs://")
     parts = urlsplit(url)
     name = f"{parts.netloc}{parts.path}" + (f"?{parts.query}" if parts.query else "")
+    name = "/".join(map(_fitting, name.split("/")))
     if mirror.startswith("gs://"):
         copy = _of_server(f"{GOOGLE_STORAGE}{mirror.removeprefix('gs://').rstrip('/')}/{name}")
     elif mirror and ".." not in unquote(name).split("/"):
@@ -105,6 +107,11 @@ def ask(url: str, mirror: str) -> Answer:
     else:
         copy = Answer(problem="no mirror")
     return _of_server(url) if copy.problem else copy
+
+
+def _fitting(part: str) -> str:
+    """A part of a name in a mirror, as `pipeline.common.mirrors` has it."""
+    return part if len(part.encode()) <= 255 else f"sha256-{hashlib.sha256(part.encode()).hexdigest()}"
 
 
 def _of_file(path: Path, name: str) -> Answer:
@@ -147,7 +154,7 @@ def _judged(response: requests.Response, url: str) -> Answer:
     size = headers.get("Content-Length", "")
     if size == "0":
         return Answer(problem=f"{shown(url)} is empty")
-    return Answer(int(size) if size.isdigit() else None)
+    return Answer(int(size) if size.isdecimal() else None)
 
 
 def _mtdata_addresses(names: Sequence[str]) -> tuple[dict[str, list[str]], dict[str, str]]:

@@ -7,7 +7,7 @@ no login and no signature; a server's is in the environment of the worker, in a 
 from __future__ import annotations
 
 import re
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from translations_assets.config.errors import ConfigError
 
@@ -84,6 +84,8 @@ def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url.replace("[LANG]", "LANG"))
         parts.port  # noqa: B018 - raises ValueError when it is no number
+        if any(ord(character) < 32 for character in unquote(url)):
+            raise ValueError("it holds a control character")
     except ValueError as error:
         raise ConfigError.of(f"{shown(url)!r} is not a URL: {error}") from None
     return parts

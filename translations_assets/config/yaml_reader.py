@@ -131,6 +131,9 @@ def _bound(text: str, file: str) -> None:
         values += isinstance(event, yaml.NodeEvent)
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.ScalarEvent) and "\0" in event.value:
+            line = event.start_mark.line + 1 if event.start_mark else None
+            raise ConfigError.of("holds the character NUL, which no name may have", file, line)
         if depth > DEEPEST_NODES:
             line = event.start_mark.line + 1 if event.start_mark else None
             raise ConfigError.of(f"is nested more than {DEEPEST_NODES} levels deep", file, line)

@@ -80,7 +80,7 @@ class _Repository:
         """How many entries it has at least, 0 when unknown: 1000000 of `1M<n<10M`."""
         lower = self._size.partition("<")[0]
         number, unit = lower[:-1], lower[-1:]
-        return int(number) * UNITS[unit] if number.isdigit() and unit in UNITS else 0
+        return int(number) * UNITS[unit] if number.isdecimal() and unit in UNITS else 0
 
     def found(self) -> Found:
         return Found(

@@ -1,6 +1,8 @@
 """Downloads: against a small server on this machine that truncates, redirects, fails and answers ranges."""
 
 import hashlib
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -451,3 +453,43 @@ def test_without_a_network_what_the_mirror_has_is_enough(
     monkeypatch.setenv("TRANSLATIONS_MIRROR", str(tmp_path / "mirror"))
     assert fetch_first(["https://example.org/a", there], tmp_path / "c").url == there.partition("?")[0]
     assert (tmp_path / "c").read_bytes() == b"mirrored"
+
+
+@pytest.mark.parametrize("query", ["", "?signature=abc"])
+def test_a_mirror_has_long_names_by_their_digest(
+    query: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRANSLATIONS_MIRROR", str(tmp_path))
+    long = "ü" * 200 + f".txt{query}"
+    copy = tmp_path / "example.org" / "folder" / f"sha256-{hashlib.sha256(long.encode()).hexdigest()}"
+    copy.parent.mkdir(parents=True)
+    copy.write_text("text\n")
+    fetch(f"https://example.org/folder/{long}", tmp_path / "target")
+    assert (tmp_path / "target").read_text() == "text\n"
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("https://[x/corpus", "is not a URL: Invalid IPv6 URL"),
+        ("https://example.org:99999999/corpus", "is not a URL: Port out of range"),
+        ("https://example.org:²/corpus", "is not a URL: "),
+        ("file:///tmp/a%00b", "holds a control character"),
+        ("https://example.org/a\0b", "holds a control character"),
+    ],
+)
+def test_broken_urls_are_refused(url: str, says: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=says):
+        fetch(url, tmp_path / "target")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_broken_url_by_the_real_command(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pipeline.data.parallel_url", "--dataset", "https://[x/c.[LANG]"]
+    options = ["--src", "en", "--trg", "ru", "--src-code", "en", "--trg-code", "ru"]
+    done = subprocess.run(
+        [*command, *options, "--output", str(tmp_path / "out")], capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 1
+    assert "is not a URL" in done.stderr
+    assert "Traceback" not in done.stderr
