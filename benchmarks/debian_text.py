@@ -36,8 +36,8 @@ LOCALES = {
     "sr_latn": "sr@latin",
     "tl": "fil",
 }
-_PLACEHOLDER = re.compile(r"[%<>{}$\\|@=]|://|\w_\w")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\p{Lu})".replace(r"\p{Lu}", "[A-ZÀ-ÝŠŽČĆĐŁА-ЯЁЇІЄ]"))
+_PLACEHOLDER = re.compile(r"[%<>{}$\\|@=]|://")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-ÝŠŽČĆĐŁА-ЯЁЇІЄ])")
 _TRANSLATED = re.compile(r"^Description-(?!md5)\w+: (.*(?:\n .*)*)", re.M)
 
 Texts = Mapping[str, Mapping[str, Sequence[str]]]  # language → kind → lines
@@ -156,6 +156,6 @@ def _paragraphs(data: bytes) -> Iterator[str]:
 def _lines(text: str) -> Iterator[str]:
     """The sentences of a text that hold no placeholder, without marks of accelerators."""
     for sentence in _SENTENCE.split(" ".join(text.split())):
-        line = re.sub(r"\(_\w\)|(?<!\w)_(?=\w)|(?<=\w)_(?=\w)|&", "", sentence).strip()
+        line = re.sub(r"\(_\w\)|_(?=\w)|&", "", sentence).strip()
         if line and not _PLACEHOLDER.search(line) and "\ufffd" not in line:
             yield line
