@@ -20,10 +20,10 @@ WHY = ("--reason", "the sum is the same")
 
 @pytest.fixture(autouse=True)
 def repository(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the code that steps run, to be edited."""
-    root = tmp_path / "repository"
+    """A copy of the code that steps run, to be edited; nothing is accepted yet."""
+    root, without = tmp_path / "repository", shutil.ignore_patterns("__pycache__", Path(FILE).name)
     for folder in ("pipeline", "requirements"):
-        shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / folder, root / folder, ignore=without)
     monkeypatch.setattr("translations_assets.settings.repository_root", lambda: root)
     make("merge_corpus")
     return root

@@ -21,6 +21,7 @@ from translations_assets.config.schema import TrainingConfig
 from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
 from translations_assets.steps.code import link, modules
+from translations_assets.steps.code.accepted import FILE
 from translations_assets.steps.code.fingerprint import CodeBase
 from translations_assets.steps.code.module import Module
 from translations_assets.steps.code.normalise import Normaliser
@@ -81,12 +82,15 @@ def shared_parsing() -> Iterator[None]:
 
 
 class Repository:
-    """A copy of scripts, files and lock; `steps` are planned, all finished as the copy was at first."""
+    """A copy of scripts, files and lock; `steps` are planned, all finished as the copy was at first.
+
+    No change is accepted in it yet.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         for path in [*ROOT.glob("pipeline/**/*"), *ROOT.glob("requirements/*.lock")]:
-            if path.is_file() and "__pycache__" not in path.parts:
+            if path.is_file() and "__pycache__" not in path.parts and path != ROOT / FILE:
                 self._write(path.relative_to(ROOT).as_posix(), path.read_bytes())
         self.steps = _all_steps()
         self.code = CodeBase(root)
