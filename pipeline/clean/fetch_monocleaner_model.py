@@ -12,10 +12,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from pipeline.clean.monocleaner_pack import unpack
-from pipeline.common.downloads import NotFound, fetch
+from pipeline.common.downloads import fetch
 from pipeline.common.errors import InputError
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
+from pipeline.common.web import NotFound
 
 RELEASES = "https://github.com/bitextor/monocleaner-data/releases"
 

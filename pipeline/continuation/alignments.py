@@ -26,11 +26,11 @@ from typing import Any
 
 from pipeline.checks.alignments import SPACE, Numbers
 from pipeline.checks.letters import read_blocks
-from pipeline.common.downloads import Source
 from pipeline.common.errors import InputError
 from pipeline.common.lines import LineWriter
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
+from pipeline.common.web import Source
 from pipeline.continuation.addresses import told_of
 from pipeline.data.text_urls import fetch_text
 from pipeline.data.texts import file_lines

@@ -25,13 +25,14 @@ from zipfile import BadZipFile
 import numpy as np
 import yaml
 
-from pipeline.common.downloads import NotFound, Source, fetch_first
+from pipeline.common.downloads import fetch_first
 from pipeline.common.errors import InputError
 from pipeline.common.marian import DECODER_CONFIG, SOURCE_VOCAB, TARGET_VOCAB, decoder_config
 from pipeline.common.marian_options import Options, read_options, write_options
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.common.vocabulary import load_vocabulary
+from pipeline.common.web import NotFound, Source
 from pipeline.continuation.addresses import METRICS, decoder_urls, state_urls, vocabulary_urls, weights_urls
 
 WEIGHTS = "model.npz"

@@ -19,11 +19,12 @@ from pathlib import Path
 
 from sentencepiece import SentencePieceProcessor
 
-from pipeline.common.downloads import Source, fetch_first
+from pipeline.common.downloads import fetch_first
 from pipeline.common.errors import InputError
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.common.vocabulary import load_vocabulary
+from pipeline.common.web import Source
 from pipeline.continuation.addresses import vocabulary_urls
 
 SIZE_STEP = 8  # training configs give sizes in multiples of this

@@ -14,8 +14,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from pipeline.common.downloads import NotFound, Source, fetch
+from pipeline.common.downloads import fetch
 from pipeline.common.errors import InputError
+from pipeline.common.web import NotFound, Source
 
 HOST = "https://huggingface.co"
 MAIN = "main"

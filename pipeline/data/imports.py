@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from pipeline.common.downloads import Source
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.script import write_json
 from pipeline.common.urls import shown as shown_url
+from pipeline.common.web import Source
 
 SAMPLES = 10
 SHOWN = 200  # characters of a sampled line

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from pipeline.common.archives import extract, members
-from pipeline.common.downloads import Source, fetch
+from pipeline.common.downloads import fetch
 from pipeline.common.errors import InputError
 from pipeline.common.limits import bounded
 from pipeline.common.lines import write_lines
+from pipeline.common.web import Source
 from pipeline.data.texts import file_lines
 
 if TYPE_CHECKING:

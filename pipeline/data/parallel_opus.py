@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.common.archives import extract, members
-from pipeline.common.downloads import NotFound, Source, Unreachable, fetch
+from pipeline.common.downloads import fetch
 from pipeline.common.script import run
+from pipeline.common.web import NotFound, Source, Unreachable
 from pipeline.data.imports import Origin
 from pipeline.data.opus import corpus_name, corpus_url, corpus_version, licence
 from pipeline.data.parallel import Corpus, Request, import_parallel

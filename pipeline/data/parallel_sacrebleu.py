@@ -17,9 +17,10 @@ from typing import Any
 import sacrebleu
 from sacrebleu.dataset.base import Dataset
 
-from pipeline.common.downloads import Source, fetch
+from pipeline.common.downloads import fetch
 from pipeline.common.errors import InputError
 from pipeline.common.script import run
+from pipeline.common.web import Source
 from pipeline.data.imports import Origin
 from pipeline.data.parallel import Corpus, Request, import_parallel
 from pipeline.data.texts import file_pairs

@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-from pipeline.common.downloads import Source, fetch
+from pipeline.common.downloads import fetch
 from pipeline.common.errors import InputError
+from pipeline.common.web import Source
 
 PLACEHOLDER = "[LANG]"
 # Neither pair of bytes can begin a text in UTF-8.

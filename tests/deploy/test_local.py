@@ -67,7 +67,7 @@ def command(*arguments: str) -> list[str]:
 
 
 def environment(place: Place) -> dict[str, str]:
-    kept = {"TRANSLATIONS_CONFIGS": place.environment["TRANSLATIONS_CONFIGS"]}
+    kept = {name: place.environment[name] for name in ("TRANSLATIONS_CONFIGS", "TRANSLATIONS_FILES")}
     cleared = {name: value for name, value in os.environ.items() if not name.startswith("TRANSLATIONS_")}
     return {**cleared, **kept, "TMPDIR": str(place.root)}
 

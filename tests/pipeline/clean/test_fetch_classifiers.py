@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.clean import fetch_bicleaner_model, fetch_monocleaner_model
 from pipeline.clean.fetch_bicleaner_model import FILES, repositories
-from pipeline.common import downloads
+from pipeline.common import downloads, web
 from pipeline.common.errors import InputError
 from tests.pipeline.clean.helpers import files_of
 
@@ -25,11 +25,11 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "mirror").mkdir()
     monkeypatch.setenv("TRANSLATIONS_MIRROR", str(tmp_path / "mirror"))
 
-    def nothing(url: str, progress: object) -> downloads.Chunks:
+    def nothing(url: str, progress: object) -> web.Chunks:
         raise InputError(f"{url} could not be fetched: the server answered 401 Unauthorized.")
         yield b""
 
-    monkeypatch.setattr(downloads, "_from_server", nothing)
+    monkeypatch.setattr(downloads, "from_server", nothing)
     return tmp_path / "mirror"
 
 
@@ -145,10 +145,10 @@ def test_a_damaged_language_pack_leaves_nothing(tmp_path: Path, mirror: Path) ->
 
 
 def test_a_language_without_a_pack(tmp_path: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(url: str, progress: object) -> downloads.Chunks:
-        raise downloads.NotFound(f"No file can be read at {url}")
+    def missing(url: str, progress: object) -> web.Chunks:
+        raise web.NotFound(f"No file can be read at {url}")
         yield b""
 
-    monkeypatch.setattr(downloads, "_from_server", missing)
+    monkeypatch.setattr(downloads, "from_server", missing)
     with pytest.raises(InputError, match="no model for the language eo .*Write thresholds of 0 under"):
         fetch_pack(tmp_path, "eo")

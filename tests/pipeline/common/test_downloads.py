@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 import requests
 
-from pipeline.common import downloads
-from pipeline.common.downloads import NotFound, Stream, Unreachable, fetch, fetch_first
+from pipeline.common import downloads, web
+from pipeline.common.downloads import Stream, fetch, fetch_first
 from pipeline.common.errors import InputError, TemporaryError
+from pipeline.common.web import NotFound, Unreachable
 
 CONTENT = b"".join(b"Line %d of a text.\n" % number for number in range(20_000))  # 0.4 MB
 CHANGED = CONTENT.replace(b"text", b"book")
@@ -47,7 +48,7 @@ class Server:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setattr(downloads, "PAUSE", 0.001)
+    monkeypatch.setattr(web, "PAUSE", 0.001)
     monkeypatch.delenv("TRANSLATIONS_MIRROR", raising=False)
     monkeypatch.setenv("NO_PROXY", "*")
     script = Server([Answer()])
@@ -107,7 +108,7 @@ def test_a_cut_off_download_goes_on_where_it_stopped(server: Server, tmp_path: P
     assert (tmp_path / "a.txt").read_bytes() == CONTENT
     assert source.sha256 == hashlib.sha256(CONTENT).hexdigest()
     start = int(server.requests[1]["Range"].removeprefix("bytes=").rstrip("-"))
-    assert 300_000 - downloads.CHUNK <= start <= 300_000
+    assert 300_000 - web.CHUNK <= start <= 300_000
     assert server.requests[1]["If-Range"] == '"one"'
 
 
@@ -137,20 +138,20 @@ def test_a_download_that_is_cut_off_every_time_fails_and_leaves_nothing(
     server.answers = [Answer(cut_at=10_000, ranges=False)]
     with pytest.raises(TemporaryError, match=r"/a\.txt"):
         fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
-    assert len(server.requests) == downloads.TRIES
+    assert len(server.requests) == web.TRIES
     assert _left_over(tmp_path) == []
 
 
 def test_tries_begin_again_after_progress(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(downloads, "PROGRESS", downloads.CHUNK)
-    cuts = range(2 * downloads.CHUNK, len(CONTENT), 3 * downloads.CHUNK)
-    server.answers = [*(Answer(cut_at=3 * downloads.CHUNK) for _ in cuts), Answer()]
-    assert len(server.answers) > downloads.TRIES
+    monkeypatch.setattr(web, "PROGRESS", web.CHUNK)
+    cuts = range(2 * web.CHUNK, len(CONTENT), 3 * web.CHUNK)
+    server.answers = [*(Answer(cut_at=3 * web.CHUNK) for _ in cuts), Answer()]
+    assert len(server.answers) > web.TRIES
     source = fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
     assert source.sha256 == hashlib.sha256(CONTENT).hexdigest()
-    assert len(server.requests) > downloads.TRIES
+    assert len(server.requests) > web.TRIES
 
 
 def test_redirects_without_end_are_told(server: Server, tmp_path: Path) -> None:
@@ -201,7 +202,7 @@ def test_a_slow_host_is_given_time(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         given.append(timeout)
         raise requests.ConnectionError("no network here")
 
-    monkeypatch.setattr(downloads, "PAUSE", 0.001)
+    monkeypatch.setattr(web, "PAUSE", 0.001)
     monkeypatch.setattr(requests, "get", get)
     monkeypatch.delenv("TRANSLATIONS_MIRROR", raising=False)
     for host in ("example.org", "pontoon.mozilla.org"):
@@ -221,7 +222,7 @@ def test_a_lasting_server_error_is_temporary(server: Server, tmp_path: Path) -> 
     server.answers = [Answer(status=500, content=b"broken")]
     with pytest.raises(TemporaryError, match="the server answered 500"):
         fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
-    assert len(server.requests) == downloads.TRIES
+    assert len(server.requests) == web.TRIES
 
 
 @pytest.mark.parametrize("status", [403, 404, 410])
@@ -250,7 +251,7 @@ def test_another_file_than_the_published_one_is_refused(server: Server, tmp_path
 
 
 def test_the_hubs_own_digest_counts(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(downloads.TOKENS, "127.0.0.1", "HF_TOKEN")
+    monkeypatch.setitem(web.TOKENS, "127.0.0.1", "HF_TOKEN")
     to_storage = Answer(status=302, content=b"", location="/there.bin", linked="0" * 64)
     server.answers = [to_storage, Answer()]
     with pytest.raises(InputError, match="should be 0{64}"):
@@ -293,7 +294,7 @@ def test_an_earlier_file_stays_when_the_download_fails(server: Server, tmp_path:
 def test_without_a_network_the_message_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(downloads, "PAUSE", 0.001)
+    monkeypatch.setattr(web, "PAUSE", 0.001)
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.delenv("TRANSLATIONS_MIRROR", raising=False)
     url = "http://127.0.0.1:1/corpus/en.txt"  # nobody listens on port 1
@@ -389,7 +390,7 @@ def test_a_token_is_sent_to_its_host_only(
         seen.append(headers.get("Authorization"))
         raise requests.ConnectionError("no network here")
 
-    monkeypatch.setattr(downloads, "PAUSE", 0.001)
+    monkeypatch.setattr(web, "PAUSE", 0.001)
     monkeypatch.setattr(requests, "get", get)
     monkeypatch.setenv("HF_TOKEN", "hf_planted\n")
     monkeypatch.delenv("TRANSLATIONS_MIRROR", raising=False)
@@ -403,7 +404,7 @@ def test_a_token_is_not_sent_on_to_where_a_redirect_leads(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The files of the hub lie on a content network, whose addresses are signed."""
-    monkeypatch.setattr(downloads, "_authorization", lambda url: {"Authorization": "Bearer hf_planted"})
+    monkeypatch.setattr(web, "_authorization", lambda url: {"Authorization": "Bearer hf_planted"})
     elsewhere = server.url.replace("127.0.0.1", "localhost")
     server.answers = [Answer(status=302, content=b"", location=f"{elsewhere}/there.txt"), Answer()]
     fetch(f"{server.url}/here.txt", tmp_path / "a.txt")
@@ -413,7 +414,7 @@ def test_a_token_is_not_sent_on_to_where_a_redirect_leads(
 def test_a_login_that_is_asked_for_is_named(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(downloads, "TOKENS", {"127.0.0.1": "HF_TOKEN"})
+    monkeypatch.setattr(web, "TOKENS", {"127.0.0.1": "HF_TOKEN"})
     server.answers = [Answer(status=401, content=b"who are you?")]
     with pytest.raises(InputError, match=r"answered 401 .* asks for a login \(set HF_TOKEN\)\."):
         fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
@@ -427,7 +428,7 @@ def test_the_first_file_that_exists_is_fetched(server: Server, tmp_path: Path) -
 
 
 def test_a_server_in_trouble_is_no_reason_to_take_the_next_file(server: Server, tmp_path: Path) -> None:
-    server.answers = [*[Answer(status=503)] * downloads.TRIES, Answer(content=b"second")]
+    server.answers = [*[Answer(status=503)] * web.TRIES, Answer(content=b"second")]
     with pytest.raises(TemporaryError):
         fetch_first([f"{server.url}/a", f"{server.url}/b"], tmp_path / "a")
     assert _left_over(tmp_path) == []

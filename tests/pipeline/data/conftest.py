@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.common import downloads
+from pipeline.common import downloads, web
 from pipeline.common.lines import read_lines
 
 REAL_MIRROR = Path(__file__).parents[4] / "shared" / "data" / "mirror"
@@ -43,9 +43,9 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mirror:
     monkeypatch.setenv("TRANSLATIONS_MIRROR", str(folder))
 
     def nothing_there(url: str, progress: object) -> None:
-        raise downloads.NotFound(f"No file can be read at {url}.")
+        raise web.NotFound(f"No file can be read at {url}.")
 
-    monkeypatch.setattr(downloads, "_from_server", nothing_there)
+    monkeypatch.setattr(downloads, "from_server", nothing_there)
     return Mirror(folder)
 
 
@@ -55,7 +55,7 @@ def real_mirror(monkeypatch: pytest.MonkeyPatch) -> Path:
     if not REAL_MIRROR.is_dir():
         pytest.skip("the mirror of real data, ../shared/data/mirror, is not there")
     monkeypatch.setenv("TRANSLATIONS_MIRROR", str(REAL_MIRROR))
-    monkeypatch.setattr(downloads, "PAUSE", 0.001)
+    monkeypatch.setattr(web, "PAUSE", 0.001)
     return REAL_MIRROR
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import requests
 
-from pipeline.common import downloads
+from pipeline.common import web
 
 PAGE = b"<!DOCTYPE html>\n<html><head><title>Moved away</title></head><body></body></html>"
 
@@ -43,7 +43,7 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Providers]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    monkeypatch.setattr(downloads, "PAUSE", 0.001)
+    monkeypatch.setattr(web, "PAUSE", 0.001)
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.delenv("TRANSLATIONS_MIRROR", raising=False)
     get = requests.get

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.common.downloads import Unreachable
 from pipeline.common.errors import InputError
+from pipeline.common.web import Unreachable
 from pipeline.data.parallel_opus import main
 from tests.pipeline.data.conftest import Mirror, Written
 
