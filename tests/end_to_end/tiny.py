@@ -112,7 +112,7 @@ class Place:
             "TRANSLATIONS_STATE": str(self.root / "state"),
             "TRANSLATIONS_CONFIGS": str(self.root / "configs"),
             "TRANSLATIONS_SPACE": "test",
-            "TRANSLATIONS_FILES": str(self.root),
+            "TRANSLATIONS_FILES": "/",  # copies of a place name the data of the first one
             "DAGSTER_HOME": str(self.root / "dagster"),
             "DAGSTER_MODULE_NAME": "translations_assets.definitions",
         }
