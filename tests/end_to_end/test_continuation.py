@@ -135,6 +135,6 @@ def test_the_folder_of_a_step_is_that_of_a_model(run: Run, tmp_path: Path) -> No
     )
     done = train(run.place, partition, "train_teacher")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ended(done) - {VOCAB} == {"fetch-teacher-en-eo-1", label}
+    assert ended(done) - {VOCAB} == {"fetch-teacher-en-eo-1", label, "check-teacher-en-eo"}
     facts = read_json(run.place, partition, label, "metrics.json")
     assert (facts["updates"], facts["curve"][0]["update"]) == (40, 30)
