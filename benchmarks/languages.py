@@ -40,6 +40,8 @@ NEIGHBOURS = (
     *("lt lv", "es pt gl ca oc", "da sv nb nn", "cs sk pl", "uk ru be bg mk sr", "hr sr_latn bs sl", "id ms"),
     *("et fi", "nl af de", "fa ur ar", "hi mr ne", "bn as", "tr az uz", "ga gd", "fr oc ca it", "zh ja"),
 )
+# To HeLI each of these is one language: which of them a line is, `auto` leaves to GlotLID.
+TOGETHER = (frozenset(("hr", "sr_latn", "bs")), frozenset(("id", "ms")))
 LENGTHS = ((0, 40), (40, 80), (80, 10_000))  # letters, from those that are decided at all
 FEWEST = 30  # lines that make a share
 
@@ -210,9 +212,10 @@ def _measure(candidate: Candidate, lines: Lines) -> None:
     kept: dict[tuple[str, str], float] = {}
     for own, other in _pairs(known, lines):
         found = known[own].others([line for _, line in lines[other]])
-        shares.add(
-            "kept of neighbours'", f"{other} in {own}", lines[other], ["" if one else "kept" for one in found]
-        )
+        hits = ["" if one else "kept" for one in found]
+        shares.add("kept of neighbours'", f"{other} in {own}", lines[other], hits)
+        if not any({own, other} <= group for group in TOGETHER):
+            shares.add("the same, but hr/bs/sr and id/ms", f"{other} in {own}", lines[other], hits)
         kept[own, other] = found.count("") / max(1, len(found))
     shares.print()
     _print_neighbours(kept, others, lines)
@@ -246,7 +249,7 @@ class _Shares:
             least, most = LENGTHS[length]
             worst = sorted(shares.items(), key=lambda share: -share[1])[:3]
             print(
-                f"{what:20} {kind:12} {f'{least}-{most - 1}' if most < 10_000 else f'{least}+':>6} letters: "
+                f"{what:32} {kind:12} {f'{least}-{most - 1}' if most < 10_000 else f'{least}+':>6} letters: "
                 f"mean {100 * sum(shares.values()) / len(shares):5.2f} % of {len(shares):3}; worst "
                 + ", ".join(f"{name} {100 * share:.0f}" for name, share in worst)
             )
