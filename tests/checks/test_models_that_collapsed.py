@@ -92,7 +92,7 @@ def test_chrf_falls_while_cross_entropy_improves() -> None:
     bad = trained(numbers.training(45.0, 40.0, 25.0, entropy=[2.5, 2.3, 2.2]))
     verdict = training.curve(bad, curve())
     assert not verdict.passed
-    assert "chrF is -20.0 where cross-entropy is best (update 300)" in verdict.description
+    assert "chrF is 20.0 below its best where cross-entropy is best (update 300)" in verdict.description
     assert training.curve(bad, curve(max_chrf_gap=20)).passed
 
 
@@ -100,7 +100,7 @@ def test_the_best_model_by_chrf_has_a_bad_cross_entropy() -> None:
     bad = trained(numbers.training(42.0, 43.0, 45.0, entropy=[2.0, 2.4, 2.8]))
     verdict = training.curve(bad, curve())
     assert not verdict.passed
-    assert "cross-entropy +0.80 where chrF is best (update 300)" in verdict.description
+    assert "cross-entropy 0.80 above its best where chrF is best (update 300)" in verdict.description
 
 
 def test_less_than_an_epoch_but_not_when_finetuning() -> None:

@@ -75,9 +75,9 @@ def curve(documents: Documents, thresholds: TrainingCurve, epochs: bool = True) 
         passed = passed and lost <= thresholds.max_chrf_gap and risen <= thresholds.max_entropy_gap
         passed = passed and (seen is None or seen >= thresholds.min_epochs)
         told.append(
-            f"{label}: chrF is {-lost:+.1f} where cross-entropy is best (update {by_entropy['update']:,}), "
-            f"cross-entropy {risen:+.2f} where chrF is best (update {by_chrf['update']:,})"
-            + ("" if seen is None else f"; {seen:.2g} epochs seen")
+            f"{label}: chrF is {lost:.1f} below its best where cross-entropy is best "
+            f"(update {by_entropy['update']:,}), cross-entropy {risen:.2f} above its best where chrF is best "
+            f"(update {by_chrf['update']:,})" + ("" if seen is None else f"; {seen:.2g} epochs seen")
         )
         numbers |= {f"chrF gap, {label}": lost, f"cross-entropy gap, {label}": risen}
         numbers |= {} if seen is None else {f"epochs, {label}": seen}
