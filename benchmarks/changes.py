@@ -10,10 +10,10 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tests.steps.keys.harmful import change, sample
-from tests.steps.keys.harmless import KINDS as HARMLESS
-from tests.steps.keys.mutations import KINDS as HARMFUL
-from tests.steps.keys.states import SCRIPTS, Repository, shared_parsing
+from tests.keys.changes.harmful import change, sample
+from tests.keys.changes.harmless import KINDS as HARMLESS
+from tests.keys.changes.mutations import KINDS as HARMFUL
+from tests.keys.changes.states import SCRIPTS, Repository, shared_parsing
 
 EACH = 20  # changes of each harmful kind
 SEED = 2

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.timing import BIN
-from translations_assets.steps.manifest import Blob, Manifest, Ref, Usage
+from translations_assets.records.manifest import Blob, Manifest, Ref, Usage
 from translations_assets.store.local import LocalStore
 
 STEPS = 50  # of a run

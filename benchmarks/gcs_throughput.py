@@ -22,7 +22,7 @@ from pathlib import Path
 
 from google.cloud.storage import Bucket, Client
 
-from translations_assets.steps.manifest import Blob
+from translations_assets.records.manifest import Blob
 from translations_assets.store.gcs.store import BucketStore
 
 _BUCKET = "benchmark"

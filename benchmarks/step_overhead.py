@@ -19,10 +19,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from translations_assets.records.manifest import Blob
 from translations_assets.runners.local import LocalRunner
-from translations_assets.steps.job import Job, Outcome
-from translations_assets.steps.manifest import Blob
-from translations_assets.steps.protocols import Store
+from translations_assets.running.job import Job, Outcome
+from translations_assets.running.protocols import Store
 from translations_assets.store.open import open_store
 
 _TURN = 100

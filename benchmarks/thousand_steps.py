@@ -19,15 +19,15 @@ from pathlib import Path
 
 from benchmarks.timing import BIN, report, seconds
 from translations_assets.config.load import load_config
+from translations_assets.graph.stage import build_graph
+from translations_assets.keys.key import KeyMaker
+from translations_assets.records.manifest import Manifest, Usage
+from translations_assets.running.engine import Engine
+from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.protocols import Store
+from translations_assets.running.session import Session
 from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
-from translations_assets.steps.engine import Engine
-from translations_assets.steps.job import Job, JobEvent, Outcome
-from translations_assets.steps.key import KeyMaker
-from translations_assets.steps.manifest import Manifest, Usage
-from translations_assets.steps.protocols import Store
-from translations_assets.steps.session import Session
-from translations_assets.steps.stage import build_graph
 from translations_assets.store.open import open_store
 
 RUNS = 5

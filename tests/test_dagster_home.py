@@ -15,8 +15,8 @@ from sqlalchemy.exc import OperationalError
 
 from translations_assets import dagster_home
 from translations_assets.dagster_home import home, prepare
+from translations_assets.errors import TranslationsError
 from translations_assets.settings import repository_root
-from translations_assets.steps.errors import TranslationsError
 
 SHIPPED = Path(dagster_home.__file__).with_name("dagster.yaml").read_text(encoding="utf-8")
 

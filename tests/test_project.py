@@ -10,11 +10,11 @@ import pytest
 
 from tests.config.texts import SMALL
 from translations_assets.config.errors import ConfigError
+from translations_assets.errors import TranslationsError
 from translations_assets.project import Project
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
 from translations_assets.runners.local import LocalRunner
 from translations_assets.settings import allow_all_files
-from translations_assets.steps.errors import TranslationsError
 
 CLUSTER = (
     "runner: kubernetes\nstore: gs://bucket/store\n"

@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from translations_assets.errors import TranslationsError
 from translations_assets.settings import state_folder
-from translations_assets.steps.errors import TranslationsError
 
 if TYPE_CHECKING:
     from sqlalchemy.exc import OperationalError

@@ -32,24 +32,24 @@ from translations_assets.config.partitions import (
     partition_key,
 )
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.errors import TranslationsError
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.stage import build_graph
+from translations_assets.graph.step import Step
+from translations_assets.keys.key import KeyMaker, KeyParts
+from translations_assets.records.manifest import Manifest
+from translations_assets.running.engine import Engine
+from translations_assets.running.history import History
+from translations_assets.running.options import RunOptions
+from translations_assets.running.plan import Plan, make_plan
+from translations_assets.running.previous import Previous, previous_results
+from translations_assets.running.protocols import Runner, Store
+from translations_assets.running.session import Session, repeated_stages
 from translations_assets.stages import STAGES
-from translations_assets.steps.engine import Engine
-from translations_assets.steps.errors import TranslationsError
-from translations_assets.steps.graph import Graph
-from translations_assets.steps.history import History
-from translations_assets.steps.key import KeyMaker, KeyParts
-from translations_assets.steps.manifest import Manifest
-from translations_assets.steps.options import RunOptions
-from translations_assets.steps.plan import Plan, make_plan
-from translations_assets.steps.previous import Previous, previous_results
-from translations_assets.steps.protocols import Runner, Store
-from translations_assets.steps.session import Session, repeated_stages
-from translations_assets.steps.stage import build_graph
-from translations_assets.steps.step import Step
 
 if TYPE_CHECKING:
     from translations_assets.config.deployment import Deployment
-    from translations_assets.steps.explain import Explainer
+    from translations_assets.why.explain import Explainer
 
 
 class Project:
@@ -224,7 +224,7 @@ class Project:
 
     def explainer(self, graph: Graph, history: History, keys: KeyMaker | None = None) -> Explainer:
         """Says why steps of a graph run."""
-        from translations_assets.steps.explain import Explainer
+        from translations_assets.why.explain import Explainer
 
         return Explainer(graph, keys or self.keys, history, lambda config: build_graph(config, STAGES))
 

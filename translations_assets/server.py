@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from translations_assets.errors import TranslationsError
+from translations_assets.running.options import RunOptions
 from translations_assets.stages import ASSETS
-from translations_assets.steps.errors import TranslationsError
-from translations_assets.steps.options import RunOptions
 
 PARTITION_TAG = "dagster/partition"
 ENDED = ("SUCCESS", "FAILURE", "CANCELED")

@@ -9,8 +9,8 @@ import pytest
 from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets import settings
+from translations_assets.keys.code.accepted import FILE
 from translations_assets.project import Project
-from translations_assets.steps.code.accepted import FILE
 
 CORPUS = "merge-corpus-en-eo"
 LEVEL = "pipeline.common.lines:ZSTD_LEVEL"

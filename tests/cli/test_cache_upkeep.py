@@ -11,7 +11,7 @@ from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import PARTITION
 from tests.store.gcs_server import BUCKET, serve
 from translations_assets.project import Project
-from translations_assets.steps.manifest import Blob
+from translations_assets.records.manifest import Blob
 
 VOCAB = "train-vocab-en-eo"
 

@@ -11,7 +11,7 @@ from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION
 from translations_assets.checks.gates import GATES
 from translations_assets.project import Project
-from translations_assets.steps.job import Job, Outcome
+from translations_assets.running.job import Job, Outcome
 
 
 def by_name(said: Said) -> dict[tuple[str, str], dict[str, Any]]:

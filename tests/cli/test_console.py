@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console as Terminal
 
 from translations_assets.cli.console import Console, steps
-from translations_assets.steps.engine import StepEvent
-from translations_assets.steps.step import Step
+from translations_assets.graph.step import Step
+from translations_assets.running.engine import StepEvent
 from translations_assets.store.memory import MemoryStore
 
 

@@ -24,8 +24,8 @@ from translations_assets.cli.launch import launch
 from translations_assets.definitions import defs
 from translations_assets.defs import recipes
 from translations_assets.defs.shared import PROJECT
+from translations_assets.running.options import RunOptions
 from translations_assets.stages import ASSETS
-from translations_assets.steps.options import RunOptions
 
 
 def make(partitions: Sequence[str]) -> None:

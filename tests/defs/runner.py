@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Mapping
 
 from tests.checks.numbers import NUMBERS, training
-from translations_assets.steps.job import Job, JobEvent, Outcome
-from translations_assets.steps.manifest import Manifest
-from translations_assets.steps.protocols import Store
+from translations_assets.records.manifest import Manifest
+from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.protocols import Store
 
 STATISTICS = {"lines": {"in": 3, "kept": 2, "dropped": {"empty": 1}}, "samples": ["a line"]}
 SCORES = {

@@ -15,8 +15,8 @@ from translations_assets.definitions import defs
 from translations_assets.defs.checks import check_name
 from translations_assets.defs.jobs import SELECTIONS
 from translations_assets.defs.partitions import TRAINING_CONFIGS
+from translations_assets.graph.stage import stage_order
 from translations_assets.stages import ASSETS, STAGES
-from translations_assets.steps.stage import stage_order
 
 ROOT = Path(__file__).parents[2]
 GRAPH = defs.get_repository_def().asset_graph

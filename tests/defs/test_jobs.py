@@ -6,8 +6,8 @@ from dagster import JobDefinition
 from translations_assets.definitions import defs
 from translations_assets.defs.jobs import FROM, SELECTIONS, UP_TO
 from translations_assets.defs.partitions import TRAINING_CONFIGS
+from translations_assets.graph.stage import stage_order
 from translations_assets.stages import ASSETS
-from translations_assets.steps.stage import stage_order
 
 UPSTREAM = {name: set(ASSETS[name].upstream) for name in stage_order(ASSETS)}
 

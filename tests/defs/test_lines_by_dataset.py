@@ -9,10 +9,10 @@ from dagster import TableMetadataValue
 
 from tests.defs.test_metadata import result, rows
 from translations_assets.defs.lines_by_dataset import lines_by_dataset
-from translations_assets.steps.engine import StepResult
-from translations_assets.steps.manifest import Blob
-from translations_assets.steps.session import Result
-from translations_assets.steps.step import Step
+from translations_assets.graph.step import Step
+from translations_assets.records.manifest import Blob
+from translations_assets.running.engine import StepResult
+from translations_assets.running.session import Result
 from translations_assets.store.memory import MemoryStore
 
 

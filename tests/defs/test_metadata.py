@@ -8,9 +8,9 @@ import pytest
 from dagster import TableMetadataValue
 
 from translations_assets.defs.metadata import KEY_DIGITS, MAX_CURVE_ROWS, MAX_SAMPLES, stage_metadata
-from translations_assets.steps.engine import StepResult
-from translations_assets.steps.manifest import Blob, Manifest, Usage
-from translations_assets.steps.step import Step
+from translations_assets.graph.step import Step
+from translations_assets.records.manifest import Blob, Manifest, Usage
+from translations_assets.running.engine import StepResult
 from translations_assets.store.memory import MemoryStore
 
 KEY = "0123456789abcdef" * 4

@@ -8,8 +8,8 @@ import pytest
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs import partitions
+from translations_assets.errors import StoreError
 from translations_assets.project import Project
-from translations_assets.steps.errors import StoreError
 
 
 @pytest.fixture

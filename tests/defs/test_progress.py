@@ -8,8 +8,8 @@ import pytest
 
 from translations_assets.defs import progress
 from translations_assets.defs.progress import OBSERVATION_SECONDS, Progress
-from translations_assets.steps.engine import StepEvent
-from translations_assets.steps.step import Step
+from translations_assets.graph.step import Step
+from translations_assets.running.engine import StepEvent
 
 STEP = Step("pipeline.train.train", "train-student-en-eo", "train_student", {}, {}, ("model.npz",))
 

@@ -12,10 +12,10 @@ import pytest
 from tests.deploy.files import DEPLOY, ROOT, objects
 from tests.kube.fields import check_fields
 from translations_assets.config.deployment import Kubernetes, load_deployment
+from translations_assets.records.manifest import Blob
 from translations_assets.runners.kubernetes.jobs import Descriptions
+from translations_assets.running.job import Job
 from translations_assets.stages import STAGES
-from translations_assets.steps.job import Job
-from translations_assets.steps.manifest import Blob
 
 EXAMPLES = sorted(DEPLOY.glob("deployment*.yml"))
 SECRETS = ("HF_TOKEN",)

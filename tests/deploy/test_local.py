@@ -21,8 +21,8 @@ from deploy.local.postgres import free_port, postgres, programs
 from deploy.local.processes import LocalError
 from tests.deploy.files import ROOT
 from tests.end_to_end.tiny import PARTITION, Place, make_place
+from translations_assets.running.options import RunOptions
 from translations_assets.server import ENDED, Server, ServerUnreachable
-from translations_assets.steps.options import RunOptions
 
 pytestmark = pytest.mark.slow
 

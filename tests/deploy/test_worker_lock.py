@@ -11,14 +11,14 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from tests.deploy.files import ROOT
-from translations_assets.runners.pod.bundle import worker_modules
-from translations_assets.steps.code.libraries import (
+from translations_assets.keys.code.libraries import (
     DISTRIBUTIONS,
     Lock,
     is_standard_library,
     normal_name,
     resolve,
 )
+from translations_assets.runners.pod.bundle import worker_modules
 
 if sys.version_info >= (3, 11):
     import tomllib

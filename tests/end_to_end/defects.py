@@ -17,8 +17,8 @@ from typing import Any
 from pipeline.common.lines import write_lines
 from tests.end_to_end.tiny import PARTITION, Place, sentences
 from translations_assets.config.load import load_config
+from translations_assets.graph.stage import build_graph
 from translations_assets.stages import STAGES
-from translations_assets.steps.stage import build_graph
 from translations_assets.store.local import LocalStore
 
 Done = CompletedProcess[str]

@@ -10,14 +10,14 @@ from typing import cast
 from tests.end_to_end.tiny import PARTITION, Place
 from tests.runners.scripts import processes_of
 from translations_assets.config.load import load_config
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.stage import build_graph
+from translations_assets.keys.key import KeyMaker
+from translations_assets.records.manifest import Manifest
+from translations_assets.running.plan import make_plan
+from translations_assets.running.protocols import Store
 from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
-from translations_assets.steps.graph import Graph
-from translations_assets.steps.key import KeyMaker
-from translations_assets.steps.manifest import Manifest
-from translations_assets.steps.plan import make_plan
-from translations_assets.steps.protocols import Store
-from translations_assets.steps.stage import build_graph
 from translations_assets.store.verify import verify
 
 SCRATCH = ("work", "locks", "tmp")  # folders of those who are at work now

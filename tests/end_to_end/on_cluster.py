@@ -18,8 +18,8 @@ from tests.kube.made import wait_for
 from tests.store.gcs_server import BUCKET, GcsServer
 from translations_assets.config.deployment import parse_deployment
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
-from translations_assets.steps.job import Job, JobEvent, Outcome
-from translations_assets.steps.protocols import Store
+from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.protocols import Store
 from translations_assets.store.gcs.store import BucketStore
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from tests.end_to_end.evidence import newest
 from tests.end_to_end.on_cluster import ClusterPlace, Site
 from tests.end_to_end.tiny import BIN, PARTITION
 from tests.kube.made import wait_for
-from translations_assets.steps.manifest import Manifest
+from translations_assets.records.manifest import Manifest
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.marian]
 

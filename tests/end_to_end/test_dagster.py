@@ -14,8 +14,8 @@ from dagster import AssetKey, DagsterInstance
 from tests.end_to_end.tiny import BIN, PARTITION, Place, make_place
 from translations_assets.config.load import parse_config
 from translations_assets.dagster_home import prepare
+from translations_assets.graph.stage import build_graph
 from translations_assets.stages import ASSETS, STAGES
-from translations_assets.steps.stage import build_graph
 from translations_assets.store.open import open_store
 
 pytestmark = pytest.mark.slow

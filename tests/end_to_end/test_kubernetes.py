@@ -17,7 +17,7 @@ from tests.kube.made import wait_for
 from tests.runners.scripts import COPY, job, output, written
 from tests.store.gcs_server import Fault
 from translations_assets.runners.kubernetes import following
-from translations_assets.steps.job import Job
+from translations_assets.running.job import Job
 from translations_assets.store.open import open_store
 
 pytestmark = pytest.mark.cluster

@@ -9,10 +9,10 @@ from tests.generate.conftest import Network
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.languages import languages
 from translations_assets.config.load import config_notes, parse_config
+from translations_assets.errors import TranslationsError
 from translations_assets.generate.config import check_name, compose, generate, pair_of
 from translations_assets.generate.found import Found
 from translations_assets.generate.search import Search
-from translations_assets.steps.errors import TranslationsError
 
 EXPECTED = Path(__file__).with_name("expected.en-lt.yml")
 CORPUS = Found("opus", "opus_Good/v1", "train", 1000)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from translations_assets.config.load import load_config
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.stage import build_graph
 from translations_assets.stages import STAGES
-from translations_assets.steps.graph import Graph
-from translations_assets.steps.stage import build_graph
 
 FOLDER = Path(__file__).parent
 CONFIGS = sorted((FOLDER.parents[1] / "configs").glob("*.yml"))

@@ -6,8 +6,8 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from translations_assets.steps.graph import Graph
-from translations_assets.steps.step import Step
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.step import Step
 
 
 def summary(graph: Graph) -> str:

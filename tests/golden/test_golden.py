@@ -14,7 +14,7 @@ import pytest
 from tests.golden import CONFIGS, FOLDER, GOLDEN, graph_of, present
 from tests.golden.summary import summary
 from translations_assets.cli.main import main
-from translations_assets.steps.graph import Graph
+from translations_assets.graph.graph import Graph
 
 
 @pytest.mark.parametrize("name", GOLDEN)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from translations_assets.runners.local import LocalRunner
-from translations_assets.steps.job import Job, Outcome
-from translations_assets.steps.protocols import Store
+from translations_assets.running.job import Job, Outcome
+from translations_assets.running.protocols import Store
 
 KEY = "ab" * 32
 

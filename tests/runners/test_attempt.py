@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.runners.scripts import COPY, KEY, job, leftovers, output, run, tar, written
+from translations_assets.keys.programs import program_version
+from translations_assets.records.manifest import Blob
 from translations_assets.runners.local import LocalRunner
-from translations_assets.steps.job import JobEvent
-from translations_assets.steps.manifest import Blob
-from translations_assets.steps.programs import program_version
+from translations_assets.running.job import JobEvent
 from translations_assets.store.local import LocalStore
 
 

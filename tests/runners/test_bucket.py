@@ -16,8 +16,8 @@ import pytest
 from tests.runners.scripts import COPY, KEY, alive, eventually, job, output, processes_of, run, written
 from tests.store.gcs_server import BUCKET, GcsServer, serve
 from translations_assets.runners.local import LocalRunner
-from translations_assets.steps.job import Job, Outcome
-from translations_assets.steps.protocols import Store
+from translations_assets.running.job import Job, Outcome
+from translations_assets.running.protocols import Store
 from translations_assets.store.open import open_store
 
 # Tells its pid, then waits for the file `go`; saves a checkpoint set when it is told to end.

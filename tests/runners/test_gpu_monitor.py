@@ -10,11 +10,11 @@ import pytest
 from tests.runners.scripts import eventually, job, run, written
 from tests.runners.test_machine import nvidia_smi
 from tests.store.values import manifest
+from translations_assets.records.manifest import Manifest, Usage
 from translations_assets.runners import gpu_monitor
 from translations_assets.runners.gpu_monitor import GpuMonitor
 from translations_assets.runners.local import LocalRunner
 from translations_assets.runners.machine import Gpu
-from translations_assets.steps.manifest import Manifest, Usage
 from translations_assets.store.local import LocalStore
 
 # Tells how it was called; two GPUs, busier the second time.

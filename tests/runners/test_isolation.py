@@ -24,7 +24,7 @@ def test_a_module_that_is_missing_from_the_bundle_is_not_taken_from_the_checkout
     assert "No module named 'pipeline.common'" in outcome.log_tail
 
 
-@pytest.mark.parametrize("name", ["translations_assets", "translations_assets.steps", "tests", "benchmarks"])
+@pytest.mark.parametrize("name", ["translations_assets", "translations_assets.keys", "tests", "benchmarks"])
 def test_the_repository_cannot_be_imported(runner: LocalRunner, store: LocalStore, name: str) -> None:
     outcome = run(runner, store, job(store, written(f"import {name}")))
     assert outcome.kind == "failed"

@@ -15,7 +15,7 @@ import pytest
 
 from tests.runners.scripts import COPY, KEY, alive, eventually, job, processes_of
 from translations_assets.runners.local import LocalRunner
-from translations_assets.steps.job import JobEvent, Outcome
+from translations_assets.running.job import JobEvent, Outcome
 from translations_assets.store.local import LocalStore
 
 # Writes its pid and that of a child of its own, then waits; both ignore SIGTERM.

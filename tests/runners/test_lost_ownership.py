@@ -21,7 +21,7 @@ from tests.runners.scripts import job
 from translations_assets.runners.control import Control
 from translations_assets.runners.owner import make_attempt
 from translations_assets.runners.wire import Request
-from translations_assets.steps.errors import StoreUnreachable
+from translations_assets.errors import StoreUnreachable
 from translations_assets.store.local import LocalStore
 
 root, script, during = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]

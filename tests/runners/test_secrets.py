@@ -12,19 +12,19 @@ from hypothesis import strategies as some
 
 from tests.runners.pod import pods
 from tests.runners.scripts import COPY, job, output, run
-from tests.steps.conftest import FILES, graph_of
+from tests.running.conftest import FILES, graph_of
+from translations_assets.errors import StepFailed
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.stage import Stage, step
+from translations_assets.keys.key import KeyMaker
 from translations_assets.runners.local import LocalRunner
 from translations_assets.runners.publisher import LogEcho
 from translations_assets.runners.secrets import Redaction
-from translations_assets.steps.engine import Engine, StepEvent
-from translations_assets.steps.errors import StepFailed
-from translations_assets.steps.explain import Explainer
-from translations_assets.steps.graph import Graph
-from translations_assets.steps.history import History
-from translations_assets.steps.key import KeyMaker
-from translations_assets.steps.session import Session
-from translations_assets.steps.stage import Stage, step
+from translations_assets.running.engine import Engine, StepEvent
+from translations_assets.running.history import History
+from translations_assets.running.session import Session
 from translations_assets.store.local import LocalStore
+from translations_assets.why.explain import Explainer
 
 SECRET = 'hf_planted/"in quotes"'
 LABELS = ("named", "unnamed")

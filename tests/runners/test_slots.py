@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.runners.scripts import eventually
+from translations_assets.errors import TranslationsError
 from translations_assets.runners.slots import Slots
-from translations_assets.steps.errors import TranslationsError
 
 NEVER = threading.Event()
 

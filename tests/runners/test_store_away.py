@@ -12,7 +12,7 @@ import pytest
 
 from tests.runners.scripts import KEY, eventually, job, leftovers, output
 from translations_assets.runners.local import LocalRunner
-from translations_assets.steps.job import Outcome
+from translations_assets.running.job import Outcome
 from translations_assets.store.local import LocalStore
 
 SCRIPT = """

@@ -6,6 +6,7 @@ import pytest
 
 from tests.runners.scripts import COPY, job
 from tests.store.values import manifest
+from translations_assets.records.manifest import Blob
 from translations_assets.runners.wire import (
     Busy,
     Request,
@@ -14,8 +15,7 @@ from translations_assets.runners.wire import (
     unpack_reply,
     unpack_request,
 )
-from translations_assets.steps.job import JobEvent, Outcome
-from translations_assets.steps.manifest import Blob
+from translations_assets.running.job import JobEvent, Outcome
 from translations_assets.store.memory import MemoryStore
 
 

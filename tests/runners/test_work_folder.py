@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.runners.scripts import alive, tar
+from translations_assets.errors import StoreError
 from translations_assets.runners.work_folder import sweep, unpack, work_folder
-from translations_assets.steps.errors import StoreError
 
 
 def test_a_work_folder_is_fresh_and_removed(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import cache
 
 from translations_assets.config.load import parse_config
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.stage import build_graph
+from translations_assets.graph.step import RepoFile, Step, placed
 from translations_assets.stages import STAGES
-from translations_assets.steps.graph import Graph
-from translations_assets.steps.stage import build_graph
-from translations_assets.steps.step import RepoFile, Step, placed
 
 FULL = """\
 experiment:

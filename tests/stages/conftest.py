@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.stages.configs import TEXTS, graph
-from translations_assets.steps.graph import Graph
+from translations_assets.graph.graph import Graph
 
 
 @pytest.fixture(params=TEXTS)

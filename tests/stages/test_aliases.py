@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from tests.stages.configs import FULL, files, graph, labels
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.step import Output
+from translations_assets.keys.key import KeyMaker
+from translations_assets.records.manifest import Blob
 from translations_assets.stages import cleaning
-from translations_assets.steps.graph import Graph
-from translations_assets.steps.key import KeyMaker
-from translations_assets.steps.manifest import Blob
-from translations_assets.steps.step import Output
 
 URL = "url_https://example.com/corpus.[LANG].zst"
 NAMED = (

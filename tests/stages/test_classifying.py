@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.stages.configs import FULL, SMALL, files, graph, labels
 from translations_assets.config.languages import language
+from translations_assets.graph.graph import Graph
 from translations_assets.stages.classifying import MODEL_FILES
-from translations_assets.steps.graph import Graph
 
 PARACRAWL = "opus_ParaCrawl_v9-en-ru"
 

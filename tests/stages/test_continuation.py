@@ -7,11 +7,11 @@ import pytest
 from tests.stages.configs import FULL, SMALL, files, graph, labels
 from translations_assets.config.load import read_values
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.errors import GraphError
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.stage import build_graph
+from translations_assets.running.command import command
 from translations_assets.stages import STAGES
-from translations_assets.steps.command import command
-from translations_assets.steps.errors import GraphError
-from translations_assets.steps.graph import Graph
-from translations_assets.steps.stage import build_graph
 
 A = "https://example.org/run"
 VOCAB = f"  vocab: {{src: {A}/vocab.en.spm, trg: {A}/vocab.ru.spm}}\n"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.stages.configs import FULL, SMALL, files, graph, labels
+from translations_assets.graph.graph import Graph
 from translations_assets.stages import ASSETS, STAGES
-from translations_assets.steps.graph import Graph
 
 
 def test_each_checks_one_asset_and_is_named_after_it() -> None:

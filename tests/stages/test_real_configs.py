@@ -9,12 +9,12 @@ import pytest
 
 from tests.config.test_real_configs import ALL, needs_upstream
 from translations_assets.config.load import load_config
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.stage import build_graph
+from translations_assets.graph.step import Step
+from translations_assets.keys.key import KeyMaker
+from translations_assets.running.plan import make_plan
 from translations_assets.stages import STAGES
-from translations_assets.steps.graph import Graph
-from translations_assets.steps.key import KeyMaker
-from translations_assets.steps.plan import make_plan
-from translations_assets.steps.stage import build_graph
-from translations_assets.steps.step import Step
 from translations_assets.store.memory import MemoryStore
 
 pytestmark = needs_upstream

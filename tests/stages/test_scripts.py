@@ -13,11 +13,11 @@ import pytest
 from tests.stages.configs import FULL, TEXTS, graph
 from translations_assets.config.load import parse_config
 from translations_assets.config.stage_names import STAGE_NAMES
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.stage import build_graph
+from translations_assets.graph.step import RepoFile, Step, placed
+from translations_assets.running.command import INPUT_FOLDER, command
 from translations_assets.stages import STAGES
-from translations_assets.steps.command import INPUT_FOLDER, command
-from translations_assets.steps.graph import Graph
-from translations_assets.steps.stage import build_graph
-from translations_assets.steps.step import RepoFile, Step, placed
 
 ROOT = Path(__file__).resolve().parents[2]
 

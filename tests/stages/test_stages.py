@@ -9,11 +9,11 @@ from pathlib import Path
 from pipeline.clean import merge_mono, merge_parallel
 from pipeline.clean.arguments import weights_of
 from tests.stages.configs import FULL, SMALL, files, graph, labels
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.step import Output
+from translations_assets.keys.key import KeyMaker
+from translations_assets.running.command import command
 from translations_assets.stages import STAGES
-from translations_assets.steps.command import command
-from translations_assets.steps.graph import Graph
-from translations_assets.steps.key import KeyMaker
-from translations_assets.steps.step import Output
 
 # Datasets
 

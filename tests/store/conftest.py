@@ -12,8 +12,8 @@ import pytest
 
 from tests.store.gcs_server import BUCKET, GcsServer, serve
 from tests.store.machines import World
-from translations_assets.steps.errors import StoreError
-from translations_assets.steps.protocols import Store
+from translations_assets.errors import StoreError
+from translations_assets.running.protocols import Store
 from translations_assets.store.gcs.beat import Beat
 from translations_assets.store.gcs.objects import Objects
 from translations_assets.store.gcs.store import BucketStore

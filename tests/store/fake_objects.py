@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from translations_assets.steps.errors import StoreUnreachable
+from translations_assets.errors import StoreUnreachable
 from translations_assets.store.gcs.objects import Objects, Stat
 
 

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.store.values import KEY, OTHER_KEY, manifest, ref
-from translations_assets.steps.errors import DamagedError, StoreError
-from translations_assets.steps.manifest import Blob
-from translations_assets.steps.protocols import Store
+from translations_assets.errors import DamagedError, StoreError
+from translations_assets.records.manifest import Blob
+from translations_assets.running.protocols import Store
 from translations_assets.store.memory import MemoryStore
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.store.values import KEY, finish, publish
-from translations_assets.steps.errors import DamagedError, StoreError
-from translations_assets.steps.manifest import Blob, Manifest
-from translations_assets.steps.retention import Rules
+from translations_assets.errors import DamagedError, StoreError
+from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.records.retention import Rules
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
 from translations_assets.store.owners import Problem

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.store.values import KEY, finish, publish
-from translations_assets.steps.errors import StoreError
-from translations_assets.steps.manifest import Blob, Manifest
-from translations_assets.steps.retention import DAY, Rules
+from translations_assets.errors import StoreError
+from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.records.retention import DAY, Rules
 from translations_assets.store.gc import NO_STEP, Collected, collect
 from translations_assets.store.local import LocalStore
 from translations_assets.store.verify import verify

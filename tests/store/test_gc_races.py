@@ -13,9 +13,9 @@ from threading import Thread
 import pytest
 
 from tests.store.values import finish, manifest
-from translations_assets.steps.errors import StoreError
-from translations_assets.steps.manifest import Blob, Manifest
-from translations_assets.steps.retention import Rules
+from translations_assets.errors import StoreError
+from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.records.retention import Rules
 from translations_assets.store import gc
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
@@ -30,7 +30,7 @@ WRITER = """
 import pathlib, random, sys, time
 from dataclasses import replace
 from tests.store.values import manifest
-from translations_assets.steps.errors import DamagedError
+from translations_assets.errors import DamagedError
 from translations_assets.store.local import LocalStore
 root, name, recorded = sys.argv[1:]
 store, draw = LocalStore(pathlib.Path(root)), random.Random(name)

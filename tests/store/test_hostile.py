@@ -13,8 +13,8 @@ import pytest
 
 from tests.store.test_contract import checkpoint_set
 from tests.store.values import KEY, finish, publish
-from translations_assets.steps.errors import DamagedError, StoreError
-from translations_assets.steps.retention import Rules
+from translations_assets.errors import DamagedError, StoreError
+from translations_assets.records.retention import Rules
 from translations_assets.store.gc import collect
 from translations_assets.store.gcs.store import BucketStore
 from translations_assets.store.local import LocalStore

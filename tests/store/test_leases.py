@@ -11,7 +11,7 @@ from tests.runners.scripts import eventually
 from tests.store.fake_objects import FakeObjects, Service
 from tests.store.machines import PERIOD, Machine, World
 from tests.store.values import KEY, OTHER_KEY
-from translations_assets.steps.errors import StoreError, StoreUnreachable
+from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.store.gcs.leases import Leases
 
 

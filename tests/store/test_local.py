@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.store.values import KEY, OTHER_KEY, files, manifest, ref
-from translations_assets.steps.errors import DamagedError, StoreError
-from translations_assets.steps.manifest import Blob
+from translations_assets.errors import DamagedError, StoreError
+from translations_assets.records.manifest import Blob
 from translations_assets.store.local import LocalStore
 from translations_assets.store.open import open_store
 from translations_assets.store.sealed import seal

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from translations_assets.steps.errors import StoreError
+from translations_assets.errors import StoreError
 from translations_assets.store.names import original, safe
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1)

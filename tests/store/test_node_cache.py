@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from tests.runners.scripts import eventually
-from translations_assets.steps.errors import DamagedError, StoreError, StoreUnreachable
-from translations_assets.steps.manifest import Blob
+from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
+from translations_assets.records.manifest import Blob
 from translations_assets.store import node_cache
 from translations_assets.store.digest import digest_bytes
 from translations_assets.store.memory import MemoryStore

@@ -11,10 +11,10 @@ import pytest
 from tests.store.gcs_server import Fault, serve
 from tests.store.test_contract import checkpoint_set
 from tests.store.values import KEY, finish, manifest, publish
-from translations_assets.steps.errors import DamagedError, StoreError
-from translations_assets.steps.manifest import Manifest
-from translations_assets.steps.protocols import Store
-from translations_assets.steps.retention import Rules
+from translations_assets.errors import DamagedError, StoreError
+from translations_assets.records.manifest import Manifest
+from translations_assets.records.retention import Rules
+from translations_assets.running.protocols import Store
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.gc import collect
 from translations_assets.store.open import open_store

@@ -23,9 +23,9 @@ import pytest
 from tests.end_to_end.tiny import BIN, PARTITION, write_place
 from tests.store.test_contract import checkpoint_set
 from tests.store.values import KEY, finish, publish
+from translations_assets.errors import StoreError
+from translations_assets.records.retention import Rules
 from translations_assets.runners.work_folder import sweep, work_folder
-from translations_assets.steps.errors import StoreError
-from translations_assets.steps.retention import Rules
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
 from translations_assets.store.verify import verify

@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
-from translations_assets.steps.manifest import Blob, Manifest, Ref, Usage
-from translations_assets.steps.protocols import Store
+from translations_assets.records.manifest import Blob, Manifest, Ref, Usage
+from translations_assets.running.protocols import Store
 from translations_assets.store.local import LocalStore
 
 KEY = "ab" * 32

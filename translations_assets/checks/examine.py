@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from translations_assets.checks.gates import Gate
 from translations_assets.checks.verdict import Documents, NotComputed, Verdict
-from translations_assets.steps.session import Session, UpstreamMissing
+from translations_assets.running.session import Session, UpstreamMissing
 
 State = Literal["passed", "failed", "off", "not computed"]
 

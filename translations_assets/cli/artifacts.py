@@ -21,12 +21,12 @@ from translations_assets.cli.common import (
     plan_of,
     print_json,
 )
+from translations_assets.errors import TranslationsError
 from translations_assets.project import Project
-from translations_assets.steps.errors import TranslationsError
-from translations_assets.steps.inside import inside
+from translations_assets.records.inside import inside
 
 if TYPE_CHECKING:
-    from translations_assets.steps.manifest import Blob
+    from translations_assets.records.manifest import Blob
 
 
 def command(
@@ -91,7 +91,7 @@ def _provenance(
         raise TranslationsError(
             "Name the step to tell of: translations artifacts PARTITION LABEL --provenance."
         )
-    from translations_assets.steps.provenance import provenance
+    from translations_assets.why.provenance import provenance
 
     session = look(project, partition, overrides)
     step = find_step(session.graph, partition, label)

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.cli.common import Partition, find_step
+from translations_assets.errors import TranslationsError
 from translations_assets.project import Project
-from translations_assets.steps.errors import TranslationsError
-from translations_assets.steps.options import RunOptions
+from translations_assets.running.options import RunOptions
 
 if TYPE_CHECKING:
-    from translations_assets.steps.code.accept import Acceptance
-    from translations_assets.steps.code.accepted import Accepted
-    from translations_assets.steps.graph import Graph
-    from translations_assets.steps.manifest import Manifest
-    from translations_assets.steps.step import Step
+    from translations_assets.graph.graph import Graph
+    from translations_assets.graph.step import Step
+    from translations_assets.keys.code.accept import Acceptance
+    from translations_assets.keys.code.accepted import Accepted
+    from translations_assets.records.manifest import Manifest
 
 
 def command(
@@ -40,7 +40,7 @@ def command(
     pipeline/accepted-changes.yml, to be committed. A later change of the same code runs the steps again.
     To undo, delete the lines.
     """
-    from translations_assets.steps.code.accepted import FILE, Accepted, add_changes
+    from translations_assets.keys.code.accepted import FILE, Accepted, add_changes
 
     if not reason.strip():
         raise TranslationsError("--reason is empty: say why the change is harmless.")
@@ -81,7 +81,7 @@ def _earlier(
     project: Project, graph: Graph, partition: str, steps: Iterable[Step], what: str
 ) -> tuple[Step, Manifest]:
     """The first of the steps whose nearest earlier artifact was made by other code, and that artifact."""
-    from translations_assets.steps.explain import known_parts
+    from translations_assets.why.explain import known_parts
 
     explainer = project.explainer(graph, project.history(partition))
     made = project.plan(partition, graph, graph.steps, RunOptions()).results()
@@ -100,10 +100,10 @@ def _compare(
     project: Project, step: Step, earlier: Manifest, accepted: Accepted, reason: str, symbol: str
 ) -> tuple[Acceptance, Sequence[str]]:
     """What to accept, and what changed, for people."""
+    from translations_assets.keys.code.accept import find_changes
+    from translations_assets.keys.code.compare import code_changes
+    from translations_assets.keys.code.fingerprint import CodeBase
     from translations_assets.runners.work_folder import unpack
-    from translations_assets.steps.code.accept import find_changes
-    from translations_assets.steps.code.compare import code_changes
-    from translations_assets.steps.code.fingerprint import CodeBase
 
     with tempfile.TemporaryDirectory() as folder:
         bundle = Path(folder) / "bundle.tar"

@@ -10,7 +10,7 @@ import typer
 from translations_assets.cli.common import Json, print_json
 from translations_assets.cli.upkeep import durable_store, size
 from translations_assets.project import Project
-from translations_assets.steps.retention import Rules
+from translations_assets.records.retention import Rules
 
 if TYPE_CHECKING:
     from translations_assets.store.gc import Collected

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.cli.upkeep import base_of, durable_store
+from translations_assets.errors import TranslationsError
 from translations_assets.project import Project
-from translations_assets.steps.errors import TranslationsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +21,7 @@ def command(
     reason: Annotated[str, typer.Option(help="Why, for whoever wonders later.")] = "",
 ) -> None:
     """Keep everything that a run uses, until it is unpinned."""
-    from translations_assets.steps.retention import uses_of
+    from translations_assets.records.retention import uses_of
 
     project = Project()
     store = project.store

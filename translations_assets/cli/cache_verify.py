@@ -13,8 +13,8 @@ import typer
 
 from translations_assets.cli.common import Json, print_json
 from translations_assets.cli.upkeep import base_of, durable_store, size
+from translations_assets.errors import TranslationsError
 from translations_assets.project import Project
-from translations_assets.steps.errors import TranslationsError
 
 if TYPE_CHECKING:
     from translations_assets.store.owners import Problem

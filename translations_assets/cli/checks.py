@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from translations_assets.cli.common import Json, Partition, Set, overrides_of, print_json, print_table
+from translations_assets.errors import StepFailed
 from translations_assets.project import Project
-from translations_assets.steps.errors import StepFailed
-from translations_assets.steps.options import RunOptions
-from translations_assets.steps.session import UpstreamMissing
+from translations_assets.running.options import RunOptions
+from translations_assets.running.session import UpstreamMissing
 
 if TYPE_CHECKING:
     from translations_assets.checks.examine import Finding
-    from translations_assets.steps.engine import StepEvent
-    from translations_assets.steps.session import Session
+    from translations_assets.running.engine import StepEvent
+    from translations_assets.running.session import Session
 
 STYLES = {"failed": "bold red", "passed": "green", "off": "dim", "not computed": "yellow"}
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from translations_assets.config.errors import ConfigError
+from translations_assets.errors import GraphError
 from translations_assets.project import Project
-from translations_assets.steps.errors import GraphError
-from translations_assets.steps.options import RunOptions
+from translations_assets.running.options import RunOptions
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from translations_assets.steps.graph import Graph
-    from translations_assets.steps.manifest import Manifest
-    from translations_assets.steps.plan import Plan
-    from translations_assets.steps.session import Session
-    from translations_assets.steps.step import Step
+    from translations_assets.graph.graph import Graph
+    from translations_assets.graph.step import Step
+    from translations_assets.records.manifest import Manifest
+    from translations_assets.running.plan import Plan
+    from translations_assets.running.session import Session
 
 Partition = Annotated[str, typer.Argument(help="A training config's name, or the path of a YAML file.")]
 PARTITION_OR_RUN = (

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from translations_assets.steps.durations import duration
-from translations_assets.steps.engine import StepEvent
-from translations_assets.steps.manifest import Manifest
-from translations_assets.steps.protocols import Store
+from translations_assets.records.manifest import Manifest
+from translations_assets.running.durations import duration
+from translations_assets.running.engine import StepEvent
+from translations_assets.running.protocols import Store
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -10,15 +10,15 @@ import typer
 
 from translations_assets.cli.common import Json, Label, Partition, Set, find_step, overrides_of, print_json
 from translations_assets.project import Project
-from translations_assets.steps.options import RunOptions
-from translations_assets.steps.plan import Plan, PlannedStep
+from translations_assets.running.options import RunOptions
+from translations_assets.running.plan import Plan, PlannedStep
 
 if TYPE_CHECKING:
-    from translations_assets.steps.explain import Explanation
-    from translations_assets.steps.graph import Graph
-    from translations_assets.steps.key import KeyParts
-    from translations_assets.steps.manifest import Manifest
-    from translations_assets.steps.step import Step
+    from translations_assets.graph.graph import Graph
+    from translations_assets.graph.step import Step
+    from translations_assets.keys.key import KeyParts
+    from translations_assets.records.manifest import Manifest
+    from translations_assets.why.explain import Explanation
 
 SHOWN_DIGITS = 12
 
@@ -51,7 +51,7 @@ def command(partition: Partition, label: Label, overrides: Set = None, json: Jso
 
 
 def _find(project: Project, graph: Graph, partition: str, step: Step, options: RunOptions) -> _Found:
-    from translations_assets.steps.explain import Explanation, known_parts
+    from translations_assets.why.explain import Explanation, known_parts
 
     plan = project.plan(partition, graph, graph.step_closure([step]), options)
     if plan.count("lost"):  # whether that matters depends on what is made from it
@@ -118,8 +118,8 @@ def _made(manifest: Manifest) -> str:
 
 def _parts(project: Project, found: _Found) -> Iterator[str]:
     """The parts of the key, one line each."""
-    from translations_assets.steps.differences import handles, short
-    from translations_assets.steps.step import RepoFile
+    from translations_assets.graph.step import RepoFile
+    from translations_assets.why.differences import handles, short
 
     parts, step = found.parts, found.planned.step
     fingerprint = project.keys.fingerprint(step.script)
@@ -150,8 +150,8 @@ def _parts(project: Project, found: _Found) -> Iterator[str]:
 
 
 def _as_json(project: Project, found: _Found) -> dict[str, Any]:
-    from translations_assets.steps.differences import handles
-    from translations_assets.steps.step import RepoFile
+    from translations_assets.graph.step import RepoFile
+    from translations_assets.why.differences import handles
 
     planned, earlier = found.planned, found.explanation.earlier
     step, parts = planned.step, found.parts.to_dict()

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from translations_assets.errors import Cancelled, TranslationsError
+from translations_assets.running.engine import Listener, StepEvent
 from translations_assets.server import ENDED, RunState, Server, ServerUnreachable
-from translations_assets.steps.engine import Listener, StepEvent
-from translations_assets.steps.errors import Cancelled, TranslationsError
 
 if TYPE_CHECKING:
+    from translations_assets.graph.graph import Graph
     from translations_assets.project import Project
-    from translations_assets.steps.graph import Graph
-    from translations_assets.steps.options import RunOptions
+    from translations_assets.running.options import RunOptions
 
 POLL_SECONDS = 1.0
 AWAY_SECONDS = 60.0  # how long a server may be away, as when it is restarted

@@ -20,8 +20,8 @@ from translations_assets.cli.common import (
 from translations_assets.project import Project
 
 if TYPE_CHECKING:
-    from translations_assets.steps.graph import Graph
-    from translations_assets.steps.step import Step
+    from translations_assets.graph.graph import Graph
+    from translations_assets.graph.step import Step
 
 
 class Show(str, Enum):
@@ -91,7 +91,7 @@ def _named(graph: Graph, target: str | None) -> list[str]:
 
 
 def _as_json(step: Step, key: str | None) -> dict[str, Any]:
-    from translations_assets.steps.command import command as command_of
+    from translations_assets.running.command import command as command_of
 
     return {
         "label": step.label,

@@ -13,8 +13,8 @@ from translations_assets.cli.runs import SILENT_SECONDS, Run, State
 from translations_assets.dagster_home import home, prepare, unusable
 from translations_assets.process_id import PROCESS_TAG, is_gone
 from translations_assets.project import Project
+from translations_assets.running.options import RunOptions
 from translations_assets.server import PARTITION_TAG
-from translations_assets.steps.options import RunOptions
 
 LOST_TAG = "translations/lost"  # of a run whose process was found gone
 _STATES: dict[DagsterRunStatus, State] = {

@@ -10,11 +10,11 @@ from translations_assets.cli.instance import open_instance
 from translations_assets.definitions import defs
 from translations_assets.defs.in_process import create_run, run_created
 from translations_assets.defs.shared import LISTENERS
+from translations_assets.errors import TranslationsError
+from translations_assets.running.engine import Listener
+from translations_assets.running.options import RunOptions
 from translations_assets.server import PARTITION_TAG
 from translations_assets.stages import ASSETS
-from translations_assets.steps.engine import Listener
-from translations_assets.steps.errors import TranslationsError
-from translations_assets.steps.options import RunOptions
 
 
 def all_job() -> JobDefinition:

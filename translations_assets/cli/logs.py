@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.cli.common import PARTITION_OR_RUN, Label, Set, find_step, overrides_of, plan_of
+from translations_assets.errors import TranslationsError
 from translations_assets.project import Project
-from translations_assets.steps.errors import TranslationsError
 
 if TYPE_CHECKING:
-    from translations_assets.steps.protocols import Store
+    from translations_assets.running.protocols import Store
 
 POLL_SECONDS = 0.5
 RETRY_SECONDS = 10.0  # the engine pauses some seconds before it tries again

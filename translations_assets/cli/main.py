@@ -33,8 +33,8 @@ from translations_assets.cli import (
     translate,
 )
 from translations_assets.config.errors import ConfigError
+from translations_assets.errors import Cancelled, TranslationsError
 from translations_assets.settings import allow_all_files
-from translations_assets.steps.errors import Cancelled, TranslationsError
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -24,10 +24,10 @@ from translations_assets.cli.common import (
 from translations_assets.project import Project
 
 if TYPE_CHECKING:
-    from translations_assets.steps.durations import Cost
-    from translations_assets.steps.history import History
-    from translations_assets.steps.plan import Plan
-    from translations_assets.steps.step import Step
+    from translations_assets.graph.step import Step
+    from translations_assets.running.durations import Cost
+    from translations_assets.running.history import History
+    from translations_assets.running.plan import Plan
 
 
 def command(
@@ -72,7 +72,7 @@ def command(
 
 def costs_of(plan: Plan, history: History) -> dict[Step, Cost | None]:
     """What the steps of a plan cost that will or may run, by past durations."""
-    from translations_assets.steps.durations import Durations
+    from translations_assets.running.durations import Durations
 
     durations = Durations(history)
     steps = (planned.step for planned in plan.steps if planned.status in ("run", "maybe"))

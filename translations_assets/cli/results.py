@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from translations_assets.cli.common import Json, Partition, Set, look, print_json, print_table
+from translations_assets.errors import TranslationsError
 from translations_assets.project import Project
-from translations_assets.steps.errors import TranslationsError
-from translations_assets.steps.session import UpstreamMissing
+from translations_assets.running.session import UpstreamMissing
 
 if TYPE_CHECKING:
-    from translations_assets.steps.session import Session
-    from translations_assets.steps.step import Step
+    from translations_assets.graph.step import Step
+    from translations_assets.running.session import Session
 
 Scores = dict[str, dict[str, dict[str, float]]]
 

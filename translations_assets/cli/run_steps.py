@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from translations_assets.steps.manifest import Usage
-from translations_assets.steps.session import repeated_stages
+from translations_assets.records.manifest import Usage
+from translations_assets.running.session import repeated_stages
 
 if TYPE_CHECKING:
     from translations_assets.cli.runs import Run
+    from translations_assets.graph.graph import Graph
+    from translations_assets.graph.step import Output, Step
     from translations_assets.project import Project
-    from translations_assets.steps.graph import Graph
-    from translations_assets.steps.manifest import Blob, Manifest
-    from translations_assets.steps.plan import PlannedStep
-    from translations_assets.steps.protocols import Store
-    from translations_assets.steps.step import Output, Step
+    from translations_assets.records.manifest import Blob, Manifest
+    from translations_assets.running.plan import PlannedStep
+    from translations_assets.running.protocols import Store
 
 Row = dict[str, Any]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from translations_assets.dagster_home import home
-from translations_assets.steps.errors import TranslationsError
-from translations_assets.steps.options import RunOptions
+from translations_assets.errors import TranslationsError
+from translations_assets.running.options import RunOptions
 
 if TYPE_CHECKING:
     from translations_assets.project import Project

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.cli.common import Label, Partition, Set, find_step, look, outputs_of
+from translations_assets.errors import TranslationsError
+from translations_assets.graph.step import Output, RepoFile, placed
 from translations_assets.project import Project
-from translations_assets.steps.errors import TranslationsError
-from translations_assets.steps.manifest import Blob
-from translations_assets.steps.step import Output, RepoFile, placed
+from translations_assets.records.manifest import Blob
 
 if TYPE_CHECKING:
+    from translations_assets.graph.step import Step
     from translations_assets.runners.work_folder import WorkFolder
-    from translations_assets.steps.job import Job
-    from translations_assets.steps.session import Session
-    from translations_assets.steps.step import Step
+    from translations_assets.running.job import Job
+    from translations_assets.running.session import Session
 
 SCRIPT = "run.sh"
 
@@ -84,7 +84,7 @@ def _folder(label: str, keep: bool) -> Iterator[WorkFolder]:
 
 def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes]]:
     """The step as a job, and the contents of what the store need not have: code and repository files."""
-    from translations_assets.steps.command import make_job
+    from translations_assets.running.command import make_job
 
     keys, inputs = session.keys, session.inputs(step)
     own: dict[Blob, bytes] = {}

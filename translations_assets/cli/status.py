@@ -10,14 +10,14 @@ import typer
 from translations_assets.cli.common import PARTITION_OR_RUN, Json, Set, overrides_of, plan_of, print_json
 from translations_assets.cli.run_steps import Row, rows_of_plan, rows_of_run, steps_of
 from translations_assets.config.errors import ConfigError
+from translations_assets.errors import TranslationsError
 from translations_assets.project import Project
-from translations_assets.steps.durations import duration
-from translations_assets.steps.errors import TranslationsError
-from translations_assets.steps.options import RunOptions
+from translations_assets.running.durations import duration
+from translations_assets.running.options import RunOptions
 
 if TYPE_CHECKING:
     from translations_assets.cli.runs import Run
-    from translations_assets.steps.graph import Graph
+    from translations_assets.graph.graph import Graph
 
 NEWEST = 15
 

@@ -23,18 +23,18 @@ from translations_assets.cli.common import (
 from translations_assets.cli.console import Console
 from translations_assets.cli.plan import costs_of, print_stages
 from translations_assets.config.partitions import SUFFIXES
+from translations_assets.errors import Cancelled, TranslationsError
 from translations_assets.project import Project
-from translations_assets.steps.errors import Cancelled, TranslationsError
-from translations_assets.steps.options import RunOptions
+from translations_assets.running.options import RunOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from translations_assets.graph.graph import Graph
+    from translations_assets.graph.step import Step
+    from translations_assets.running.plan import Plan
+    from translations_assets.running.session import Session
     from translations_assets.server import Server
-    from translations_assets.steps.graph import Graph
-    from translations_assets.steps.plan import Plan
-    from translations_assets.steps.session import Session
-    from translations_assets.steps.step import Step
 
 
 def command(
@@ -113,7 +113,7 @@ def run_here(
 
 def console_of(project: Project, partition: str, steps: Sequence[Step]) -> Console:
     """The progress of steps, with what they took in the past."""
-    from translations_assets.steps.durations import past_seconds
+    from translations_assets.running.durations import past_seconds
 
     past = past_seconds(project.history(partition), steps)
     return Console([step.label for step in steps], project.store, past)

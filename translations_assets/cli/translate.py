@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.cli.common import Partition, Set, look, outputs_of
+from translations_assets.errors import TranslationsError
 from translations_assets.project import Project
 from translations_assets.stages.handles import MODEL_FILES, QUANTIZED_FILES
-from translations_assets.steps.errors import TranslationsError
 
 if TYPE_CHECKING:
-    from translations_assets.steps.session import Session
-    from translations_assets.steps.step import Step
+    from translations_assets.graph.step import Step
+    from translations_assets.running.session import Session
 
 
 class ModelName(str, Enum):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from translations_assets.steps.errors import TranslationsError
+from translations_assets.errors import TranslationsError
 
 if TYPE_CHECKING:
     from translations_assets.project import Project
-    from translations_assets.steps.protocols import Reading
+    from translations_assets.running.protocols import Reading
     from translations_assets.store.durable import DurableStore
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")

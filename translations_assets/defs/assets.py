@@ -13,11 +13,11 @@ from translations_assets.defs.partitions import TRAINING_CONFIGS
 from translations_assets.defs.recipes import recipe_key, recipe_tags
 from translations_assets.defs.run_stage import run_session, run_stage
 from translations_assets.defs.shared import PROJECT
+from translations_assets.errors import Cancelled, TranslationsError
+from translations_assets.graph.stage import Stage
+from translations_assets.keys.key import json_digest
+from translations_assets.running.engine import StepResult
 from translations_assets.stages import ASSETS
-from translations_assets.steps.engine import StepResult
-from translations_assets.steps.errors import Cancelled, TranslationsError
-from translations_assets.steps.key import json_digest
-from translations_assets.steps.stage import Stage
 
 POD_TAG = "dagster-k8s/config"  # what the deployment file says of the pods of this stage alone, for the UI
 

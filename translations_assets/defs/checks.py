@@ -16,9 +16,9 @@ from translations_assets.checks.verdict import Verdict
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs.partitions import TRAINING_CONFIGS
 from translations_assets.defs.run_stage import run_session, run_stage
+from translations_assets.errors import Cancelled, StepFailed, TranslationsError
+from translations_assets.running.session import UpstreamMissing
 from translations_assets.stages import ASSETS
-from translations_assets.steps.errors import Cancelled, StepFailed, TranslationsError
-from translations_assets.steps.session import UpstreamMissing
 
 MAX_SAMPLES = 10
 

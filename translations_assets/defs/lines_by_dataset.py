@@ -8,10 +8,10 @@ from typing import Any
 import dagster as dg
 
 from translations_assets.defs.metadata import Metadata, table
-from translations_assets.steps.engine import StepResult
-from translations_assets.steps.protocols import Store
-from translations_assets.steps.session import Session
-from translations_assets.steps.step import Step
+from translations_assets.graph.step import Step
+from translations_assets.running.engine import StepResult
+from translations_assets.running.protocols import Store
+from translations_assets.running.session import Session
 
 TEXTS = ("corpus_trg", "text")  # inputs that hold a dataset's text, one side of it
 BAR = 40  # characters of the longest

@@ -8,9 +8,9 @@ from typing import Any
 
 import dagster as dg
 
-from translations_assets.steps.engine import StepResult
-from translations_assets.steps.manifest import Blob, Usage
-from translations_assets.steps.protocols import Store
+from translations_assets.records.manifest import Blob, Usage
+from translations_assets.running.engine import StepResult
+from translations_assets.running.protocols import Store
 
 MAX_IMAGES = 4
 MAX_SAMPLES = 10

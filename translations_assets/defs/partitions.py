@@ -6,7 +6,7 @@ import dagster as dg
 
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs.shared import PROJECT
-from translations_assets.steps.errors import TranslationsError
+from translations_assets.errors import TranslationsError
 
 _logger = logging.getLogger(__name__)
 

@@ -22,9 +22,9 @@ from translations_assets.defs.executor import cancel_event, threaded_executor
 from translations_assets.defs.notes import notes_table, tell_notes
 from translations_assets.defs.resources import OPTIONS
 from translations_assets.defs.shared import PROJECT
+from translations_assets.errors import TranslationsError
+from translations_assets.running.options import RunOptions
 from translations_assets.server import Server, ServerUnreachable
-from translations_assets.steps.errors import TranslationsError
-from translations_assets.steps.options import RunOptions
 
 _LOOK_SECONDS = 0.2
 _END_SECONDS = 9.0  # the executor waits ten

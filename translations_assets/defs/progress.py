@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 
 from translations_assets.defs.shared import LISTENERS
-from translations_assets.steps.engine import StepEvent
+from translations_assets.running.engine import StepEvent
 
 OBSERVATION_SECONDS = 5.0  # an event costs some milliseconds on SQLite
 

@@ -15,13 +15,13 @@ from dagster._core.definitions.data_version import get_input_data_version_tag, g
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs.partitions import TRAINING_CONFIGS
 from translations_assets.defs.shared import PROJECT
+from translations_assets.errors import TranslationsError
+from translations_assets.graph.graph import Graph
+from translations_assets.keys.key import KeyMaker, json_digest
 from translations_assets.project import Project
+from translations_assets.running.session import Session
 from translations_assets.stages import ASSETS
-from translations_assets.steps.errors import TranslationsError
-from translations_assets.steps.explain import NO_EARLIER, Explainer, known_parts
-from translations_assets.steps.graph import Graph
-from translations_assets.steps.key import KeyMaker, json_digest
-from translations_assets.steps.session import Session
+from translations_assets.why.explain import NO_EARLIER, Explainer, known_parts
 
 DATA_VERSION_TAG = "dagster/data_version"
 SENSOR_SECONDS = 30
@@ -143,7 +143,7 @@ def file_state(*folders: Path) -> State:
 
 
 # What graphs are built by; a process that has loaded it cannot follow when it changes.
-_BUILDERS = [Path(__file__).parents[1] / name for name in ("config", "stages", "steps")]
+_BUILDERS = [Path(__file__).parents[1] / name for name in ("config", "stages", "graph", "records", "keys")]
 _LOADED = file_state(*_BUILDERS)
 _KEYS = CurrentKeys(PROJECT.root)
 

@@ -10,10 +10,10 @@ from translations_assets.config.errors import ConfigError
 from translations_assets.defs.notes import tell_notes
 from translations_assets.defs.recipes import observe_recipes
 from translations_assets.defs.shared import PROJECT
+from translations_assets.errors import TranslationsError
+from translations_assets.running.options import RunOptions
 from translations_assets.server import PARTITION_TAG
 from translations_assets.stages import STAGES
-from translations_assets.steps.errors import TranslationsError
-from translations_assets.steps.options import RunOptions
 
 OPTIONS = {
     "start": dg.Field(

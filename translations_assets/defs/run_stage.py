@@ -5,8 +5,8 @@ import dagster as dg
 from translations_assets.defs.executor import cancel_event
 from translations_assets.defs.progress import Progress
 from translations_assets.defs.shared import PROJECT
-from translations_assets.steps.engine import StepResult
-from translations_assets.steps.session import Session
+from translations_assets.running.engine import StepResult
+from translations_assets.running.session import Session
 
 
 def run_session(context: dg.OpExecutionContext | dg.AssetExecutionContext) -> Session:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from translations_assets.project import Project
-from translations_assets.steps.engine import Listener
+from translations_assets.running.engine import Listener
 from translations_assets.store.gcs.client import supply_client
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from translations_assets.config.languages import language
 from translations_assets.config.load import parse_config
 from translations_assets.config.messages import describe
 from translations_assets.config.schema import Experiment
+from translations_assets.errors import TranslationsError
 from translations_assets.generate import found, held_out
 from translations_assets.generate.choose import Choice, choose
 from translations_assets.generate.found import Query
 from translations_assets.generate.search import Search, search
 from translations_assets.generate.write import write
-from translations_assets.steps.errors import TranslationsError
 
 # huggingface_mono tells of nothing that could stand in a config as it is.
 IMPORTERS = ("opus", "mtdata", "sacrebleu", "huggingface_parallel", "hplt-mono", "news-crawl")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from translations_assets.steps.errors import TranslationsError
+from translations_assets.errors import TranslationsError
 
 if TYPE_CHECKING:
     import requests

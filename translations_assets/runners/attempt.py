@@ -12,6 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
+from translations_assets.keys.programs import other_programs
+from translations_assets.records.inside import inside
+from translations_assets.records.manifest import Blob, Manifest, Usage
 from translations_assets.runners.control import Control
 from translations_assets.runners.environment import script_environment
 from translations_assets.runners.gpu_monitor import GpuMonitor
@@ -23,16 +27,12 @@ from translations_assets.runners.secrets import Redaction, secrets_of
 from translations_assets.runners.toolchain import toolchain
 from translations_assets.runners.wire import Request
 from translations_assets.runners.work_folder import WorkFolder, unpack
-from translations_assets.steps.errors import DamagedError, StoreError, StoreUnreachable
-from translations_assets.steps.inside import inside
-from translations_assets.steps.job import JobEvent, Outcome
-from translations_assets.steps.manifest import Blob, Manifest, Usage
-from translations_assets.steps.patience import RESULT_SECONDS, when_reachable
-from translations_assets.steps.programs import other_programs
+from translations_assets.running.job import JobEvent, Outcome
+from translations_assets.running.patience import RESULT_SECONDS, when_reachable
 from translations_assets.store.digest import NotPlainError, digest_file
 
 if TYPE_CHECKING:
-    from translations_assets.steps.protocols import Store
+    from translations_assets.running.protocols import Store
 
 _LOOK_SECONDS = 0.5
 _HARDLY_FREE = 1 << 20  # bytes

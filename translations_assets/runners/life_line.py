@@ -7,8 +7,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from translations_assets.errors import StoreError
 from translations_assets.runners.control import Control
-from translations_assets.steps.errors import StoreError
 
 LOOK_SECONDS = 1.0
 KEEPING_SECONDS = 6.5  # after which an orchestrator is not kept waiting for what is being stored

@@ -11,15 +11,15 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.graph.step import WorkerClass
 from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, workspace
 from translations_assets.runners.slots import Grant, Slots
 from translations_assets.runners.waiting import wait_for_owner
 from translations_assets.runners.wire import Busy, Detached, Request
 from translations_assets.runners.worker_process import WorkerProcess
-from translations_assets.steps.errors import StoreError, StoreUnreachable
-from translations_assets.steps.job import Job, JobEvent, Outcome
-from translations_assets.steps.protocols import Store
-from translations_assets.steps.step import WorkerClass
+from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.protocols import Store
 
 _OWNER_SECONDS = 0.5
 

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from translations_assets.errors import DamagedError, StoreError, StoreUnreachable, TranslationsError
 from translations_assets.runners.attempt import Attempt
 from translations_assets.runners.control import Control
 from translations_assets.runners.wire import Busy, Request
 from translations_assets.runners.work_folder import sweep, work_folder
-from translations_assets.steps.errors import DamagedError, StoreError, StoreUnreachable, TranslationsError
-from translations_assets.steps.job import JobEvent, Outcome
+from translations_assets.running.job import JobEvent, Outcome
 
 if TYPE_CHECKING:
-    from translations_assets.steps.protocols import Store
+    from translations_assets.running.protocols import Store
 
 
 def make_attempt(

@@ -9,12 +9,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.runners.secrets import Redaction
-from translations_assets.steps.errors import StoreError, StoreUnreachable
-from translations_assets.steps.job import Job
+from translations_assets.running.job import Job
 
 if TYPE_CHECKING:
-    from translations_assets.steps.protocols import Store
+    from translations_assets.running.protocols import Store
 
 _PART_BYTES = 1 << 20
 _PART_SECONDS = 4.0  # looked at once a second, so that no part is older than 5 s

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from translations_assets.steps.job import Job
+from translations_assets.running.job import Job
 
 HIDDEN = b"***"
 _SHORTEST = 4  # a value below that is no secret, and would be found everywhere

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from translations_assets.steps.errors import TranslationsError
+from translations_assets.errors import TranslationsError
 from translations_assets.store.locks import take
 
 _HEAD_SECONDS = 0.02  # how often the head of the queue looks whether another process has freed a slot

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from translations_assets.steps.job import Job, Outcome
-from translations_assets.steps.protocols import Store
+from translations_assets.running.job import Job, Outcome
+from translations_assets.running.protocols import Store
 
 
 def wait_for_owner(job: Job, store: Store, cancel: threading.Event, period: float) -> Outcome | None:

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
 
-from translations_assets.steps.job import Job, JobEvent, Outcome
-from translations_assets.steps.manifest import Manifest
+from translations_assets.records.manifest import Manifest
+from translations_assets.running.job import Job, JobEvent, Outcome
 
 
 @dataclass(frozen=True)

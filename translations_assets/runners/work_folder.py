@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from translations_assets.steps.errors import StoreError
-from translations_assets.steps.inside import inside
+from translations_assets.errors import StoreError
+from translations_assets.records.inside import inside
 from translations_assets.store.locks import release, take, take_new
 from translations_assets.store.sharing import share_folder
 

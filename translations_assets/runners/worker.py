@@ -20,11 +20,11 @@ from translations_assets.runners.control import Control
 from translations_assets.runners.life_line import LifeLine
 from translations_assets.runners.owner import make_attempt
 from translations_assets.runners.wire import Busy, Detached, Reply, Request, pack_reply, unpack_request
-from translations_assets.steps.job import Outcome
+from translations_assets.running.job import Outcome
 from translations_assets.store.open import open_store
 
 if TYPE_CHECKING:
-    from translations_assets.steps.protocols import Store
+    from translations_assets.running.protocols import Store
 
 _reporting = threading.Lock()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from translations_assets.runners.wire import Busy, Detached, Reply, Request, pack_request, unpack_reply
-from translations_assets.steps.job import JobEvent, Outcome
+from translations_assets.running.job import JobEvent, Outcome
 
 _ROOT = Path(__file__).parents[2]  # where `translations_assets` is imported from
 _CANCEL_SECONDS = 8.0  # from letting a worker go to its SIGKILL; it gives its script 6

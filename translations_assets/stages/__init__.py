@@ -1,5 +1,6 @@
 """Stages: pure functions from a training config to steps; `STAGES` is all of them, by name."""
 
+from translations_assets.graph.stage import Stage
 from translations_assets.stages import (
     back_translation,
     classifying,
@@ -12,7 +13,6 @@ from translations_assets.stages import (
     teacher,
     vocabulary,
 )
-from translations_assets.steps.stage import Stage
 
 _MODULES = (
     corpus,

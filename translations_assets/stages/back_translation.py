@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.stage import stage
 from translations_assets.stages.building import train_model, translate_in_chunks
 from translations_assets.stages.continuation import fetch_corpus, fetch_model, goes_on, trains_teachers
 from translations_assets.stages.handles import Corpus, Model, Mono, Vocab
-from translations_assets.steps.stage import stage
 
 SEED = 1111
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.stage import step
+from translations_assets.graph.step import Input, Output, RepoFile, Step
 from translations_assets.stages.handles import MODEL_FILES, Aligned, Corpus, Model, Vocab
-from translations_assets.steps.stage import step
-from translations_assets.steps.step import Input, Output, RepoFile, Step
 
 TRAIN_CONFIGS = "pipeline/train/configs"
 DECODING_CONFIGS = "pipeline/translate/configs"

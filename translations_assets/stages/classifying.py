@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from translations_assets.config.languages import language
 from translations_assets.config.schema import Thresholds, TrainingConfig
+from translations_assets.graph.stage import stage, step
+from translations_assets.graph.step import Folder, Output, RepoFile
 from translations_assets.stages.building import GPU_ATTEMPTS
 from translations_assets.stages.handles import CleanMono, Corpus, Mono, corpus_files, corpus_of
 from translations_assets.stages.importing import DOWNLOAD_ATTEMPTS
-from translations_assets.steps.stage import stage, step
-from translations_assets.steps.step import Folder, Output, RepoFile
 
 BICLEANER = RepoFile("requirements/bicleaner.lock")
 MONOCLEANER = RepoFile("requirements/monocleaner.lock")

@@ -12,10 +12,10 @@ from typing import Any
 from translations_assets.config.datasets import Dataset
 from translations_assets.config.languages import Language, language
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.stage import step
+from translations_assets.graph.step import RepoFile
 from translations_assets.stages.handles import Corpus, Mono, corpus_files, corpus_of
 from translations_assets.stages.identifying import Identifying
-from translations_assets.steps.stage import step
-from translations_assets.steps.step import RepoFile
 
 ROOT = Path(__file__).resolve().parents[2]
 FILTERS = "pipeline/clean/filters"

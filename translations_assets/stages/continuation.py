@@ -12,6 +12,8 @@ from translations_assets.config.schema import (
     ContinuedTeacher,
     TrainingConfig,
 )
+from translations_assets.graph.stage import step
+from translations_assets.graph.step import Arg, Input, Step
 from translations_assets.stages.building import STATE_FILES, TRAINED_WITH
 from translations_assets.stages.handles import (
     MODEL_FILES,
@@ -23,8 +25,6 @@ from translations_assets.stages.handles import (
     corpus_of,
 )
 from translations_assets.stages.importing import DOWNLOAD_ATTEMPTS, url_secrets
-from translations_assets.steps.stage import step
-from translations_assets.steps.step import Arg, Input, Step
 
 CorpusName = Literal["parallel", "backtranslations", "distillation"]
 

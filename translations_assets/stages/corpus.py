@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from translations_assets.config.datasets import Dataset
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.stage import stage, step
+from translations_assets.graph.step import Arg, Output
 from translations_assets.stages.cleaning import clean_mono_dataset, clean_parallel_dataset
 from translations_assets.stages.continuation import back_translates, distils, fetch_corpus
 from translations_assets.stages.handles import CleanMono, Corpus, Mono, aliases, corpus_files, corpus_of
 from translations_assets.stages.identifying import Identifying
 from translations_assets.stages.importing import import_mono, import_parallel
-from translations_assets.steps.stage import stage, step
-from translations_assets.steps.step import Arg, Output
 
 # Seeds of the samplers, one a corpus; part of the keys.
 SEEDS = {"corpus": 1111, "devset": 1112, "mono-src": 1113, "mono-trg": 1114}

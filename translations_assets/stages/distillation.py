@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.stage import stage, step
+from translations_assets.graph.step import Output
 from translations_assets.stages.building import GPU_ATTEMPTS, split_pairs, translate_in_chunks
 from translations_assets.stages.continuation import fetch_corpus
 from translations_assets.stages.handles import (
@@ -13,8 +15,6 @@ from translations_assets.stages.handles import (
     corpus_files,
     corpus_of,
 )
-from translations_assets.steps.stage import stage, step
-from translations_assets.steps.step import Output
 
 SEED = 42
 DROPPED_SHARE = 0.05

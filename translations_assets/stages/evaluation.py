@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.stage import stage, step
+from translations_assets.graph.step import RepoFile
 from translations_assets.stages.building import DECODING_CONFIGS, marian_args
 from translations_assets.stages.handles import Corpus, Model, aliases
-from translations_assets.steps.stage import stage, step
-from translations_assets.steps.step import RepoFile
 
 
 @stage(group="evaluation")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from translations_assets.config.datasets import Dataset
-from translations_assets.steps.step import Folder, Output, Step
+from translations_assets.graph.step import Folder, Output, Step
 
 # A folder with model.npz, source.spm, target.spm and decoder.yml: a model carries its own vocabularies, in
 # the order in which it was trained (a backwards model: target language first).

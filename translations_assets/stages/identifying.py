@@ -19,9 +19,9 @@ from translations_assets.config.identification import (
 )
 from translations_assets.config.languages import Language
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.stage import step
+from translations_assets.graph.step import Output
 from translations_assets.stages.importing import DOWNLOAD_ATTEMPTS
-from translations_assets.steps.stage import step
-from translations_assets.steps.step import Output
 
 
 @dataclass(frozen=True)

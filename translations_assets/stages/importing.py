@@ -8,9 +8,9 @@ from translations_assets.config.datasets import Dataset
 from translations_assets.config.languages import Language, language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.urls import login_variable
+from translations_assets.graph.stage import step
+from translations_assets.graph.step import Arg, Input
 from translations_assets.stages.handles import Corpus, Mono, corpus_files, corpus_of
-from translations_assets.steps.stage import step
-from translations_assets.steps.step import Arg, Input
 
 DOWNLOAD_ATTEMPTS = 6  # with their pauses a minute, on top of what the scripts themselves try
 HUB = "https://huggingface.co/"

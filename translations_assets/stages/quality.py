@@ -12,12 +12,12 @@ from typing import Literal
 from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.stage import stage, step
+from translations_assets.graph.step import Arg, Folder, Input, RepoFile
 from translations_assets.stages.alphabets import letters
 from translations_assets.stages.building import DECODING_CONFIGS, GPU_ATTEMPTS, marian_args
 from translations_assets.stages.handles import Aligned, Corpus, Model, Mono, Vocab
 from translations_assets.stages.identifying import Identifying
-from translations_assets.steps.stage import stage, step
-from translations_assets.steps.step import Arg, Folder, Input, RepoFile
 
 NUMBERS = "numbers.json"
 SEED = 1111

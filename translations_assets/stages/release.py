@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.stage import stage, step
+from translations_assets.graph.step import Folder, Output
 from translations_assets.stages.continuation import has_split_vocabulary
 from translations_assets.stages.handles import QUANTIZED_FILES, Model
-from translations_assets.steps.stage import stage, step
-from translations_assets.steps.step import Folder, Output
 
 
 @stage(group="release")

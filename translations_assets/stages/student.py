@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.stage import stage, step
+from translations_assets.graph.step import Output
 from translations_assets.stages.building import align_in_chunks, learn_priors, train_model
 from translations_assets.stages.continuation import fetch_alignments
 from translations_assets.stages.handles import Aligned, Corpus, Model, Vocab
-from translations_assets.steps.stage import stage, step
-from translations_assets.steps.step import Output
 
 SEED = 1111
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.errors import GraphError
+from translations_assets.graph.stage import stage
+from translations_assets.graph.step import Input
 from translations_assets.stages.building import align_in_chunks, learn_priors, train_model
 from translations_assets.stages.continuation import (
     distils,
@@ -14,9 +17,6 @@ from translations_assets.stages.continuation import (
     trains_teachers,
 )
 from translations_assets.stages.handles import Aligned, Corpus, Model, Vocab
-from translations_assets.steps.errors import GraphError
-from translations_assets.steps.stage import stage
-from translations_assets.steps.step import Input
 
 
 @stage(group="teacher")

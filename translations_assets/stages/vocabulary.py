@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.errors import GraphError
+from translations_assets.graph.stage import stage, step
 from translations_assets.stages.alphabets import letters
 from translations_assets.stages.continuation import fetch_vocab
 from translations_assets.stages.handles import Corpus, Vocab
-from translations_assets.steps.errors import GraphError
-from translations_assets.steps.stage import stage, step
 
 SEED = 1111
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Generic
 
-from translations_assets.steps.errors import DamagedError, StoreError
-from translations_assets.steps.manifest import Blob
+from translations_assets.errors import DamagedError, StoreError
+from translations_assets.records.manifest import Blob
 from translations_assets.store.digest import digest_bytes
 from translations_assets.store.medium import Medium, P, aside
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Any
 
-from translations_assets.steps.inside import check_name, inside
-from translations_assets.steps.manifest import Blob
+from translations_assets.records.inside import check_name, inside
+from translations_assets.records.manifest import Blob
 from translations_assets.store.clone import clone
 from translations_assets.store.digest import NotPlainError, digest_file
 from translations_assets.store.files import Files

@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from translations_assets.steps.manifest import Blob
+from translations_assets.records.manifest import Blob
 from translations_assets.store.digest import PIECE, copy_file, open_plain
 
 READ_ONLY = 0o444

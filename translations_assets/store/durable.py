@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 
-from translations_assets.steps.manifest import Blob
+from translations_assets.records.manifest import Blob
 from translations_assets.store.logs import Logs
 from translations_assets.store.manifests import Manifests
 from translations_assets.store.medium import Medium, P

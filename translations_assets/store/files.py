@@ -16,8 +16,8 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from translations_assets.steps.errors import StoreError, StoreUnreachable
-from translations_assets.steps.inside import first_link
+from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.records.inside import first_link
 from translations_assets.store.clone import READ_ONLY
 from translations_assets.store.digest import PIECE, NotPlainError, open_plain
 from translations_assets.store.locks import hold, release, take, take_new

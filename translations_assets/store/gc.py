@@ -1,4 +1,4 @@
-"""The garbage collector of a store: removes what the rules of `steps.retention` do not keep.
+"""The garbage collector of a store: removes what the rules of `records.retention` do not keep.
 
 Nobody who writes or reads meanwhile is harmed, on whatever machine:
 
@@ -20,9 +20,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
-from translations_assets.steps.errors import StoreError
-from translations_assets.steps.manifest import Manifest
-from translations_assets.steps.retention import Retention, Rules
+from translations_assets.errors import StoreError
+from translations_assets.records.manifest import Manifest
+from translations_assets.records.retention import Retention, Rules
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.medium import Entry, P
 from translations_assets.store.names import original

@@ -7,8 +7,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from translations_assets.steps.errors import StoreError
-from translations_assets.steps.manifest import Blob
+from translations_assets.errors import StoreError
+from translations_assets.records.manifest import Blob
 from translations_assets.store.blobs import DIFFERENT, Blobs
 from translations_assets.store.clone import place
 from translations_assets.store.digest import NotPlainError, copy_file, digest_file

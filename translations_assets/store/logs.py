@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from typing import Generic
 
-from translations_assets.steps.errors import StoreError
+from translations_assets.errors import StoreError
 from translations_assets.store.medium import Medium, P
 from translations_assets.store.names import original
 from translations_assets.store.sealed import seal_bytes, unseal_bytes

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from itertools import tee
 
-from translations_assets.steps.checked import mapping
-from translations_assets.steps.errors import DamagedError, StoreError
-from translations_assets.steps.manifest import Manifest, Usage
+from translations_assets.errors import DamagedError, StoreError
+from translations_assets.records.checked import mapping
+from translations_assets.records.manifest import Manifest, Usage
 from translations_assets.store.blobs import Blobs
 from translations_assets.store.medium import P, aside
 from translations_assets.store.names import original

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from translations_assets.steps.errors import DamagedError, StoreError
-from translations_assets.steps.manifest import Blob, Manifest, Pin, Ref
+from translations_assets.errors import DamagedError, StoreError
+from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
 from translations_assets.store.digest import digest_bytes
 from translations_assets.store.names import safe
 

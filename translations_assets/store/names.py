@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from translations_assets.steps.errors import StoreError
+from translations_assets.errors import StoreError
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_@.+=,-]|^\.")
 _ESCAPED = re.compile(r"(?:%[0-9A-F]{2})+")

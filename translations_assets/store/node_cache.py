@@ -18,8 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from translations_assets.steps.errors import DamagedError, StoreError, StoreUnreachable
-from translations_assets.steps.manifest import Blob
+from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
+from translations_assets.records.manifest import Blob
 from translations_assets.store.clone import READ_ONLY, clone, place
 from translations_assets.store.digest import NotPlainError
 from translations_assets.store.locks import hold, release, take

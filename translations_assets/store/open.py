@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from translations_assets.steps.errors import StoreError
+from translations_assets.errors import StoreError
 from translations_assets.store.local import LocalStore
 
 if TYPE_CHECKING:
-    from translations_assets.steps.protocols import Store
+    from translations_assets.running.protocols import Store
 
 
 def open_store(url: str, base: str = "") -> Store:

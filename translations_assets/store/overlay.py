@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from translations_assets.steps.errors import StoreError
-from translations_assets.steps.manifest import Blob, Manifest, Pin, Ref
-from translations_assets.steps.protocols import Reading, Store
+from translations_assets.errors import StoreError
+from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
+from translations_assets.running.protocols import Reading, Store
 
 
 class OverlayStore:

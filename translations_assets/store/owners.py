@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import Generic, Literal
 
-from translations_assets.steps.manifest import Manifest
+from translations_assets.records.manifest import Manifest
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.medium import P
 from translations_assets.store.names import original

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Any, Generic, TypeVar
 
-from translations_assets.steps.errors import StoreError
-from translations_assets.steps.manifest import Pin, Ref, run_record
+from translations_assets.errors import StoreError
+from translations_assets.records.manifest import Pin, Ref, run_record
 from translations_assets.store.medium import Medium, P
 from translations_assets.store.names import original, safe
 from translations_assets.store.sealed import DIFFERENT, seal, seal_bytes, unseal, unseal_bytes

@@ -13,10 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
-from translations_assets.steps.errors import StoreError
-from translations_assets.steps.manifest import Blob, Manifest, Pin, Ref, run_record
-from translations_assets.steps.protocols import Reading
-from translations_assets.steps.retention import uses_of
+from translations_assets.errors import StoreError
+from translations_assets.records.manifest import Blob, Manifest, Pin, Ref, run_record
+from translations_assets.records.retention import uses_of
+from translations_assets.running.protocols import Reading
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.medium import P
 from translations_assets.store.owners import Kind, Problem, name_owners

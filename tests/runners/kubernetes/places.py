@@ -14,8 +14,8 @@ from tests.kube.objects import Object
 from tests.runners.scripts import job
 from translations_assets.config.deployment import Kubernetes
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
+from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.settings import repository_root
-from translations_assets.steps.job import Job, JobEvent, Outcome
 from translations_assets.store.local import LocalStore
 
 IMAGE = "registry.example/worker"

@@ -9,8 +9,8 @@ import pytest
 from tests.runners.kubernetes.places import IMAGE, SPOT, Place, Run
 from tests.runners.scripts import COPY, eventually, written
 from translations_assets.runners.kubernetes import following
+from translations_assets.running.job import Job, Outcome
 from translations_assets.settings import repository_root
-from translations_assets.steps.job import Job, Outcome
 
 pytestmark = pytest.mark.cluster
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.runners.kubernetes.test_jobs import STEP, container
 from translations_assets.config.deployment import Kubernetes
+from translations_assets.records.manifest import Blob
 from translations_assets.runners.kubernetes.cluster import ClusterError
 from translations_assets.runners.kubernetes.image import (
     BUILD_FILE,
@@ -19,9 +20,8 @@ from translations_assets.runners.kubernetes.image import (
     worker_images,
 )
 from translations_assets.runners.kubernetes.jobs import Descriptions
+from translations_assets.running.job import Job
 from translations_assets.settings import repository_root
-from translations_assets.steps.job import Job
-from translations_assets.steps.manifest import Blob
 
 CLEANER = Path("requirements/cleaner.lock")
 SCORER = Path("requirements/scorer.lock")

@@ -12,12 +12,12 @@ import kubernetes_validate
 import pytest
 
 from translations_assets.config.deployment import Kubernetes
+from translations_assets.records.manifest import Blob
 from translations_assets.runners.kubernetes.cluster import ClusterError
 from translations_assets.runners.kubernetes.image import BUILD_FILE, LOCK, environment_tag
 from translations_assets.runners.kubernetes.jobs import Descriptions, job_name, member
 from translations_assets.runners.kubernetes.state import JobState
-from translations_assets.steps.job import Job
-from translations_assets.steps.manifest import Blob
+from translations_assets.running.job import Job
 
 STEP = Job(
     key="ab" * 32,

@@ -13,10 +13,10 @@ import pytest
 
 from tests.runners.kubernetes.places import Place
 from tests.runners.scripts import COPY, eventually, output, written
+from translations_assets.errors import StoreUnreachable
+from translations_assets.records.manifest import Blob
 from translations_assets.runners.kubernetes.jobs import Descriptions
 from translations_assets.runners.kubernetes.runner import print_line
-from translations_assets.steps.errors import StoreUnreachable
-from translations_assets.steps.manifest import Blob
 
 pytestmark = pytest.mark.cluster
 

@@ -15,8 +15,8 @@ from translations_assets.runners.pod import bootstrap
 from translations_assets.runners.pod.bundle import worker_bundle
 from translations_assets.runners.pod.wire import NODE, POD, RECORD, PodRequest, unpack_pod_reply
 from translations_assets.runners.wire import Busy
-from translations_assets.steps.job import Job, JobEvent, Outcome
-from translations_assets.steps.protocols import Store
+from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.protocols import Store
 
 # As in an image, which holds the libraries and no checkout: -S passes over the .pth file that names it
 _IMAGE = "import sys; sys.path += {folders!r}; exec({text!r})"

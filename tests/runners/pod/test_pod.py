@@ -15,7 +15,7 @@ from tests.runners.test_machine import nvidia_smi
 from translations_assets.runners.pod.main import exit_code, say_last_words
 from translations_assets.runners.pod.wire import unpack_pod_reply
 from translations_assets.runners.wire import Busy
-from translations_assets.steps.job import JobEvent, Outcome
+from translations_assets.running.job import JobEvent, Outcome
 from translations_assets.store.local import LocalStore
 
 OTHER = "cd" * 32

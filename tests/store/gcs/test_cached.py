@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.gcs_server import BUCKET, GcsServer
-from translations_assets.steps.errors import StoreError
+from translations_assets.errors import StoreError
 from translations_assets.store.gcs.cached import CachedBucketStore
 from translations_assets.store.gcs.store import BucketStore
 from translations_assets.store.open import open_store

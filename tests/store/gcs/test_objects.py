@@ -9,7 +9,7 @@ import pytest
 
 from tests.store.conftest import OBJECTS
 from tests.store.gcs_server import BUCKET, Fault, GcsServer
-from translations_assets.steps.errors import StoreError, StoreUnreachable
+from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.store.gcs.objects import Objects
 from translations_assets.store.gcs.store import BucketStore
 

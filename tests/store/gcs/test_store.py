@@ -14,8 +14,8 @@ import pytest
 from tests.store.conftest import OBJECTS
 from tests.store.gcs_server import BUCKET, GcsServer
 from tests.store.values import KEY, manifest, ref
-from translations_assets.steps.errors import StoreError
-from translations_assets.steps.manifest import Manifest
+from translations_assets.errors import StoreError
+from translations_assets.records.manifest import Manifest
 from translations_assets.store.gcs.leases import Leases
 from translations_assets.store.gcs.store import BucketStore
 from translations_assets.store.open import open_store

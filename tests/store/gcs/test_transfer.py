@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.store.gcs_server import BUCKET, Fault, GcsServer, Kind
-from translations_assets.steps.errors import DamagedError, StoreError, StoreUnreachable
-from translations_assets.steps.manifest import Blob
+from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
+from translations_assets.records.manifest import Blob
 from translations_assets.store.digest import digest_bytes
 from translations_assets.store.gcs import transfer
 from translations_assets.store.gcs.store import BucketStore

@@ -8,9 +8,9 @@ import pytest
 
 from tests.store.gcs_server import BUCKET, GcsServer
 from tests.store.values import finish, manifest, publish
-from translations_assets.steps.errors import StoreError
-from translations_assets.steps.manifest import Blob, Manifest
-from translations_assets.steps.retention import Rules
+from translations_assets.errors import StoreError
+from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.records.retention import Rules
 from translations_assets.store.gc import Collected, collect
 from translations_assets.store.gcs.leases import Leases
 from translations_assets.store.gcs.store import BucketStore

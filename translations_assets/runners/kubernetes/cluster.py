@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
+from translations_assets.errors import TranslationsError
 from translations_assets.runners.kubernetes.state import JobState, Object
-from translations_assets.steps.errors import TranslationsError
 
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.runners.kubernetes.cluster import (
     AWAY_SECONDS,
     ClusterAway,
@@ -23,9 +24,8 @@ from translations_assets.runners.kubernetes.ticket import Ending, Ticket
 from translations_assets.runners.kubernetes.tools import Tools
 from translations_assets.runners.pod.bundle import worker_bundle
 from translations_assets.runners.pod.wire import PodRequest
-from translations_assets.steps.errors import StoreError, StoreUnreachable
-from translations_assets.steps.job import Job, JobEvent, Outcome
-from translations_assets.steps.protocols import Store
+from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.protocols import Store
 
 COLLECT_SECONDS = 0.3  # for the steps of a stage that become ready at the same time
 _CANCEL_SECONDS = 6.0  # a run that is cancelled waits 10 for all of it

@@ -22,8 +22,8 @@ from translations_assets.runners.kubernetes.verdict import (
     never_started,
 )
 from translations_assets.runners.pod.wire import RECORD, unpack_pod_reply
-from translations_assets.steps.job import JobEvent, Outcome
-from translations_assets.steps.protocols import Store
+from translations_assets.running.job import JobEvent, Outcome
+from translations_assets.running.protocols import Store
 
 if TYPE_CHECKING:
     from translations_assets.runners.kubernetes.cluster_job import ClusterJob

@@ -28,7 +28,7 @@ from translations_assets.runners.kubernetes.state import (
 )
 from translations_assets.runners.pod import bootstrap
 from translations_assets.runners.pod.wire import NODE, POD, SCRATCH
-from translations_assets.steps.job import Job
+from translations_assets.running.job import Job
 
 if TYPE_CHECKING:
     from dagster_k8s.job import UserDefinedDagsterK8sConfig

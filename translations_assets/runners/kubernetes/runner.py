@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from translations_assets.config.deployment import Kubernetes
+from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.runners.kubernetes.cluster import Cluster, ClusterAway, ClusterError
 from translations_assets.runners.kubernetes.cluster_job import ClusterJob
 from translations_assets.runners.kubernetes.jobs import Descriptions
@@ -22,9 +23,8 @@ from translations_assets.runners.kubernetes.tools import Tools
 from translations_assets.runners.kubernetes.watch import Watch
 from translations_assets.runners.waiting import wait_for_owner
 from translations_assets.runners.wire import Busy
-from translations_assets.steps.errors import StoreError, StoreUnreachable
-from translations_assets.steps.job import Job, JobEvent, Outcome
-from translations_assets.steps.protocols import Store
+from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.protocols import Store
 
 _LOOK_SECONDS = 0.5  # how often a step looks whether it is cancelled
 _OWNER_SECONDS = 5.0

@@ -6,12 +6,12 @@ import logging
 import threading
 import time
 
+from translations_assets.errors import StoreError
 from translations_assets.runners.kubernetes.cluster import Cluster, ClusterError
 from translations_assets.runners.kubernetes.jobs import store_label
 from translations_assets.runners.kubernetes.state import STORE, JobState
 from translations_assets.runners.kubernetes.watch import Watch
-from translations_assets.steps.errors import StoreError
-from translations_assets.steps.protocols import Store
+from translations_assets.running.protocols import Store
 
 _LOOKS = 5  # in the time after which a Job is an orphan
 _LONGEST_PAUSE = 60.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from translations_assets.runners.wire import Busy
-from translations_assets.steps.job import Job, JobEvent, Outcome
+from translations_assets.running.job import Job, JobEvent, Outcome
 
 Ending: TypeAlias = "Outcome | Busy"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from translations_assets.steps.code.syntax import parse
+from translations_assets.keys.code.syntax import parse
 
 ENTRY = "translations_assets.runners.pod.main"
 _ROOT = Path(__file__).parents[3]  # the folder that holds the package `translations_assets`

@@ -32,7 +32,7 @@ from translations_assets.runners.pod.wire import (
     pack_pod_reply,
 )
 from translations_assets.runners.wire import Busy, Request
-from translations_assets.steps.job import Job, JobEvent, Outcome
+from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.store.open import open_store
 
 GRACE_SECONDS = 25.0  # for a script to save what it has; the rest of the pod's 60 is for storing that

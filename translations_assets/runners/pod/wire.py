@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from translations_assets.runners.wire import Busy, unpack_reply
-from translations_assets.steps.job import Job, JobEvent, Outcome
+from translations_assets.running.job import Job, JobEvent, Outcome
 
 RECORD = b"\x1e"
 

@@ -7,8 +7,8 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path, PurePosixPath
 
-from translations_assets.steps.errors import StoreUnreachable
-from translations_assets.steps.manifest import Blob
+from translations_assets.errors import StoreUnreachable
+from translations_assets.records.manifest import Blob
 from translations_assets.store.blobs import DIFFERENT, Blobs
 from translations_assets.store.gcs.files import BucketFiles
 from translations_assets.store.gcs.objects import Stat

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from translations_assets.steps.inside import inside
-from translations_assets.steps.manifest import Blob
+from translations_assets.records.inside import inside
+from translations_assets.records.manifest import Blob
 from translations_assets.store.checkpoints import (
     KEPT,
     SET_MANIFEST,

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from uuid import uuid4
 
-from translations_assets.steps.errors import StoreError, StoreUnreachable
+from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.store.gcs.leases import LAPSED_AFTER, PERIOD, Leases
 from translations_assets.store.gcs.objects import Objects, Stat
 from translations_assets.store.medium import FOLDERS, Entry

@@ -26,7 +26,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
-from translations_assets.steps.errors import StoreError
+from translations_assets.errors import StoreError
 from translations_assets.store.gcs.beat import Beat
 from translations_assets.store.gcs.objects import Objects
 from translations_assets.store.gcs.service_clock import ServiceClock, remove_older

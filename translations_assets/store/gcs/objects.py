@@ -23,7 +23,7 @@ from google.api_core.retry import Retry
 from google.cloud.storage import Blob, Bucket
 from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 
-from translations_assets.steps.errors import StoreError
+from translations_assets.errors import StoreError
 from translations_assets.store.gcs.client import client
 from translations_assets.store.gcs.errors import is_bucket_missing, passes, telling
 

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable
 from contextlib import suppress
 
-from translations_assets.steps.errors import StoreError, StoreUnreachable
+from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.store.gcs.objects import Objects, Stat
 
 _GOOD_SECONDS = 600.0  # then it is asked for again: a machine that sleeps stops its own clock

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
-from translations_assets.steps.errors import StoreError
+from translations_assets.errors import StoreError
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.gcs.blobs import BucketBlobs
 from translations_assets.store.gcs.checkpoints import BucketCheckpoints

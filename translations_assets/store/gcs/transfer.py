@@ -25,8 +25,8 @@ import google_crc32c
 from google.api_core.exceptions import BadRequest, PreconditionFailed, from_http_response
 from requests import Response
 
-from translations_assets.steps.errors import StoreError
-from translations_assets.steps.manifest import Blob
+from translations_assets.errors import StoreError
+from translations_assets.records.manifest import Blob
 from translations_assets.store.digest import digest_bytes
 from translations_assets.store.gcs.client import client
 from translations_assets.store.gcs.errors import passes

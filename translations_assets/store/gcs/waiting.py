@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from translations_assets.steps.errors import StoreError
+from translations_assets.errors import StoreError
 from translations_assets.store.gcs.objects import Objects, Stat
 from translations_assets.store.gcs.service_clock import ServiceClock, remove_older
 

@@ -1,0 +1,57 @@
+"""Changes that must be noticed: places in `pipeline/`, and who is concerned by a change there."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from tests.keys.changes.mutations import Site, mutate, sites
+from tests.keys.changes.states import CODE, Repository
+
+
+@cache
+def all_sites() -> Mapping[str, list[Site]]:
+    """File → the places in it where something can be changed."""
+    return {file: sites(text) for file, text in CODE.items()}
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What the plan said after one change.
+
+    place      file, line and kind
+    reruns     whether any step runs
+    unnoticed  steps that should run, or wait for such, and are cached
+    needless   steps that should be cached and are not, or run and only wait
+    """
+
+    place: str
+    reruns: bool
+    unnoticed: tuple[str, ...]
+    needless: tuple[str, ...]
+
+
+def sample(kind: str, number: int, seed: int = 1) -> list[tuple[str, int]]:
+    """Places for changes of a kind, as (file, number of the place); each file is as likely as another."""
+    places = {
+        file: [number for number, site in enumerate(found) if site.kind == kind]
+        for file, found in all_sites().items()
+    }
+    files = [file for file, found in places.items() if found]
+    choice = random.Random(f"{kind} {seed}")
+    return [(file, choice.choice(places[file])) for file in choice.choices(files, k=number)]
+
+
+def change(repository: Repository, file: str, number: int) -> Changed:
+    """Change one place, and plan."""
+    site = all_sites()[file][number]
+    concerned = repository.running(file, site.statement)
+    planned = repository.plan({file: mutate(CODE[file], number)})
+    expected = repository.expected(lambda step: step.script in concerned)
+    wrong = [label for label, status in expected.items() if planned[label] != status]
+    unnoticed = tuple(label for label in wrong if planned[label] == "cached")
+    needless = tuple(label for label in wrong if planned[label] != "cached")
+    place = f"{file}:{site.line}, another {site.kind}"
+    return Changed(place, set(planned.values()) != {"cached"}, unnoticed, needless)

@@ -1,0 +1,219 @@
+"""The real scripts: changed constants renew their fingerprints, and bundles are enough to run them."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dis
+import os
+import shutil
+import subprocess
+import symtable
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import CodeType
+
+import packaging
+import pytest
+
+import translations_assets
+from tests.keys.code.changes import change_constant, literal_constants
+from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
+
+ROOT = Path(__file__).parents[3]
+FILES = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted(ROOT.glob("pipeline/**/*.py"))
+}
+
+
+def module_name(file: str) -> str:
+    """The module in a file."""
+    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+SCRIPTS = [module_name(file) for file, text in FILES.items() if '\nif __name__ == "__main__":' in text]
+
+
+def write(root: Path, files: Mapping[str, str]) -> Path:
+    """Write files below a new folder."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the code, since somebody may be at work on it."""
+    return write(tmp_path_factory.mktemp("snapshot"), FILES)
+
+
+@pytest.fixture(scope="module")
+def code(snapshot: Path) -> CodeBase:
+    """The code of that copy."""
+    return CodeBase(snapshot)
+
+
+@pytest.fixture(scope="module")
+def fingerprints(code: CodeBase) -> dict[str, Fingerprint]:
+    """All scripts' fingerprints."""
+    return {script: code.fingerprint(script) for script in SCRIPTS}
+
+
+def looked_into(fingerprint: Fingerprint) -> list[str]:
+    """The modules that count whole."""
+    return [name.partition(":")[0] for name in fingerprint.parts if name.endswith(":<whole>")]
+
+
+def test_there_are_scripts() -> None:
+    """The tests below have something to look at."""
+    assert len(SCRIPTS) > 25
+
+
+def test_no_script_looks_into_code(fingerprints: Mapping[str, Fingerprint]) -> None:
+    """A module that counts whole runs again for every docstring or unused function."""
+    whole = {script: looked_into(fingerprint) for script, fingerprint in fingerprints.items()}
+    assert {script: modules for script, modules in whole.items() if modules} == {}, (
+        "These use getattr, eval, __doc__ and the like, or catch NameError, AttributeError or ImportError. "
+        "Do without; `__doc__` may be given to ArgumentParser(description=__doc__) directly."
+    )
+
+
+def test_each_file_is_parsed_once(snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All scripts share what they have in common; a plan would take seconds otherwise."""
+    parse, parsed = ast.parse, []
+
+    def count(source: str, filename: str) -> ast.Module:
+        parsed.append(filename)
+        return parse(source, filename)
+
+    monkeypatch.setattr(ast, "parse", count)
+    code = CodeBase(snapshot)
+    for script in SCRIPTS:
+        code.fingerprint(script)
+        code.bundle(script)
+    assert len(parsed) == len(set(parsed)) > len(SCRIPTS)
+
+
+@pytest.mark.slow
+def test_changed_constants(tmp_path: Path, fingerprints: Mapping[str, Fingerprint]) -> None:
+    """Each literal constant that a script reaches changes its digest."""
+    write(tmp_path, FILES)
+    unnoticed, tried = [], 0
+    for file, text in FILES.items():
+        for name in literal_constants(text):
+            label = f"{module_name(file)}:{name}"
+            script = next((s for s in SCRIPTS if label in fingerprints[s].parts), None)
+            if script:
+                tried += 1
+                (tmp_path / file).write_text(change_constant(text, name), encoding="utf-8")
+                if CodeBase(tmp_path).fingerprint(script).digest == fingerprints[script].digest:
+                    unnoticed.append(label)
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    assert unnoticed == []
+    assert tried > 50
+
+
+def test_changed_constants_concern_only_who_uses_them(
+    tmp_path: Path, fingerprints: Mapping[str, Fingerprint]
+) -> None:
+    """zstd's level renews those scripts that write zstd files, and no other."""
+    file, name = "pipeline/common/lines.py", "ZSTD_LEVEL"
+    code = CodeBase(write(tmp_path, {**FILES, file: change_constant(FILES[file], name)}))
+    renewed = {s for s in SCRIPTS if code.fingerprint(s).digest != fingerprints[s].digest}
+    assert renewed == {s for s in SCRIPTS if f"pipeline.common.lines:{name}" in fingerprints[s].parts}
+    assert 0 < len(renewed) < len(SCRIPTS)
+
+
+def test_bundles_are_closed(tmp_path: Path, code: CodeBase, fingerprints: Mapping[str, Fingerprint]) -> None:
+    """A bundle's own fingerprint is the script's: nothing that counts was left out, nor anything put in."""
+    for script in SCRIPTS:
+        root = write(tmp_path / script, code.bundle(script))
+        assert CodeBase(root).fingerprint(script) == fingerprints[script]
+
+
+def test_bundles_have_every_name_that_they_use(code: CodeBase) -> None:
+    """By the compiler's account: a global that a function loads is bound in its module, or built in."""
+    for script in SCRIPTS:
+        bundle = code.bundle(script)
+        for file, text in bundle.items():
+            loaded = set(_loaded_globals(compile(text, file, "exec")))
+            assert loaded - _bound(text) - BUILT_IN == set(), f"{script}: {file}"
+            assert text.count("\n") == FILES[file].count("\n")
+
+
+BUILT_IN = {*dir(builtins), "__file__"}
+
+
+def _loaded_globals(code: CodeType) -> Iterator[str]:
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "LOAD_GLOBAL":
+            yield str(instruction.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _loaded_globals(constant)
+
+
+def _bound(text: str) -> set[str]:
+    return {
+        symbol.get_name()
+        for symbol in symtable.symtable(text, "module", "exec").get_symbols()
+        if symbol.is_assigned() or symbol.is_imported()
+    }
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_runs_from_its_bundle_alone(script: str, tmp_path: Path, code: CodeBase) -> None:
+    """`--help` works where nothing but the bundle is importable, and a file that is left out is missing."""
+    root = write(tmp_path / "bundle", code.bundle(script))
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    command = [sys.executable, "-m", script, "--help"]
+    result = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("usage:")
+    shutil.rmtree(root / "pipeline" / "common")
+    result = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert "No module named 'pipeline.common" in result.stderr
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from translations_assets.keys.code.fingerprint import CodeBase
+code = CodeBase(Path(sys.argv[1]))
+for script in sys.argv[2:]:
+    fingerprint = code.fingerprint(script)
+    print(script, fingerprint.digest, *sorted(fingerprint.imports))
+"""
+
+
+def interpreter(version: str) -> str | None:
+    """A Python of a version, None when this machine has none."""
+    installed = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+    return str(installed[-1]) if installed else shutil.which(f"python{version}")
+
+
+@pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13"])
+def test_every_interpreter_computes_the_same(
+    version: str, tmp_path: Path, snapshot: Path, fingerprints: Mapping[str, Fingerprint]
+) -> None:
+    """The digest is that of the code, not of the Python that reads it."""
+    python = interpreter(version)
+    if python is None or f"{sys.version_info.major}.{sys.version_info.minor}" == version:
+        pytest.skip(f"no other interpreter of version {version} was found")
+    for package in (packaging, translations_assets):
+        shutil.copytree(Path(str(package.__file__)).parent, tmp_path / package.__name__)
+    command = [python, "-c", PROGRAM, str(snapshot), *SCRIPTS]
+    environment = {"PYTHONPATH": str(tmp_path), "PATH": os.environ["PATH"]}
+    result = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+    )
+    expected = [" ".join([s, f.digest, *sorted(f.imports)]) for s, f in fingerprints.items()]
+    assert result.stdout.splitlines() == expected, result.stderr

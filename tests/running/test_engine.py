@@ -1,0 +1,370 @@
+"""The engine: what runs, in which order, how often, and what is said when it goes wrong."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.running.conftest import SETTINGS, Bench, FakeRunner, demo_graph, graph_of, one_stage
+from translations_assets.errors import StepFailed
+from translations_assets.graph.stage import Stage, step
+from translations_assets.running import engine as engine_module
+from translations_assets.running.job import Outcome
+from translations_assets.running.session import Session, UpstreamMissing
+
+FAILED = Outcome("failed", message="pipeline.demo.write ended with exit code 1", log_tail="first\nlast")
+TEMPORARY = Outcome("temporary", message="the worker was killed")
+
+
+def fail(bench: Bench, *labels: str, times: int = 1) -> None:
+    for label in labels:
+        bench.runner.ends[label] = [FAILED] * times
+
+
+class Pauses(threading.Event):
+    """A cancel event that notes how long it was waited for, and does not wait."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds: list[float | None] = []
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.seconds.append(timeout)
+        return super().wait(0)
+
+
+def test_all_steps_run_once_and_after_what_they_read(bench: Bench) -> None:
+    ran = bench.make()
+    assert sorted(ran[:2]) == ["write-a", "write-b"]
+    assert ran[2:] == ["join", "count"]
+
+
+def test_results_come_in_the_order_of_the_steps(bench: Bench) -> None:
+    bench.runner.gates["write-a"] = threading.Event()
+    opener = threading.Timer(0.1, bench.runner.gates["write-a"].set)
+    opener.start()
+    results = bench.run(bench.session())
+    opener.join()
+    assert [result.step.label for result in results] == ["write-a", "write-b", "join", "count"]
+    assert [result.cached for result in results] == [False] * 4
+
+
+def test_a_second_run_runs_nothing(bench: Bench) -> None:
+    bench.make()
+    results = bench.run(bench.session(run="run-2"))
+    assert len(bench.runner.jobs) == 4
+    assert [result.cached for result in results] == [True] * 4
+    assert bench.told("join")[-1] == "cached"
+
+
+def test_stages_can_be_run_one_by_one_in_one_session(bench: Bench) -> None:
+    session = bench.session()
+    for stage in session.graph.stages:
+        bench.run(session, stage)
+    assert len(bench.runner.ran) == 4
+
+
+def test_a_stage_without_steps_is_no_error(bench: Bench) -> None:
+    assert bench.run(bench.session(graph_of(one_stage({})))) == []
+
+
+def test_a_job_is_the_step_with_its_inputs(bench: Bench) -> None:
+    session = bench.session()
+    bench.run(session)
+    job = next(job for job in bench.runner.jobs if job.label == "join")
+    written = session.result(session.graph.step("write-a"))
+    assert written is not None
+    assert job.script == "pipeline.demo.join"
+    assert job.command[-2:] == ("--output", "out")
+    assert set(job.inputs) == {"texts/0/text.txt", "texts/1/text.txt", "settings/settings.yml"}
+    assert job.inputs["texts/0/text.txt"] == written.outputs["text.txt"]
+    assert bench.store.read_blob(job.inputs["settings/settings.yml"]) == (
+        (bench.root / SETTINGS.path).read_bytes()
+    )
+    assert bench.store.has_blob(job.bundle)
+    assert (job.generation, job.attempt, job.reason) == (1, 1, "no result for its key")
+    assert job.provenance["stage"] == "join"
+    assert (job.provenance["run"], job.provenance["partition"]) == ("run-1", "en-ru")
+
+
+def test_an_edit_between_keys_and_the_run_does_not_reach_the_job(bench: Bench) -> None:
+    session = bench.session()
+    before = (bench.root / SETTINGS.path).read_bytes()
+    session.keys.repo_file(SETTINGS)
+    (bench.root / SETTINGS.path).write_text("separator: other\n")
+    bench.run(session)
+    job = next(job for job in bench.runner.jobs if job.label == "join")
+    assert bench.store.read_blob(job.inputs["settings/settings.yml"]) == before
+
+
+def test_a_change_runs_what_it_reaches_and_no_more(bench: Bench) -> None:
+    bench.make()
+    assert bench.make(a="one", b="three") == ["write-b", "join", "count"]
+
+
+def test_early_cutoff(bench: Bench) -> None:
+    bench.runner.contents["write-b"] = b"the same, whatever the word"
+    bench.make()
+    assert bench.make(a="one", b="three") == ["write-b"]
+
+
+def test_an_upstream_stage_that_is_not_run_is_found(bench: Bench) -> None:
+    bench.make("texts")
+    assert bench.make("join") == ["join"]
+
+
+def test_an_upstream_stage_that_was_never_made_stops_before_anything_runs(bench: Bench) -> None:
+    with pytest.raises(UpstreamMissing, match="--target texts"):
+        bench.run(bench.session(), "join")
+    assert bench.runner.ran == []
+
+
+def test_a_result_of_a_ref_does_not_stand_in_for_a_step_that_is_to_run(bench: Bench) -> None:
+    old = bench.session(demo_graph(a="old"))
+    bench.run(old, "texts")
+    old.publish("texts")
+    session = bench.session(demo_graph(a="new"), "run-2")
+    session.need([session.graph.step("write-a")])
+    bench.run(session, "texts", "join")
+    job = bench.runner.jobs[-1]
+    new = session.result(session.graph.step("write-a"))
+    assert new is not None
+    assert (job.label, job.inputs["texts/0/text.txt"]) == ("join", new.outputs["text.txt"])
+    assert new.manifest is not None
+    assert new.manifest.provenance["args"] == {"word": "new"}
+
+
+# Failures
+
+
+def test_a_failing_step_stops_its_successors_and_not_its_siblings(bench: Bench) -> None:
+    fail(bench, "write-a")
+    with pytest.raises(StepFailed):
+        bench.make()
+    assert sorted(bench.runner.ran) == ["write-a", "write-b"]
+    assert bench.told("write-b") == ["started", "done"]
+    assert bench.told("write-a") == ["started", "failed"]
+    assert bench.told("join") == []
+
+
+def test_the_error_says_what_failed_and_how_to_look_further(bench: Bench) -> None:
+    fail(bench, "write-a")
+    with pytest.raises(StepFailed) as caught:
+        bench.make()
+    assert str(caught.value).splitlines() == [
+        "The step write-a failed: pipeline.demo.write ended with exit code 1",
+        "    first",
+        "    last",
+        "Its whole log: translations logs en-ru write-a",
+    ]
+
+
+def test_of_a_long_log_the_end_is_shown(bench: Bench) -> None:
+    lines = [f"line {number}" for number in range(100)]
+    bench.runner.ends["write-a"] = [replace(FAILED, log_tail="\n".join(lines))]
+    with pytest.raises(StepFailed) as caught:
+        bench.make()
+    shown = [line.strip() for line in str(caught.value).splitlines()[1:-1]]
+    assert shown == lines[-engine_module.LOG_LINES :]
+
+
+def test_every_failed_step_is_named(bench: Bench) -> None:
+    fail(bench, "write-a", "write-b")
+    with pytest.raises(StepFailed) as caught:
+        bench.make()
+    assert all(f"The step {label} failed" in str(caught.value) for label in ("write-a", "write-b"))
+
+
+def test_the_next_run_repeats_only_what_failed(bench: Bench) -> None:
+    fail(bench, "write-a")
+    with pytest.raises(StepFailed):
+        bench.make()
+    assert bench.make() == ["write-a", "join", "count"]
+
+
+def test_a_script_that_failed_by_its_own_fault_is_not_tried_again(bench: Bench) -> None:
+    fail(bench, "write-a")
+    with pytest.raises(StepFailed):
+        bench.make("texts")
+    assert bench.runner.ran.count("write-a") == 1
+
+
+def test_attempts_of_later_runs_are_numbered_on(bench: Bench) -> None:
+    fail(bench, "write-a")
+    with pytest.raises(StepFailed):
+        bench.make("texts")
+    bench.make("texts")
+    assert [job.attempt for job in bench.runner.jobs if job.label == "write-a"] == [1, 2]
+
+
+def test_a_temporary_failure_is_tried_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "RETRY_SECONDS", 0.001)
+    bench.runner.ends["write-a"] = [TEMPORARY, TEMPORARY]
+    bench.make()
+    assert [job.attempt for job in bench.runner.jobs if job.label == "write-a"] == [1, 2, 3]
+    assert bench.told("write-a") == ["started", "retry", "started", "retry", "started", "done"]
+    retry = next(event for event in bench.events if event.kind == "retry")
+    assert retry.detail == {"message": "the worker was killed"}
+
+
+def test_another_attempt_is_told_with_the_scripts_own_error(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "RETRY_SECONDS", 0.001)
+    log = "reading\nerror: no answer\nerror: the network is away\nConnect this machine."
+    bench.runner.ends["write-a"] = [Outcome("temporary", message="exit code 75", log_tail=log)]
+    bench.make("texts")
+    retry = next(event for event in bench.events if event.kind == "retry")
+    assert retry.detail == {"message": "exit code 75; error: the network is away"}
+
+
+def test_temporary_failures_end_with_the_last_attempt(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "RETRY_SECONDS", 0.001)
+    bench.runner.ends["write-a"] = [TEMPORARY] * 9
+    with pytest.raises(StepFailed, match="write-a failed: the worker was killed"):
+        bench.make("texts")
+    assert bench.runner.ran.count("write-a") == 3
+    assert bench.told("write-a")[-1] == "failed"
+
+
+def test_pauses_between_attempts_grow(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "RETRY_SECONDS", 3.0)
+    bench.cancel = pauses = Pauses()
+    bench.runner.ends["write-a"] = [TEMPORARY] * 3
+    with pytest.raises(StepFailed):
+        bench.run(bench.session(graph_of(one_stage({"write-a": "one"}))))
+    assert pauses.seconds == [3.0, 6.0]
+
+
+# Repeating
+
+
+def test_a_repeated_stage_writes_the_next_generation(bench: Bench) -> None:
+    bench.make()
+    bench.run(bench.session(run="run-2", repeat=["join"]))
+    job = bench.runner.jobs[-1]
+    assert (job.label, job.generation, job.reason) == ("join", 2, "told to repeat the stage join")
+    assert len(bench.runner.jobs) == 5
+
+
+def test_a_run_repeats_a_stage_once(bench: Bench) -> None:
+    bench.make()
+    session = bench.session(run="run-2", repeat=["join"])
+    for _ in range(2):
+        bench.run(session, "join")
+    assert len(bench.runner.jobs) == 5
+    bench.run(bench.session(run="run-3", repeat=["join"]), "join")
+    assert bench.runner.jobs[-1].generation == 3
+
+
+def test_what_a_stage_needed_before_is_repeated_all_the_same(bench: Bench) -> None:
+    bench.make()
+    session = bench.session(run="run-2", repeat=["texts"])
+    bench.run(session, "join")
+    assert len(bench.runner.jobs) == 4
+    bench.run(session, "texts")
+    assert sorted(bench.runner.ran[4:]) == ["write-a", "write-b"]
+
+
+def test_a_repeated_step_that_never_ran_begins_with_generation_one(bench: Bench) -> None:
+    bench.run(bench.session(repeat=["texts"]))
+    assert {job.generation for job in bench.runner.jobs} == {1}
+
+
+def test_repeating_with_the_same_bytes_leaves_what_follows_cached(bench: Bench) -> None:
+    bench.make()
+    results = bench.run(bench.session(run="run-2", repeat=["texts"]))
+    assert {result.step.label: result.cached for result in results} == {
+        "write-a": False,
+        "write-b": False,
+        "join": True,
+        "count": True,
+    }
+
+
+def test_steps_with_one_key_are_repeated_once(bench: Bench) -> None:
+    graph = graph_of(one_stage({"one": "same", "two": "same"}))
+    bench.run(bench.session(graph))
+    bench.run(bench.session(graph, "run-2", repeat=["texts"]))
+    assert [job.generation for job in bench.runner.jobs] == [1, 2]
+
+
+# Several at once
+
+
+def test_two_steps_with_one_key_run_once_and_both_have_the_result(bench: Bench) -> None:
+    session = bench.session(graph_of(one_stage({"one": "same", "two": "same"})))
+    first, second = bench.run(session)
+    assert first.manifest == second.manifest
+    assert len(bench.runner.jobs) == 1
+
+
+def test_two_runs_at_once_run_each_step_once(bench: Bench) -> None:
+    labels = {f"write-{number}": str(number) for number in range(20)}
+    sessions = [bench.session(demo_graph(**labels), run) for run in ("run-1", "run-2")]
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(bench.run, sessions)
+    assert len(bench.runner.jobs) == len(labels) + 2
+    assert len(set(bench.runner.ran)) == len(bench.runner.ran)
+    assert [result.manifest for result in first] == [result.manifest for result in second]
+
+
+def test_stages_of_one_session_run_at_once(bench: Bench) -> None:
+    words = {f"w{number}": str(number) for number in range(10)}
+    session = bench.session(demo_graph(**words))
+    bench.run(session, "texts")
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(lambda _: bench.run(session, "join"), range(2)))
+    assert both[0][0].manifest == both[1][0].manifest
+    assert bench.runner.ran.count("join") == 1
+
+
+def test_steps_run_at_the_same_time(bench: Bench) -> None:
+    barrier = threading.Barrier(2, timeout=30)
+
+    class Meeting(FakeRunner):
+        def run(self, job: Any, *others: Any) -> Outcome:
+            barrier.wait()  # breaks, and fails the step, when the other does not come
+            return super().run(job, *others)
+
+    bench.runner = Meeting()
+    assert len(bench.run(bench.session(), "texts")) == 2
+
+
+def test_events_of_a_step(bench: Bench) -> None:
+    bench.make("texts")
+    assert bench.told("write-a") == ["started", "done"]
+    started = next(event for event in bench.events if event.kind == "started")
+    assert started.detail == {"pid": 1}
+
+
+def test_many_independent_steps(bench: Bench) -> None:
+    labels = {f"write-{number}": str(number) for number in range(1000)}
+    session = bench.session(graph_of(one_stage(labels)))
+    began = time.monotonic()
+    made = bench.run(session)
+    between = time.monotonic()
+    found = bench.run(replace(session, run="run-2"))
+    print(f"1,000 steps: {between - began:.2f} s to run, {time.monotonic() - between:.2f} s to find again")
+    assert [result.cached for result in made + found] == [False] * 1000 + [True] * 1000
+    assert sorted(bench.runner.ran) == sorted(labels)
+
+
+def test_a_long_chain(bench: Bench) -> None:
+    def chain(config: Any) -> None:
+        last = None
+        for number in range(300):
+            inputs = {"text": last["text.txt"] if last else None}
+            last = step("pipeline.demo.join", label=f"link-{number}", inputs=inputs, outputs=["text.txt"])
+
+    session = bench.session(graph_of({"chain": Stage("chain", "demo", chain, ())}))
+    bench.run(session)
+    assert bench.runner.ran == [f"link-{number}" for number in range(300)]
+    later: Session = replace(session, run="run-2")
+    later.need([later.graph.step("link-299")])
+    assert later.result(later.graph.step("link-299")) is not None

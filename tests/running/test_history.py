@@ -1,0 +1,245 @@
+"""Earlier artifacts, what differs from them, and what they cost."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.running.conftest import Bench, demo_graph
+from tests.running.test_session import publish_all
+from translations_assets.config.load import apply_overrides
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.stage import build_graph, stage, step
+from translations_assets.graph.step import Output
+from translations_assets.keys.key import KeyMaker
+from translations_assets.records.manifest import Manifest, Usage
+from translations_assets.running.durations import Cost, Durations, duration, outlook, past_seconds
+from translations_assets.running.engine import Engine
+from translations_assets.running.history import History
+from translations_assets.running.plan import make_plan
+from translations_assets.why.explain import Explainer, known_parts
+
+
+def history(bench: Bench, space: str = "ann", partition: str = "en-ru") -> History:
+    return History(bench.store, space, partition)
+
+
+def words(found: list[Manifest]) -> list[str]:
+    return [manifest.provenance["args"]["word"] for manifest in found]
+
+
+def test_the_newest_refs_come_first_and_the_own_key_not_at_all(bench: Bench) -> None:
+    for run, word in (("run-1", "one"), ("run-2", "two"), ("run-3", "three")):
+        publish_all(bench, run, a=word)
+    graph = demo_graph(a="three")
+    key = KeyMaker(bench.root).parts(graph.step("write-a"), {}).digest
+    assert words(history(bench).earlier(graph.step("write-a"), key, 20)) == ["two", "one"]
+    assert words(history(bench).earlier(graph.step("write-a"), key, 1)) == ["two"]
+
+
+def test_what_a_failed_run_made_is_found_although_no_ref_names_it(bench: Bench) -> None:
+    session = bench.session(demo_graph(a="one"))
+    bench.run(session, "texts")
+    session.end()
+    assert words(history(bench).earlier(demo_graph().step("write-a"), "", 20)) == ["one"]
+
+
+@pytest.mark.parametrize("place", [("bob", "en-ru"), ("ann", "en-ru.big")])
+def test_other_spaces_and_partitions_of_the_pair_are_looked_at(bench: Bench, place: tuple[str, str]) -> None:
+    session = publish_all(bench, a="one")
+    session.end()
+    assert words(history(bench, *place).earlier(demo_graph().step("write-a"), "", 20)) == ["one"]
+    assert history(bench, "ann", "en-de").earlier(demo_graph().step("write-a"), "", 20) == []
+
+
+def test_without_the_label_one_that_differs_in_numbers_only(bench: Bench) -> None:
+    session = bench.session(demo_graph(**{"1/2": "one", "b": "two"}))
+    bench.run(session)
+    session.publish("texts")
+    assert words(history(bench).earlier(demo_graph(**{"3/4": "x"}).step("write-3/4"), "", 20)) == ["one"]
+
+
+def used(bench: Bench, label: str, **usage: float) -> None:
+    """Make a result's record say what it used."""
+    gpus = int(usage.pop("gpus", 0))
+    for key in list(bench.store.keys()):
+        manifest = bench.store.latest(key)
+        assert manifest is not None
+        if manifest.label == label:
+            provenance = {**manifest.provenance, "worker": {"gpus": gpus}}
+            changed = replace(manifest, generation=1, provenance=provenance, usage=Usage(**usage))  # type: ignore[arg-type]
+            bench.store.__dict__["_manifests"][key][1] = changed
+
+
+def test_what_a_step_took_is_that_of_its_newest_artifact_else_the_mean_of_its_stage(bench: Bench) -> None:
+    publish_all(bench, a="one", b="two").end()
+    used(bench, "write-a", seconds=10.0, cpu_seconds=30.0)
+    used(bench, "write-b", seconds=20.0, gpus=2)
+    changed = demo_graph(a="1", b="2", new="3")
+    costs = Durations(history(bench))
+    assert costs.cost(changed.step("write-a")) == Cost(10.0, 30.0, 0.0)
+    assert costs.cost(changed.step("write-b")) == Cost(20.0, 0.0, 40.0)
+    assert costs.cost(changed.step("write-new")) == Cost(15.0, 15.0, 20.0)
+    assert Durations(history(bench, "bob", "en-de")).cost(changed.step("write-new")) == Cost(15.0, 15.0, 20.0)
+    assert past_seconds(history(bench), changed.steps)["write-a"] == 10.0
+
+
+def test_the_summary_says_what_is_to_come(bench: Bench) -> None:
+    graph = demo_graph()
+    plan = make_plan(graph.steps, KeyMaker(bench.root), bench.store)
+    hours = {"write-a": Cost(3600, 7200, 0), "write-b": Cost(3600, 0, 25200), "join": Cost(60, 3600, 0)}
+    costs = {each: hours.get(each.label) for each in graph.steps}
+    assert plan.summary(costs) == (
+        "4 steps: 2 run, 2 maybe; about 7.0 h of GPU, 2.0 h of CPU, at most 7.0 h of GPU, 3.0 h of CPU, "
+        "from past durations; 1 step without a past duration"
+    )
+    bench.make()
+    cached = make_plan(graph.steps, KeyMaker(bench.root), bench.store)
+    assert cached.summary({}) == "4 steps: 4 cached"
+
+
+def test_the_outlook_without_past_durations() -> None:
+    assert outlook([None, None], []) == "2 steps without a past duration"
+    assert outlook([], []) == ""
+    assert outlook([Cost(50, 50, 0)], []) == "about 50 s of CPU, from past durations"
+    assert outlook([], [Cost(900, 900, 0)]) == "at most 15 min of CPU, from past durations"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0 s"), (99, "99 s"), (720, "12 min"), (9000, "2.5 h"), (90000, "25 h")]
+)
+def test_durations_for_people(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def student(config: TrainingConfig) -> Graph:
+    """A step whose settings come from two sections of the config, either of which is enough for one."""
+
+    @stage(group="demo")
+    def train(config: TrainingConfig) -> Output:
+        """A model."""
+        args = {**config.marian_args.training_student, **config.marian_args.training_student_finetuned}
+        made = step(
+            "pipeline.demo.write",
+            label="train",
+            args={"marian_args": json.dumps(args, sort_keys=True), "seed": 1},
+            outputs=["text.txt"],
+        )
+        return made["text.txt"]
+
+    return build_graph(config, {"train": train})
+
+
+def explained(bench: Bench, **overrides: Any) -> tuple[str, ...]:
+    """What differs, with keys of the config overridden, from what the config as it is made."""
+    before = student(demo_graph().config)
+    session = bench.session(before)
+    bench.run(session)
+    session.publish("train")
+    now = student(apply_overrides(before.config, overrides))
+    explainer = Explainer(now, KeyMaker(bench.root), history(bench), student)
+    (train,) = now.steps
+    return explainer.explain(train, known_parts(KeyMaker(bench.root), train, {})).differences
+
+
+def test_the_key_that_decides_is_named_and_no_other(bench: Bench) -> None:
+    """early-stopping of the student is overridden by that of its finetuning."""
+    found = explained(
+        bench,
+        **{
+            "marian-args.training-student": {"early-stopping": 3, "after": "9u"},
+            "experiment.spm-vocab-size": 8000,
+        },
+    )
+    assert found == ("marian-args.training-student.after: not set → 9u",)
+
+
+def test_keys_that_only_together_decide_are_all_named(bench: Bench) -> None:
+    found = explained(
+        bench,
+        **{
+            "marian-args.training-student": {"after": "9u"},
+            "marian-args.training-student-finetuned": {"after": "9u"},
+        },
+    )
+    assert found == (
+        "marian-args.training-student.after: not set → 9u",
+        "marian-args.training-student-finetuned.after: not set → 9u",
+    )
+
+
+def test_without_the_config_the_argument_is_named(bench: Bench) -> None:
+    before = demo_graph()
+    publish_all(bench)
+    for key in list(bench.store.keys()):
+        manifest = bench.store.latest(key)
+        assert manifest is not None
+        assert isinstance(manifest.provenance, dict)
+        manifest.provenance.pop("config")
+    now = demo_graph(a="three", b="two")
+    explainer = Explainer(now, KeyMaker(bench.root), history(bench), lambda config: before)
+    write = now.step("write-a")
+    found = explainer.explain(write, KeyMaker(bench.root).parts(write, {}))
+    assert found.differences == ("argument --word: one → three",)
+
+
+def test_code_that_is_gone_from_the_store_is_a_change_all_the_same(bench: Bench) -> None:
+    publish_all(bench)
+    words_file = bench.root / "pipeline" / "demo" / "words.py"
+    words_file.write_text('WORD = "bush"\n')
+    graph, keys = demo_graph(), KeyMaker(bench.root)
+    write = graph.step("write-a")
+
+    def differences() -> tuple[str, ...]:
+        explainer = Explainer(graph, keys, history(bench), lambda config: graph)
+        return explainer.explain(write, keys.parts(write, {})).differences
+
+    assert differences() == ("pipeline.demo.words: constant WORD changed",)
+    (made,) = history(bench).earlier(write, "", 1)
+    bench.store.quarantine(made.bundle, "a test lost it")
+    assert differences() == ("pipeline.demo.write: code changed",)
+
+
+def test_the_nearest_artifact_is_the_one_with_the_fewest_differences(bench: Bench) -> None:
+    publish_all(bench, "run-1", a="one")
+    publish_all(bench, "run-2", a="two")
+    (bench.root / "pipeline" / "demo" / "words.py").write_text('WORD = "bush"\n')
+    graph, keys = demo_graph(a="one"), KeyMaker(bench.root)
+    write = graph.step("write-a")
+    found = Explainer(graph, keys, history(bench), lambda config: graph).explain(write, keys.parts(write, {}))
+    assert found.earlier is not None
+    assert found.earlier.provenance["run"] == "run-1"
+    assert found.differences == ("pipeline.demo.words: constant WORD changed",)
+
+
+def test_many_differences_are_cut_in_short_reasons(bench: Bench) -> None:
+    publish_all(bench, **{f"word-{number}": str(number) for number in range(9)})
+    changed = demo_graph(**{f"word-{number}": f"new {number}" for number in range(9)})
+    session = bench.session(changed, "run-2")
+    bench.run(session, "texts")
+    explainer = Explainer(changed, session.keys, history(bench), lambda config: changed)
+    join = changed.step("join")
+    parts = session.keys.parts(join, session.inputs(join))
+    found = explainer.explain(join, parts)
+    assert len(found.differences) == 9
+    assert found.reasons == (*found.differences[:5], "and 4 more differences")
+
+
+def test_the_engine_writes_the_reasons_into_the_manifest(bench: Bench) -> None:
+    publish_all(bench)
+    changed = demo_graph(a="three", b="two")
+    session = bench.session(changed, "run-2")
+    explainer = Explainer(changed, session.keys, history(bench), lambda config: changed)
+    engine = Engine(
+        bench.store, bench.runner, explain=lambda session, step, parts: explainer.explain(step, parts).reasons
+    )
+    for name in changed.stages:
+        engine.run(session, changed.stages[name], bench.cancel, lambda event: None)
+    reasons = {job.label: job.reason for job in bench.runner.jobs[4:]}
+    assert set(reasons) == {"write-a", "join", "count"}
+    assert reasons["write-a"] == "argument --word: one → three"
+    assert reasons["join"].startswith("input text.txt: made anew by write-a (")

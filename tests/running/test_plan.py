@@ -1,0 +1,144 @@
+"""The plan: what is cached, what will run, what may run, and why."""
+
+from __future__ import annotations
+
+from tests.running.conftest import Bench, demo_graph
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.step import Step
+from translations_assets.keys.key import KeyMaker
+from translations_assets.running.plan import Plan, make_plan
+
+
+def plan(
+    bench: Bench, graph: Graph | None = None, repeat: tuple[str, ...] = (), *, repair: bool = False
+) -> Plan:
+    steps = (graph or demo_graph()).steps
+    return make_plan(steps, KeyMaker(bench.root), bench.store, repeat, repair=repair)
+
+
+def statuses(made: Plan) -> dict[str, str]:
+    return {planned.step.label: planned.status for planned in made.steps}
+
+
+def reasons(made: Plan, label: str) -> tuple[str, ...]:
+    return next(planned.reasons for planned in made.steps if planned.step.label == label)
+
+
+def test_with_an_empty_store_what_has_no_input_runs_and_the_rest_may(bench: Bench) -> None:
+    made = plan(bench)
+    assert statuses(made) == {"write-a": "run", "write-b": "run", "join": "maybe", "count": "maybe"}
+    assert reasons(made, "write-a") == ("no result for its key in the store",)
+    assert reasons(made, "join") == (
+        "input from write-a, which is not cached",
+        "input from write-b, which is not cached",
+    )
+
+
+def test_keys_behind_a_step_that_will_run_are_not_known(bench: Bench) -> None:
+    known = {planned.step.label for planned in plan(bench).steps if planned.key is not None}
+    assert known == {"write-a", "write-b"}
+
+
+def test_planning_runs_and_writes_nothing(bench: Bench) -> None:
+    plan(bench)
+    assert bench.runner.ran == []
+    assert list(bench.store.keys()) == []
+    assert bench.store.runs() == []
+
+
+def test_after_a_run_all_is_cached_with_its_manifest(bench: Bench) -> None:
+    bench.make()
+    made = plan(bench)
+    assert set(statuses(made).values()) == {"cached"}
+    for planned in made.steps:
+        assert planned.manifest is not None
+        assert planned.manifest.key == planned.key
+        assert planned.manifest.label == planned.step.label
+
+
+def test_a_stopped_run_leaves_the_next_step_to_run_and_the_last_to_wait(bench: Bench) -> None:
+    bench.make("texts")
+    assert statuses(plan(bench)) == {
+        "write-a": "cached",
+        "write-b": "cached",
+        "join": "run",
+        "count": "maybe",
+    }
+
+
+def test_a_changed_step_runs_and_what_follows_may(bench: Bench) -> None:
+    bench.make()
+    made = plan(bench, demo_graph(a="one", b="three"))
+    assert statuses(made) == {"write-a": "cached", "write-b": "run", "join": "maybe", "count": "maybe"}
+    assert reasons(made, "join") == ("input from write-b, which is not cached",)
+
+
+def test_early_cutoff_shows_once_the_changed_step_has_run(bench: Bench) -> None:
+    bench.runner.contents["write-b"] = b"the same, whatever the word"
+    bench.make()
+    changed = demo_graph(a="one", b="three")
+    assert statuses(plan(bench, changed))["join"] == "maybe"
+    bench.make("texts", a="one", b="three")
+    assert set(statuses(plan(bench, changed)).values()) == {"cached"}
+
+
+def test_a_repeated_stage_runs_although_cached(bench: Bench) -> None:
+    bench.make()
+    made = plan(bench, repeat=("join", "count"))
+    assert statuses(made) == {"write-a": "cached", "write-b": "cached", "join": "run", "count": "run"}
+    assert reasons(made, "join") == ("told to repeat the stage join",)
+
+
+def test_what_follows_a_repeated_stage_runs_only_if_its_input_changes(bench: Bench) -> None:
+    bench.make()
+    assert statuses(plan(bench, repeat=("join",)))["count"] == "maybe"
+
+
+def test_a_repeatable_step_whose_contents_are_missing_runs_again(bench: Bench) -> None:
+    bench.make()
+    bench.lose("join")
+    made = plan(bench)
+    assert statuses(made) == {"write-a": "cached", "write-b": "cached", "join": "run", "count": "maybe"}
+    assert reasons(made, "join") == ("joined.txt is missing from the store or damaged",)
+
+
+def test_a_step_that_cannot_be_repeated_is_lost(bench: Bench) -> None:
+    bench.make()
+    bench.lose("count")
+    made = plan(bench)
+    assert statuses(made)["count"] == "lost"
+    assert reasons(made, "count") == ("number.txt is missing from the store or damaged", "it took 0 s")
+    assert statuses(plan(bench, repair=True))["count"] == "run"
+
+
+def test_a_given_result_counts_whatever_its_key(bench: Bench) -> None:
+    bench.make(a="other")
+    given = next(m for m in map(bench.store.latest, bench.store.keys()) if m and m.label == "join")
+    graph = demo_graph(a="one", b="two")
+    steps = [step for step in graph.steps if step.stage != "texts"]
+    made = make_plan(steps, KeyMaker(bench.root), bench.store, fixed={graph.step("join"): given})
+    assert statuses(made) == {"join": "cached", "count": "cached"}
+    assert reasons(made, "join") == ("taken from the previous run",)
+
+
+def test_the_summary_counts_what_there_is(bench: Bench) -> None:
+    assert plan(bench).summary() == "4 steps: 2 run, 2 maybe"
+    bench.make()
+    bench.lose("count")
+    assert plan(bench).summary() == "4 steps: 3 cached, 1 lost"
+    assert make_plan([], KeyMaker(bench.root), bench.store).summary() == "0 steps: nothing to do"
+
+
+def test_steps_by_stage_are_in_running_order(bench: Bench) -> None:
+    stages = plan(bench).by_stage()
+    assert {name: [planned.step.label for planned in steps] for name, steps in stages.items()} == {
+        "texts": ["write-a", "write-b"],
+        "join": ["join"],
+        "count": ["count"],
+    }
+
+
+def test_a_label_changes_no_status(bench: Bench) -> None:
+    bench.make("texts")
+    renamed = Step("pipeline.demo.write", "renamed", "texts", {"word": "one"}, {}, ("text.txt",))
+    assert make_plan([renamed], KeyMaker(bench.root), bench.store).count("cached") == 1

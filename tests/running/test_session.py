@@ -1,0 +1,283 @@
+"""A session: results that a run does not make itself, and what it writes down and publishes."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from tests.running.conftest import Bench, demo_graph
+from translations_assets.graph.step import Step
+from translations_assets.records.manifest import Blob
+from translations_assets.running import session as session_module
+from translations_assets.running.options import RunOptions
+from translations_assets.running.session import Session, UpstreamMissing
+
+
+def publish_all(bench: Bench, run: str = "run-1", **words: str) -> Session:
+    """Run and publish all stages."""
+    session = bench.session(demo_graph(**words), run)
+    bench.run(session)
+    for stage in session.graph.stages:
+        session.publish(stage)
+    return session
+
+
+def step(session: Session, label: str) -> Step:
+    return session.graph.step(label)
+
+
+def test_a_fresh_session_finds_results_by_key_through_all_that_comes_before(bench: Bench) -> None:
+    bench.make()
+    session = bench.session()
+    session.need([step(session, "count")])
+    result = session.result(step(session, "count"))
+    assert result is not None
+    assert result.manifest is not None
+    assert result.manifest.label == "count"
+    assert session.warnings == []
+
+
+def test_nothing_is_needed_twice(bench: Bench) -> None:
+    bench.make()
+    session = bench.session()
+    session.need([step(session, "join")])
+    first = session.result(step(session, "join"))
+    bench.lose("join")
+    session.need([step(session, "join")])
+    assert session.result(step(session, "join")) is first
+
+
+def test_what_was_never_made_is_an_error_that_names_the_command(bench: Bench) -> None:
+    session = bench.session()
+    with pytest.raises(UpstreamMissing, match=r"^join is out of date or was never made") as caught:
+        session.need([step(session, "join")])
+    assert "translations train en-ru --target join" in str(caught.value)
+
+
+def test_what_is_out_of_date_comes_from_the_ref_with_a_warning(bench: Bench) -> None:
+    old = publish_all(bench, a="one")
+    session = bench.session(demo_graph(a="changed"), "run-2")
+    session.need([step(session, "join")])
+    result, before = session.result(step(session, "join")), old.result(step(old, "join"))
+    assert result is not None
+    assert before is not None
+    assert (result.key, result.generation, result.outputs) == (before.key, before.generation, before.outputs)
+    (warning,) = session.warnings
+    assert "join is out of date (join): using what run run-1 made" in warning
+    assert "translations train en-ru --target join" in warning
+
+
+def test_of_several_refs_the_newest_counts(bench: Bench) -> None:
+    publish_all(bench, a="one")
+    newest = publish_all(bench, "run-2", a="two")
+    session = bench.session(demo_graph(a="three"), "run-3")
+    session.need([step(session, "write-a")])
+    found, expected = session.result(step(session, "write-a")), newest.result(step(newest, "write-a"))
+    assert found is not None
+    assert expected is not None
+    assert found.key == expected.key
+
+
+def test_refs_of_another_space_or_partition_do_not_count(bench: Bench) -> None:
+    publish_all(bench, a="one")
+    session = bench.session(demo_graph(a="changed"))
+    for stranger in (replace(session, space="bob"), replace(session, partition="en-de")):
+        with pytest.raises(UpstreamMissing):
+            stranger.need([step(stranger, "join")])
+
+
+def test_a_ref_that_lacks_a_step_is_refused(bench: Bench) -> None:
+    publish_all(bench, a="one")
+    session = bench.session(demo_graph(a="one", c="three"), "run-2")
+    with pytest.raises(UpstreamMissing, match=r"what run run-1 made of it has no text\.txt") as caught:
+        session.need(session.graph.stages["texts"])
+    assert "translations train en-ru --target texts" in str(caught.value)
+
+
+def test_a_ref_that_lacks_an_output_is_refused(bench: Bench) -> None:
+    publish_all(bench, a="one")
+    (ref,) = bench.store.refs("ann", "en-ru", "join")
+    bench.store.add_ref(
+        replace(ref, run="run-2", time=ref.time + 1, outputs={"join": {"other": Blob("0", 1)}})
+    )
+    session = bench.session(demo_graph(a="changed"), "run-3")
+    with pytest.raises(UpstreamMissing, match=r"run run-2 made of it has no joined\.txt"):
+        session.need([step(session, "join")])
+
+
+def test_a_ref_whose_contents_are_lost_is_refused(bench: Bench) -> None:
+    publish_all(bench, a="one")
+    bench.lose("join")
+    session = bench.session(demo_graph(a="changed"), "run-2")
+    with pytest.raises(UpstreamMissing, match=r"has no joined\.txt"):
+        session.need([step(session, "join")])
+
+
+def test_a_refused_ref_leaves_no_results(bench: Bench) -> None:
+    publish_all(bench, a="one")
+    session = bench.session(demo_graph(a="changed", c="three"), "run-2")
+    with pytest.raises(UpstreamMissing):
+        session.need(session.graph.stages["texts"])
+    assert session.result(step(session, "write-a")) is None
+
+
+def test_results_stay_findable_when_what_they_were_made_from_is_lost(bench: Bench) -> None:
+    bench.make()
+    for label in ("write-a", "join"):
+        bench.lose(label)
+    session = bench.session()
+    session.need([step(session, "count")])
+    assert session.result(step(session, "count")) is not None
+    assert session.warnings == []
+
+
+def test_lost_contents_themselves_are_not_found(bench: Bench) -> None:
+    bench.make()
+    bench.lose("join")
+    session = bench.session()
+    with pytest.raises(UpstreamMissing, match="^join is out of date or was never made"):
+        session.need([step(session, "join")])
+
+
+def test_publishing_appends_a_ref_with_keys_and_contents(bench: Bench) -> None:
+    session = publish_all(bench)
+    (ref,) = bench.store.refs("ann", "en-ru", "join")
+    result = session.result(step(session, "join"))
+    assert result is not None
+    assert ref.steps == {"join": (result.key, 1)}
+    assert ref.outputs == {"join": result.outputs}
+    assert (ref.run, ref.config_digest) == ("run-1", session.graph.config.digest)
+
+
+def test_publishing_the_same_again_appends_nothing(bench: Bench) -> None:
+    publish_all(bench)
+    publish_all(bench, "run-2")
+    assert [ref.run for ref in bench.store.refs("ann", "en-ru", "join")] == ["run-1"]
+
+
+def test_publishing_something_else_appends_and_replaces_nothing(bench: Bench) -> None:
+    publish_all(bench, a="one")
+    publish_all(bench, "run-2", a="two")
+    assert [ref.run for ref in bench.store.refs("ann", "en-ru", "join")] == ["run-2", "run-1"]
+
+
+def test_going_back_to_an_earlier_result_is_published(bench: Bench) -> None:
+    for run, word in (("run-1", "one"), ("run-2", "two"), ("run-3", "one")):
+        publish_all(bench, run, a=word)
+    assert [ref.run for ref in bench.store.refs("ann", "en-ru", "join")] == ["run-3", "run-2", "run-1"]
+
+
+def test_a_run_that_ends_removes_what_dead_owners_left_of_all_its_steps(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.make()
+    session, finished = bench.session(run="run-2"), list[tuple[str, int]]()
+    bench.run(session)
+    monkeypatch.setattr(bench.store, "disown", finished.extend)
+    session.end()
+    results = [session.result(step) for step in session.graph.steps]
+    assert {(result.key, result.generation) for result in results if result} == set(finished)
+    assert len(finished) == len(results)
+
+
+def test_what_a_run_uses_is_written_down_by_key_and_generation(bench: Bench) -> None:
+    bench.make()
+    session = bench.session(run="run-2")
+    session.need([step(session, "join")])
+    session.write_down()
+    result = session.result(step(session, "join"))
+    record = bench.store.read_run("run-2")
+    assert result is not None
+    assert record is not None
+    assert record["uses"] == {"join": [result.key, 1]}
+    assert (record["run"], record["partition"], record["space"]) == ("run-2", "en-ru", "ann")
+    assert record["config"] == session.graph.config.digest
+    assert record["heartbeat"] >= record["started"]
+
+
+def test_inputs_are_written_down_before_anything_is_made_from_them(bench: Bench) -> None:
+    bench.make("texts")
+    session, seen = bench.session(run="run-2"), []
+    run = bench.runner.run
+
+    def look_then_run(*arguments: object) -> object:
+        seen.append(bench.store.read_run("run-2"))
+        return run(*arguments)  # type: ignore[arg-type]
+
+    bench.runner.run = look_then_run  # type: ignore[assignment,method-assign]
+    bench.run(session, "join")
+    (record,) = seen
+    assert record is not None
+    assert set(record["uses"]) == {"write-a", "write-b"}
+
+
+# The run's record
+
+
+def test_the_record_tells_what_was_asked_for_and_when_the_run_ended(bench: Bench) -> None:
+    options = RunOptions(repair=True, overrides={"marian-args.training-student.after": "50u"})
+    session = bench.session(options=options, stages=["texts", "join"])
+    session.keep_alive()
+    record = bench.store.read_run("run-1")
+    assert record is not None
+    assert (record["pair"], record["stages"]) == (["en", "ru"], ["texts", "join"])
+    assert RunOptions.from_dict(record["options"]) == options
+    assert "ended" not in record
+    session.end()
+    record = bench.store.read_run("run-1")
+    assert record is not None
+    assert record["ended"] >= record["started"]
+
+
+def test_a_run_that_lasts_renews_its_record(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "HEARTBEAT_SECONDS", 0.01)
+    session = bench.session()
+    session.keep_alive()
+    first = bench.store.read_run("run-1")
+    assert first is not None
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        now = bench.store.read_run("run-1")
+        if now is not None and now["heartbeat"] > first["heartbeat"]:
+            break
+        time.sleep(0.01)
+    else:
+        raise AssertionError("the record was not renewed")
+    session.end()
+
+
+# Overrides
+
+
+def test_a_run_with_overrides_has_refs_of_its_own(bench: Bench) -> None:
+    session = bench.session(options=RunOptions(overrides={"experiment.seed": 2}))
+    bench.run(session)
+    session.publish("join")
+    assert bench.store.refs("ann", "en-ru", "join") == []
+    [ref] = bench.store.refs("ann", session.ref_partition, "join")
+    assert session.ref_partition.startswith("en-ru@")
+    assert ref.partition == session.ref_partition
+
+
+def test_a_run_with_overrides_falls_back_on_the_partitions_refs(bench: Bench) -> None:
+    publish_all(bench, a="one")
+    session = bench.session(demo_graph(a="changed"), "run-2", options=RunOptions(overrides={"x": 1}))
+    session.need([step(session, "join")])
+    assert "using what run run-1 made" in session.warnings[0]
+
+
+def test_given_results_are_on_record_before_they_are_used(bench: Bench) -> None:
+    made = bench.session()
+    bench.run(made)
+    found = made.result(step(made, "join"))
+    assert found is not None
+    assert found.manifest is not None
+    session = bench.session(run="run-2")
+    session.fixed = {step(session, "join"): found.manifest}
+    session.keep_alive()
+    record = bench.store.read_run("run-2")
+    assert record is not None
+    assert record["uses"] == {"join": [found.key, found.generation]}
+    session.end()

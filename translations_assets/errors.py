@@ -1,0 +1,38 @@
+"""Errors of the engine and the stores, all told to people.
+
+TranslationsError
+├── StoreError          the store cannot be read or written
+│   ├── DamagedError    contents are missing or differ from their digest
+│   └── StoreUnreachable  its disk or network is away, perhaps for a moment: worth waiting for
+├── GraphError          the stages do not make a graph
+├── StepFailed          a script failed for its own fault, or too often
+└── Cancelled           somebody ended the run
+"""
+
+
+class TranslationsError(Exception):
+    """The base: what is wrong, where, what to do next."""
+
+
+class StoreError(TranslationsError):
+    """The store cannot be reached, read or written."""
+
+
+class DamagedError(StoreError):
+    """Contents are missing or differ from their digest."""
+
+
+class StoreUnreachable(StoreError):
+    """The store's disk or network is away, perhaps for a moment: worth waiting for (`running.patience`)."""
+
+
+class GraphError(TranslationsError):
+    """The stages do not make a graph: an unknown upstream, two steps with one label, a cycle."""
+
+
+class StepFailed(TranslationsError):
+    """A script failed for its own fault, or too often."""
+
+
+class Cancelled(TranslationsError):
+    """Somebody ended the run before the step was done."""

@@ -1,0 +1,132 @@
+"""Stages: pure functions from a training config and the upstream stages' handles to steps.
+
+A stage's parameter names are its upstream stages, as with a Dagster asset. Calling `step(…)` inside a stage
+adds a step to the graph that is being built; nothing runs.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.errors import GraphError
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.step import Arg, Input, Step, WorkerClass
+
+StageFunction = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of the pipeline; becomes one Dagster asset. `group` is its family in the UI.
+
+    A stage that names another in `checks` computes numbers by which that one is judged, and becomes asset
+    checks of it in place of an asset.
+    """
+
+    name: str
+    group: str
+    function: StageFunction
+    upstream: tuple[str, ...]
+    checks: str = ""
+
+    @property
+    def description(self) -> str:
+        """The docstring, which people read in the UI."""
+        return inspect.getdoc(self.function) or ""
+
+
+@dataclass
+class _Building:
+    stage: str
+    steps: list[Step]
+
+
+_building: ContextVar[_Building] = ContextVar("building")
+
+
+def stage(group: str, checks: str = "") -> Callable[[StageFunction], Stage]:
+    """Make a function a stage: `config` first, then its upstream stages by name."""
+
+    def make(function: StageFunction) -> Stage:
+        first, *upstream = inspect.signature(function).parameters
+        if first != "config":
+            raise GraphError(
+                f"The first parameter of stage {function.__name__} must be `config`, not {first!r}."
+            )
+        return Stage(function.__name__, group, function, tuple(upstream), checks)
+
+    return make
+
+
+def step(
+    script: str,
+    *,
+    label: str,
+    outputs: Sequence[str],
+    args: Mapping[str, Arg] | None = None,
+    inputs: Mapping[str, Input | None] | None = None,
+    worker: WorkerClass = "cpu",
+    resumable: bool = False,
+    repeatable: bool = True,
+    attempts: int = 3,
+    secrets: Sequence[str] = (),
+    programs: Sequence[str] = (),
+    aliases: Mapping[str, str] | None = None,
+) -> Step:
+    """Add a step to the stage that is being built; an input that is None or empty is left out."""
+    building = _building.get()
+    new = Step(
+        script=script,
+        label=label,
+        stage=building.stage,
+        args=dict(args or {}),
+        inputs={name: handles for name, handles in (inputs or {}).items() if handles},
+        outputs=tuple(outputs),
+        worker=worker,
+        resumable=resumable,
+        repeatable=repeatable,
+        attempts=attempts,
+        secrets=tuple(secrets),
+        programs=tuple(programs),
+        aliases=dict(aliases or {}),
+    )
+    building.steps.append(new)
+    return new
+
+
+def build_graph(config: TrainingConfig, stages: Mapping[str, Stage]) -> Graph:
+    """Call every stage in the order of their dependencies and collect the steps; takes milliseconds.
+
+    Raises GraphError for an unknown upstream, a cycle, or two steps with one label.
+    """
+    results: dict[str, Any] = {}
+    steps: dict[str, tuple[Step, ...]] = {}
+    for name in stage_order(stages):
+        current = stages[name]
+        building = _Building(name, [])
+        token = _building.set(building)
+        try:
+            results[name] = current.function(config, **{up: results[up] for up in current.upstream})
+        finally:
+            _building.reset(token)
+        steps[name] = tuple(building.steps)
+    checks = {name: stages[name].checks for name in steps if stages[name].checks}
+    return Graph(config, steps, {name: stages[name].upstream for name in steps}, checks)
+
+
+def stage_order(stages: Mapping[str, Stage]) -> list[str]:
+    """The names of the stages, each after its upstream stages; the given order otherwise."""
+    for current in stages.values():
+        unknown = [name for name in current.upstream if name not in stages]
+        if unknown:
+            raise GraphError(f"Stage {current.name} takes {', '.join(unknown)}, which no stage is called.")
+    try:
+        return list(TopologicalSorter({name: stages[name].upstream for name in stages}).static_order())
+    except CycleError as error:
+        raise GraphError(f"The stages {', '.join(error.args[1])} depend on each other.") from error

@@ -1,0 +1,1 @@
+"""A step's key, and the code, libraries and programs in it."""

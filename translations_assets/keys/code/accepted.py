@@ -1,0 +1,128 @@
+"""Changes of code that people declared harmless, as `translations cache accept` wrote them down.
+
+A change says that a hash of code, with all that this code reaches, counts as an earlier one. It is looked up
+while fingerprints are made, so that every key which depends on the code stays what it was. The next change of
+the same code has another hash, of which nothing is said here. See docs/decisions/0007-accepted-changes.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from translations_assets.keys.code.errors import CodeError
+
+FILE = "pipeline/accepted-changes.yml"  # beside the code that it speaks of: it is installed with it
+_HEADER = """\
+# Changes of code that do not change what it makes, by `translations cache accept`. One line a change;
+# a line that is deleted makes the steps concerned run again.
+"""
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, order=True)
+class Change:
+    """A change that does not count.
+
+    symbol  what changed: `pipeline.train.train:build_args`, `pipeline.train.train:<module>` for a module's
+            top-level statements, `pipeline.train.train` for a script as a whole; for people
+    old     hash that counts (SHA-256, hex)
+    new     hash for which it counts
+    reason  why the change is harmless
+    """
+
+    symbol: str
+    old: str
+    new: str
+    reason: str
+
+
+class Accepted:
+    """The accepted changes of a repository. Raises CodeError when they contradict each other."""
+
+    def __init__(self, changes: Iterable[Change] = (), file: str = FILE) -> None:
+        self._changes: dict[str, Change] = {}
+        for change in changes:
+            other = self._changes.setdefault(change.new, change)
+            if other is not change:
+                raise CodeError(
+                    f"{file} accepts one change twice: {change.symbol}, new: {change.new}, because of "
+                    f"{other.reason!r} and of {change.reason!r}. Delete one of the two lines."
+                )
+        for change in self._changes.values():
+            if change in self.chain(change.old):
+                raise CodeError(
+                    f"{file}: the changes of {change.symbol} lead in a circle back to {change.new}. "
+                    "Delete the line that was added last."
+                )
+
+    @classmethod
+    def read(cls, path: Path) -> Accepted:
+        """The changes in a file; none when there is no file. Raises CodeError for what is no such file."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return cls()
+        except (OSError, ValueError) as error:
+            raise CodeError(f"{path} cannot be read: {error}.") from error
+        return cls(_parse(text, path), str(path))
+
+    def chain(self, digest: str) -> list[Change]:
+        """The changes that lead from a hash back to the oldest that it counts as, the latest first."""
+        chain: list[Change] = []
+        while (change := self._changes.get(digest)) and change not in chain:
+            chain.append(change)
+            digest = change.old
+        return chain
+
+    def oldest(self, digest: str) -> str:
+        """The hash that counts in place of a hash."""
+        chain = self.chain(digest)
+        return chain[-1].old if chain else digest
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """All changes, in the order in which they were accepted."""
+        return tuple(self._changes.values())
+
+
+def add_changes(path: Path, changes: Iterable[Change]) -> None:
+    """Add changes to the end of a file, one line each; what stands in it already stays as it is."""
+    text = path.read_text(encoding="utf-8") if path.exists() else _HEADER
+    if not text.endswith("\n"):
+        text += "\n"
+    lines = "".join(f"- {json.dumps(asdict(change), ensure_ascii=False)}\n" for change in changes)
+    path.write_text(text + lines, encoding="utf-8")
+
+
+def _parse(text: str, path: Path) -> Iterator[Change]:
+    import yaml
+
+    try:
+        entries = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise CodeError(f"{path} is no YAML: {error}") from error
+    if not isinstance(entries or [], list):
+        raise CodeError(f"{path} must be a list of changes, not {type(entries).__name__}.")
+    for number, entry in enumerate(entries or [], start=1):
+        yield _change(entry, f"{path}, change {number}")
+
+
+def _change(entry: Any, where: str) -> Change:
+    names = [field.name for field in fields(Change)]
+    if not isinstance(entry, dict) or not all(isinstance(entry.get(name), str) for name in names):
+        raise CodeError(f"{where}: a change has the texts {', '.join(names)}; this is {entry!r}.")
+    unknown = [str(name) for name in entry if name not in names]
+    if unknown:
+        raise CodeError(f"{where} has the unknown field {', '.join(unknown)}; known are {', '.join(names)}.")
+    change = Change(**{name: entry[name].strip() for name in names})
+    wrong = next((digest for digest in (change.old, change.new) if not _HASH.fullmatch(digest)), None)
+    if wrong is not None:
+        raise CodeError(f"{where}: {wrong!r} is no hash, 64 hexadecimal digits in lower case.")
+    if not change.reason or not change.symbol:
+        raise CodeError(f"{where} has an empty {'symbol' if change.reason else 'reason'}; say what and why.")
+    return change

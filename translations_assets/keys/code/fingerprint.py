@@ -1,0 +1,129 @@
+"""The fingerprint of a script: a hash of the code that it can reach, and of nothing else.
+
+From the script's main guard, through the functions, classes and constants used, across the modules of the
+package, each is hashed in a normal form that comments, formatting, names of locals, type hints of plain
+functions and the place where it stands do not change (`normalise.py`, `link.py`). Statements that may have
+effects count as soon as their module is reached (`values.py`). A function that looks into code (`getattr`,
+`eval`, …) makes its whole module count (`link.py`). What is not reached is not in the bundle a step runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from translations_assets.keys.code.accepted import Accepted, Change
+from translations_assets.keys.code.bundle import pack, slice_modules
+from translations_assets.keys.code.digests import Digests, Hashed, Resolve
+from translations_assets.keys.code.libraries import is_standard_library
+from translations_assets.keys.code.link import Linked, Linker, Node, Whole, hash_of
+from translations_assets.keys.code.merkle import own_hash
+from translations_assets.keys.code.modules import Modules
+from translations_assets.keys.code.reach import Reach, reach_from
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What can be said of the code that a script reaches.
+
+    digest    SHA-256 (hex), the same on every interpreter from Python 3.10 on
+    parts     `pipeline.train.train:build_args` → SHA-256 (hex) of its own normal form, to tell what changed;
+              as it is, whether or not a change was accepted
+    imports   top-level names of the modules imported from outside the package and the standard library
+    accepted  the changes that the digest leaves out because they were declared harmless
+    """
+
+    digest: str
+    parts: Mapping[str, str]
+    imports: frozenset[str]
+    accepted: tuple[Change, ...] = ()
+
+
+class CodeBase:
+    """The code below a folder that holds the package `pipeline/`, as it is when first read.
+
+    `accepted` are changes that are left out of digests. Not safe for use by several threads.
+    """
+
+    def __init__(self, root: Path, accepted: Accepted | None = None) -> None:
+        self.accepted = accepted or Accepted()
+        self._modules = Modules(root)
+        self._linker = Linker(self._modules)
+        self._digests = Digests(self._modules, self._linker.link, self._oldest)
+        self._applied: dict[Hashed, list[Change]] = {}
+        self._reached: dict[str, Reach] = {}
+        self._own_hashes: dict[Node, str] = {}
+        self._fingerprints: dict[str, Fingerprint] = {}
+
+    def fingerprint(self, script: str) -> Fingerprint:
+        """The fingerprint of a script, by its module's name (`pipeline.translate.split`).
+
+        Raises CodeError when a module is missing, is not Python, or imports what cannot be followed.
+        """
+        if script not in self._fingerprints:
+            reach = self._reach(script)
+            third_party = frozenset(name for name in reach.external if not is_standard_library(name))
+            self._fingerprints[script] = Fingerprint(
+                digest=self._digests.script(script, reach),
+                parts=self._parts(script),
+                imports=third_party,
+                accepted=self._accepted(script, reach),
+            )
+        return self._fingerprints[script]
+
+    def bundle(self, script: str) -> Mapping[str, str]:
+        """Relative path → source text of what a script reaches; it runs from that alone."""
+        return slice_modules(self._modules, self._reach(script))
+
+    def bundle_bytes(self, script: str) -> bytes:
+        """The bundle as a tar that depends on its texts alone."""
+        return pack(self.bundle(script))
+
+    def nodes(self, script: str) -> dict[str, list[Node]]:
+        """What is behind each of the fingerprint's parts: statements, or a module seen as a whole."""
+        nodes: dict[str, list[Node]] = {}
+        for node in sorted(self._reach(script).nodes, key=_place):
+            nodes.setdefault(node.label, []).append(node)
+        return nodes
+
+    def own_hash(self, node: Node) -> str:
+        """The hash of a node's own normal form, in which what it refers to stands by name."""
+        if node not in self._own_hashes:
+            self._own_hashes[node] = own_hash(self._linker.link(node))
+        return self._own_hashes[node]
+
+    def digest_with(self, script: str, resolve: Resolve) -> str:
+        """The digest of a script when `resolve` says which hashes count (see `Digests`)."""
+        return Digests(self._modules, self._linker.link, resolve).script(script, self._reach(script))
+
+    def linked(self, node: Node) -> Linked:
+        """A node with what it refers to."""
+        return self._linker.link(node)
+
+    def _reach(self, script: str) -> Reach:
+        if script not in self._reached:
+            self._reached[script] = reach_from(self._modules.require(script), self._modules, self._linker)
+        return self._reached[script]
+
+    def _oldest(self, hashed: Hashed, digest: str) -> str:
+        if chain := self.accepted.chain(digest):
+            self._applied[hashed] = chain
+            return chain[-1].old
+        return digest
+
+    def _accepted(self, script: str, reach: Reach) -> tuple[Change, ...]:
+        hashed = self._applied.keys() & {script, *reach.nodes, *reach.modules}
+        return tuple(sorted({change for one in hashed for change in self._applied[one]}))
+
+    def _parts(self, script: str) -> dict[str, str]:
+        hashes = {
+            label: [self.own_hash(node) for node in nodes] for label, nodes in self.nodes(script).items()
+        }
+        return {label: own[0] if len(own) == 1 else hash_of(own) for label, own in hashes.items()}
+
+
+def _place(node: Node) -> tuple[str, int, str]:
+    if isinstance(node, Whole):
+        return node.module.name, 0, node.depth
+    return node.module.name, node.node.lineno, str(node.node.col_offset)

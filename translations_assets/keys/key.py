@@ -1,0 +1,201 @@
+"""The key of a step: a hash of what can change its result.
+
+A key covers the reached code, the arguments, the contents of the inputs, the names of the outputs, the
+versions of the libraries and of programs of the system, Python's major.minor and the step's environment
+variables. Labels, worker classes, attempts and where things run are not part of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from translations_assets.errors import GraphError
+from translations_assets.graph.step import Output, RepoFile, Step, placed
+from translations_assets.keys.code.accepted import FILE as ACCEPTED_CHANGES
+from translations_assets.keys.code.accepted import Accepted
+from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
+from translations_assets.keys.code.libraries import Lock, resolve
+from translations_assets.keys.programs import program_version
+from translations_assets.records.manifest import Blob
+
+# What a script runs as a program of a library, instead of importing it: the function that names it, in
+# whichever module, → the name to import.
+PROGRAMS = {"marian_command": "pymarian"}
+FORMAT = 1  # changes with the meaning of a key: every step runs again
+_YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True)
+class KeyParts:
+    """What goes into a key, as JSON values; `explain` compares them."""
+
+    script: str
+    code: str
+    args: Mapping[str, Any]
+    inputs: Mapping[str, str]
+    outputs: tuple[str, ...]
+    libraries: Mapping[str, str]
+    python: str
+    env: Mapping[str, str]
+
+    @cached_property
+    def digest(self) -> str:
+        """The key: SHA-256 (hex) of the parts as canonical JSON."""
+        return json_digest({"format": FORMAT, **self.to_dict()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The parts by name."""
+        names = ("script", "code", "args", "inputs", "outputs", "libraries", "python", "env")
+        return {name: getattr(self, name) for name in names}
+
+
+class KeyMaker:
+    """Computes keys for the code, the files and the lock of one repository, as they are when first asked for.
+
+    Safe for use by several threads. `root` is the folder that holds `pipeline/` and `requirements/`.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._libraries: dict[str, Mapping[str, str]] = {}
+        self._repo_files: dict[str, tuple[str, bytes]] = {}
+        self._lock = threading.RLock()
+
+    @cached_property
+    def _code(self) -> CodeBase:
+        return CodeBase(self.root, Accepted.read(self.root / ACCEPTED_CHANGES))
+
+    @cached_property
+    def _requirements(self) -> Lock:
+        return Lock.read(self.root / "requirements" / "main.lock")
+
+    def fingerprint(self, script: str) -> Fingerprint:
+        """The fingerprint of the code that a script reaches."""
+        with self._lock:
+            return self._code.fingerprint(script)
+
+    def bundle(self, script: str) -> bytes:
+        """The code that a script reaches, as a deterministic tar."""
+        with self._lock:
+            return self._code.bundle_bytes(script)
+
+    def libraries(self, script: str) -> Mapping[str, str]:
+        """Distribution → version of everything that a script's reached code imports."""
+        with self._lock:
+            if script not in self._libraries:
+                self._libraries[script] = self._resolve(self.fingerprint(script))
+            return self._libraries[script]
+
+    def _resolve(self, fingerprint: Fingerprint) -> Mapping[str, str]:
+        symbols = {part.partition(":")[2] for part in fingerprint.parts}
+        programs = {name for symbol, name in PROGRAMS.items() if symbol in symbols}
+        return resolve(self._requirements, fingerprint.imports | programs)
+
+    def parts(self, step: Step, inputs: Mapping[Output, Blob]) -> KeyParts:
+        """The parts of a step's key, given the contents of its inputs.
+
+        Raises KeyError when the contents of an input are not given, GraphError for a missing repository file.
+        """
+        return self._parts(step, {output: blob.digest for output, blob in inputs.items()})
+
+    def known_parts(self, step: Step, inputs: Mapping[Output, Blob]) -> KeyParts:
+        """The parts as far as they are known: in place of the digest of an input that is not there is ""."""
+        digests = {output: "" for _, _, output in step.input_outputs()}
+        return self._parts(step, digests | {output: blob.digest for output, blob in inputs.items()})
+
+    def recipe(self, step: Step) -> str:
+        """The key of the step with its inputs by name in place of contents.
+
+        It changes when code, config, files or libraries do, and never by what other steps make.
+        """
+        names = {output: f"{output.step.label}:{output.name}" for _, _, output in step.input_outputs()}
+        return self._parts(step, names).digest
+
+    def code_changes(self, script: str, old: CodeBase) -> list[str]:
+        """What changed in the code that a script reaches since another state of it, for people."""
+        from translations_assets.keys.code.compare import code_changes
+
+        with self._lock:
+            return code_changes(old, self._code, script)
+
+    def _parts(self, step: Step, contents: Mapping[Output, str]) -> KeyParts:
+        return KeyParts(
+            script=step.script,
+            code=self.fingerprint(step.script).digest,
+            args=dict(step.args),
+            inputs={
+                f"{name}/{path}": self.repo_file(handle) if isinstance(handle, RepoFile) else contents[handle]
+                for name, handles in step.inputs.items()
+                for path, handle in placed(handles)
+            },
+            outputs=step.outputs,
+            libraries={
+                **self.libraries(step.script),
+                **{name: program_version(name) for name in step.programs},
+            },
+            python=f"{sys.version_info.major}.{sys.version_info.minor}",
+            env=dict(step.env),
+        )
+
+    def repo_file(self, file: RepoFile) -> str:
+        """The digest of a repository file: of its parsed contents for YAML and JSON, else of its bytes."""
+        return self._read(file)[0]
+
+    def repo_bytes(self, file: RepoFile) -> bytes:
+        """The contents that the digest is of, even if the file has changed since."""
+        return self._read(file)[1]
+
+    def _read(self, file: RepoFile) -> tuple[str, bytes]:
+        with self._lock:
+            if file.path not in self._repo_files:
+                path = self.root / file.path
+                data = _file_bytes(path)
+                self._repo_files[file.path] = _file_digest(path, data), data
+            return self._repo_files[file.path]
+
+
+def _file_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise GraphError(f"A stage names the file {path}, which cannot be read: {error.strerror}.") from error
+
+
+def _file_digest(path: Path, data: bytes) -> str:
+    if path.suffix in {".yml", ".yaml", ".json"}:
+        try:
+            value = json.loads(data) if path.suffix == ".json" else yaml.load(data, Loader=_YAML)
+            if _has_names_only(value):
+                return json_digest(value)
+        except (yaml.YAMLError, ValueError) as error:
+            raise GraphError(f"A stage names the file {path}, which is no YAML or JSON: {error}") from error
+        except TypeError:
+            pass  # a date, keys of several types: nothing that JSON can say
+    return hashlib.sha256(data).hexdigest()
+
+
+def _has_names_only(value: Any) -> bool:
+    """Whether all keys are texts: JSON would write the key 1 as the text."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _has_names_only(inner) for key, inner in value.items())
+    return not isinstance(value, list) or all(map(_has_names_only, value))
+
+
+def canonical_json(value: Any) -> bytes:
+    """A value as JSON, the same bytes for equal values."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def json_digest(value: Any) -> str:
+    """SHA-256 (hex) of a value as canonical JSON."""
+    return hashlib.sha256(canonical_json(value)).hexdigest()

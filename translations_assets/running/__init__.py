@@ -1,0 +1,1 @@
+"""Plan, engine and session: which results count, and the making of the others."""

@@ -1,0 +1,389 @@
+"""The engine: runs the steps of a stage that have no result yet, several at once, and never one twice."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Literal, TypeVar
+
+from translations_assets.errors import (
+    Cancelled,
+    StepFailed,
+    StoreError,
+    StoreUnreachable,
+    TranslationsError,
+)
+from translations_assets.graph.step import Output, RepoFile, Step, placed
+from translations_assets.keys.key import KeyParts
+from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.running.command import make_job
+from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.looking import Looking, looking
+from translations_assets.running.lost import LostResults
+from translations_assets.running.patience import RUN_SECONDS, when_reachable
+from translations_assets.running.plan import are_missing, cost, missing_outputs
+from translations_assets.running.protocols import Runner, Store
+from translations_assets.running.session import Session
+
+MAX_THREADS = 256  # steps that wait for a slot at once; the runner's slots decide how many run
+RETRY_SECONDS = 2.0  # pause before the second attempt; doubles with every further one
+LONGEST_PAUSE = 300.0
+LOG_LINES = 20
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class StepEvent:
+    """Something that happened to a step, for whoever shows progress.
+
+    cached, done  detail: {"manifest"}; started, progress  detail as in JobEvent; retry, failed  detail:
+    {"message"}; cancelled  detail: {}
+    """
+
+    kind: Literal["cached", "started", "progress", "done", "retry", "failed", "cancelled"]
+    step: Step
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+Listener = Callable[[StepEvent], None]
+Explain = Callable[[Session, Step, KeyParts], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """A finished step: its manifest, and whether it was there before."""
+
+    step: Step
+    manifest: Manifest
+    cached: bool
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Runs steps by a runner and finds them in a store.
+
+    provenance  what every manifest of this run records besides its key's parts (code revision …)
+    explain     says why a step that has no result for its key runs, for its manifest
+    """
+
+    store: Store
+    runner: Runner
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    explain: Explain | None = None
+
+    def run(
+        self, session: Session, steps: Sequence[Step], cancel: threading.Event, listener: Listener
+    ) -> list[StepResult]:
+        """Give every step a result: found by its key, or made now. Steps of other stages must be findable.
+
+        A failing step does not stop its siblings. Raises StepFailed when a step failed, naming each;
+        Cancelled when `cancel` was set; UpstreamMissing when an input was never made. The listener is called
+        from several threads; what it raises is logged and changes nothing.
+        """
+        mine = set(steps)
+        others = [up for step in steps for up in step.upstream() if up not in mine]
+        when_reachable(lambda: session.need(others), RUN_SECONDS, cancel.wait, _log.warning)
+        return _Execution(self, session, steps, cancel, listener).finish()
+
+
+@dataclass(frozen=True)
+class _Missing:
+    """A step that has no result that counts, and how to make one."""
+
+    step: Step
+    parts: KeyParts
+    generation: int
+    reason: str
+
+
+class _Execution:
+    """One call of `Engine.run`: this thread finds cached steps, the threads of a pool run the rest."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        session: Session,
+        steps: Sequence[Step],
+        cancel: threading.Event,
+        listener: Listener,
+    ) -> None:
+        self.engine, self.session, self.cancel, self.listener = engine, session, cancel, listener
+        self.order = {step: number for number, step in enumerate(steps)}
+        self.upstream = {step: tuple(step.upstream()) for step in steps}
+        self.waiting = dict.fromkeys(steps)
+        self.results: dict[Step, StepResult] = {}
+        self.running: dict[Future[Outcome], Step] = {}
+        self.failures: list[str] = []
+        self.lost = LostResults(engine.store, session.ref_partitions)
+
+    def finish(self) -> list[StepResult]:
+        with (
+            looking(self.engine.store) as look,
+            ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="step") as pool,
+        ):
+            try:
+                self._run_all(pool, look)
+            except BaseException:
+                self.cancel.set()  # an interrupt: leaving the pool waits for what runs, so that has to end
+                raise
+        if self.failures:
+            raise StepFailed("\n\n".join(self.failures))
+        if self.cancel.is_set() and self.waiting:
+            raise Cancelled(f"The run was cancelled; {len(self.waiting)} steps were not run.")
+        return sorted(self.results.values(), key=lambda result: self.order[result.step])
+
+    def _run_all(self, pool: ThreadPoolExecutor, look: Looking) -> None:
+        self._start_ready(pool, look)
+        while self.running:
+            done, _ = wait(self.running, timeout=1.0, return_when=FIRST_COMPLETED)
+            for future in done:
+                self._finished(self.running.pop(future), future.result())
+            if done:
+                self._start_ready(pool, look)
+
+    def _start_ready(self, pool: ThreadPoolExecutor, look: Looking) -> None:
+        """Find or start every step whose inputs are known, until no more becomes ready."""
+        to_start: list[_Missing] = []
+        while ready := self._ready():
+            for step in ready:
+                del self.waiting[step]
+            for missing in look.each(self._look_up, ready):
+                to_start += missing
+        if self.cancel.is_set():
+            self.waiting.update(dict.fromkeys(missing.step for missing in to_start))
+        elif to_start and self._write_down(to_start):
+            for one in to_start:
+                self.running[pool.submit(self._run, one)] = one.step
+
+    def _ready(self) -> list[Step]:
+        if self.cancel.is_set():
+            return []
+        return [step for step in self.waiting if all(map(self._has_result, self.upstream[step]))]
+
+    def _has_result(self, step: Step) -> bool:
+        """Of a step that is to get its result here, one that the session has from a ref does not count."""
+        return step in self.results if step in self.order else self.session.result(step) is not None
+
+    def _look_up(self, step: Step) -> list[_Missing]:
+        """The step, when it has to run; a store that cannot be read fails this step and no other."""
+        try:
+            missing = self._reach(step, lambda: self._find(step))
+        except Cancelled:
+            self.waiting[step] = None
+            return []
+        except TranslationsError as error:
+            self._failed(step, f"The step {step.label} cannot be looked up: {error}")
+            return []
+        return [missing] if missing else []
+
+    def _write_down(self, to_start: Sequence[_Missing]) -> bool:
+        """Put what is used on record before anything new is made from it; whether that worked."""
+        try:
+            self._reach(to_start[0].step, self.session.write_down)
+        except Cancelled:
+            self.waiting.update(dict.fromkeys(missing.step for missing in to_start))
+            return False
+        except TranslationsError as error:
+            for missing in to_start:
+                self._failed(missing.step, f"The step {missing.step.label} was not started: {error}")
+            return False
+        return True
+
+    def _find(self, step: Step) -> _Missing | None:
+        """Note the step's result when the store has it; else how to make it."""
+        session, store = self.session, self.engine.store
+        if step in session.fixed:
+            self._note(step, session.fixed[step], cached=True)
+            return None
+        parts = session.keys.parts(step, session.inputs(step))
+        manifest = store.latest(parts.digest)
+        if manifest is None:
+            return self._not_found(step, parts)
+        if session.repeats(step, manifest):
+            return _Missing(step, parts, manifest.generation + 1, f"told to repeat the stage {step.stage}")
+        missing = missing_outputs(manifest, store)
+        if not missing:
+            self._note(step, manifest, cached=True)
+            return None
+        reason = are_missing(missing)
+        if step.repeatable or session.options.repair:
+            return _Missing(step, parts, manifest.generation + 1, reason)
+        if session.is_spent(step):
+            session.warnings.append(f"{step.label} is lost ({reason}); everything made from it is whole.")
+            self._note(step, manifest, cached=True)
+            return None
+        self._failed(step, self._lost(step, f"{reason}; it took {cost(manifest)}"))
+        return None
+
+    def _not_found(self, step: Step, parts: KeyParts) -> _Missing | None:
+        if not self.session.options.repair and (reason := self.lost.reason(step, parts.digest)):
+            self._failed(step, self._lost(step, reason))
+            return None
+        return _Missing(step, parts, 1, self._reason(step, parts))
+
+    def _lost(self, step: Step, reason: str) -> str:
+        return (
+            f"{step.label} is lost: {reason}. It cannot be repeated byte by byte. To make it again, with all "
+            f"that follows from it: translations train {self.session.partition} --repair"
+        )
+
+    def _reason(self, step: Step, parts: KeyParts) -> str:
+        """Why a step without a result runs; that this cannot be said stops nothing."""
+        explain = self.engine.explain
+        try:
+            reasons = explain(self.session, step, parts) if explain else ()
+        except Exception:
+            _log.warning("why %s runs cannot be explained", step.label, exc_info=True)
+            reasons = ()
+        return "; ".join(reasons) or "no result for its key"
+
+    def _run(self, missing: _Missing) -> Outcome:
+        """All attempts of a step, in a thread of the pool; whatever goes wrong is this step's failure."""
+        if self.cancel.is_set():
+            return Outcome("cancelled", message="cancelled before it began")
+        try:
+            return self._attempts(missing)
+        except Cancelled as error:
+            return Outcome("cancelled", message=str(error))
+        except TranslationsError as error:
+            return Outcome("failed", message=str(error))
+        except Exception as error:
+            return Outcome("failed", message=f"a bug: {error!r}", log_tail=traceback.format_exc())
+
+    def _attempts(self, missing: _Missing) -> Outcome:
+        step, job = missing.step, self._reach(missing.step, lambda: self._job(missing))
+        for number in range(step.attempts):
+            if number and self.cancel.wait(min(RETRY_SECONDS * 2 ** (number - 1), LONGEST_PAUSE)):
+                return Outcome("cancelled", message="cancelled before another attempt")
+            attempt = replace(job, attempt=job.attempt + number)
+            outcome = self._reach(step, partial(self._attempt, step, attempt))
+            if outcome.kind != "temporary" or number == step.attempts - 1:
+                return outcome
+            self._tell(StepEvent("retry", step, {"message": _why(outcome)}))
+        raise AssertionError("a step has at least one attempt")
+
+    def _attempt(self, step: Step, job: Job) -> Outcome:
+        """One attempt. Raises StoreUnreachable for one that the store ended: it does not count."""
+        outcome = self.engine.runner.run(
+            job, self.engine.store, self.cancel, lambda event: self._event(step, event)
+        )
+        if outcome.unreachable:
+            raise StoreUnreachable(outcome.message)
+        return outcome
+
+    def _reach(self, step: Step, action: Callable[[], T]) -> T:
+        """Do what a step needs the store for; wait for a store that is away, which is told once."""
+        try:
+            return when_reachable(
+                action,
+                RUN_SECONDS,
+                self.cancel.wait,
+                lambda message: self._tell(StepEvent("retry", step, {"message": message})),
+            )
+        except StoreUnreachable as error:
+            if self.cancel.is_set():
+                raise Cancelled(f"The run was cancelled while it waited: {error}") from error
+            raise
+
+    def _job(self, missing: _Missing) -> Job:
+        """The next attempt; earlier runs may have made some."""
+        step, session, store = missing.step, self.session, self.engine.store
+        return make_job(
+            step,
+            missing.parts,
+            self._contents(step),
+            bundle=store.add_bytes(session.keys.bundle(step.script)),
+            generation=missing.generation,
+            attempt=max(store.attempts(missing.parts.digest, missing.generation), default=0) + 1,
+            reason=missing.reason,
+            machine=session.graph.machine(step.stage),
+            provenance={**self._provenance(), **self.engine.provenance},
+        )
+
+    def _provenance(self) -> dict[str, Any]:
+        session = self.session
+        options = session.options.to_dict()
+        return {
+            "run": session.run,
+            "partition": session.partition,
+            "config": vars(session.config_blob),
+            **({"options": options} if options else {}),
+        }
+
+    def _contents(self, step: Step) -> dict[Output | RepoFile, Blob]:
+        """The contents of all that a step reads; files of the repository are put into the store."""
+        inputs, keys, store = self.session.inputs(step), self.session.keys, self.engine.store
+        return {
+            handle: store.add_bytes(keys.repo_bytes(handle))
+            if isinstance(handle, RepoFile)
+            else inputs[handle]
+            for handles in step.inputs.values()
+            for _, handle in placed(handles)
+        }
+
+    def _event(self, step: Step, event: JobEvent) -> None:
+        self._tell(StepEvent(event.kind, step, event.detail))
+
+    def _tell(self, event: StepEvent) -> None:
+        try:
+            self.listener(event)
+        except Exception:
+            _log.warning("Showing %s of %s failed.", event.kind, event.step.label, exc_info=True)
+
+    def _finished(self, step: Step, outcome: Outcome) -> None:
+        if outcome.kind == "done" and outcome.manifest is not None:
+            self._note(step, outcome.manifest, cached=False)
+        elif outcome.kind == "cancelled":
+            self.waiting[step] = None
+            self._tell(StepEvent("cancelled", step))
+        else:
+            self._failed(step, self._explain(step, outcome))
+
+    def _note(self, step: Step, manifest: Manifest, *, cached: bool) -> None:
+        self.session.set_result(step, manifest, made=not cached)
+        self.results[step] = StepResult(step, manifest, cached)
+        self._tell(StepEvent("cached" if cached else "done", step, {"manifest": manifest}))
+
+    def _failed(self, step: Step, message: str) -> None:
+        self.failures.append(message)
+        self._tell(StepEvent("failed", step, {"message": message}))
+
+    def _explain(self, step: Step, outcome: Outcome) -> str:
+        return "\n".join(
+            [
+                f"The step {step.label} failed: {outcome.message}",
+                *(f"    {line}" for line in outcome.log_tail.splitlines()[-LOG_LINES:]),
+                *self._lost_inputs(step),
+                f"Its whole log: translations logs {self.session.partition} {step.label}",
+            ]
+        )
+
+    def _lost_inputs(self, step: Step) -> list[str]:
+        """What the store has lost of a step's inputs since they were found: the next run looks again."""
+        try:
+            lost = [
+                output
+                for output, blob in self.session.inputs(step).items()
+                if not self.engine.store.has_blob(blob)
+            ]
+        except StoreError:
+            return []  # the store cannot be reached: that is the failure, and it is told already
+        return [
+            f"Its input {output.name}, made by {output.step.label}, is missing from the store or damaged. "
+            f"To have it made again: translations train {self.session.partition}"
+            for output in lost
+        ]
+
+
+def _why(outcome: Outcome) -> str:
+    """An outcome's message with the last error that the script told of, which scripts begin with "error"."""
+    told = [line for line in outcome.log_tail.splitlines() if line.startswith("error")]
+    return "; ".join([outcome.message, *told[-1:]])

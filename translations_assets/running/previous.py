@@ -1,0 +1,148 @@
+"""Results of an earlier run that stand for stages of a new one, whatever their keys (`--previous-run`).
+
+What upstream's `previous-group-ids` did in silence is said step by step: what differs from what this training
+config asks for is named, and what cannot fit is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from translations_assets.errors import TranslationsError
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.step import Step
+from translations_assets.keys.key import KeyMaker, KeyParts
+from translations_assets.records.manifest import Manifest
+from translations_assets.running.plan import missing_outputs
+from translations_assets.running.protocols import Store
+
+Explain = Callable[[Step, KeyParts, Manifest], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Previous:
+    """The results that stand in, and for each step what is overlooked in using them."""
+
+    fixed: Mapping[Step, Manifest]
+    overlooked: tuple[str, ...]
+
+
+def previous_results(
+    graph: Graph,
+    store: Store,
+    keys: KeyMaker,
+    *,
+    run: str,
+    repeat: Collection[str],
+    selected: Collection[str],
+    force: bool,
+    explain: Explain,
+) -> Previous:
+    """The results of an earlier run for all steps but those of the repeated stages.
+
+    `selected` are the stages of the new run: nothing that only other stages read has to be there. `explain`
+    says what differs between a step's key and an artifact. Raises TranslationsError when there is no such
+    run, when no stage is repeated, and, unless `force` is set, when results do not fit: another language
+    pair, another vocabulary, a result or file that is not there. With `force` a step whose result or files
+    are missing is looked up by its key, as without a previous run.
+    """
+    if not repeat:
+        raise TranslationsError(
+            "A previous run's results stand for the stages before a stage to start at: add --start STAGE."
+        )
+    record = store.read_run(run)
+    if record is None:
+        raise TranslationsError(f"The store has no run {run}. To list the runs: translations status")
+    before = [step for step in graph.steps if step.stage not in repeat]
+    found = _results(before, record, store)
+    made = [step for step in graph.steps if step.stage in repeat and step.stage in selected]
+    misfits = [*_other_pair(graph, record), *_other_vocabulary(found), *_missing(before, made, found, store)]
+    if misfits and not force:
+        raise TranslationsError(
+            f"The results of run {run} do not fit:\n"
+            + "\n".join(f"  {misfit}" for misfit in misfits)
+            + "\nTo use them all the same, add --force; else leave out --previous-run."
+        )
+    usable = {step: result for step, result in found.items() if not missing_outputs(result, store)}
+    return Previous(usable, (*misfits, *_differences(before, usable, store, keys, explain)))
+
+
+def _results(steps: list[Step], record: Mapping[str, Any], store: Store) -> dict[Step, Manifest]:
+    """What the run used for each step, by label, where it has all the outputs that the step declares."""
+    uses = record.get("uses", {})
+    found = {}
+    for step in steps:
+        if step.label in uses and (manifest := store.generation(*uses[step.label])):
+            found[step] = manifest
+    return found
+
+
+def _other_pair(graph: Graph, record: Mapping[str, Any]) -> list[str]:
+    ours = [graph.config.experiment.src, graph.config.experiment.trg]
+    theirs = record.get("pair", ours)
+    if theirs == ours:
+        return []
+    return [f"it translates {theirs[0]} to {theirs[1]}, and this training config {ours[0]} to {ours[1]}"]
+
+
+def _other_vocabulary(found: Mapping[Step, Manifest]) -> list[str]:
+    """Models with another vocabulary than the run's own, and a vocabulary made otherwise than asked for."""
+    made = {step: result for step, result in found.items() if step.stage == "train_vocab"}
+    known = {blob.digest for result in made.values() for blob in result.outputs.values()}
+    models = [
+        f"{step.label} has another vocabulary ({name}) than that of the run"
+        for step, result in found.items()
+        for name, blob in result.outputs.items()
+        if known and step not in made and name.endswith(".spm") and blob.digest not in known
+    ]
+    made_otherwise = [
+        f"{step.label}: another vocabulary than this training config asks for ({difference})"
+        for step, result in made.items()
+        for difference in _changed(dict(step.args), result.provenance.get("args", {}))
+    ]
+    return models + made_otherwise
+
+
+def _missing(
+    before: Collection[Step], made: Iterable[Step], found: Mapping[Step, Manifest], store: Store
+) -> list[str]:
+    """Steps that the steps to be made read from, and of which the run has nothing or not all."""
+    needed: dict[Step, set[str]] = {}
+    for step in made:
+        for _, _, output in step.input_outputs():
+            if output.step in before:
+                needed.setdefault(output.step, set()).add(output.name)
+    problems = []
+    for step, names in needed.items():
+        if step not in found:
+            problems.append(f"{step.label}: the run has no result of it")
+            continue
+        absent = (names - set(found[step].outputs)) | set(missing_outputs(found[step], store))
+        if absent:
+            problems.append(f"{step.label}: {', '.join(sorted(absent))} is missing from the store")
+    return problems
+
+
+def _differences(
+    steps: list[Step], fixed: Mapping[Step, Manifest], store: Store, keys: KeyMaker, explain: Explain
+) -> list[str]:
+    """For each step that is taken although its key differs, what differs."""
+    known: dict[Step, Manifest] = dict(fixed)
+    lines = []
+    for step in steps:
+        if any(up not in known for up in step.upstream()):
+            continue
+        parts = keys.parts(step, {o: known[o.step].outputs[o.name] for _, _, o in step.input_outputs()})
+        if step not in known:
+            if manifest := store.latest(parts.digest):
+                known[step] = manifest
+        elif parts.digest != known[step].key:
+            lines.append(f"{step.label}: {'; '.join(explain(step, parts, known[step]))}")
+    return lines
+
+
+def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
+    names = dict.fromkeys([*theirs, *ours])
+    return [name for name in names if ours.get(name) != theirs.get(name)]

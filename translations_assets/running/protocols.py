@@ -1,0 +1,180 @@
+"""What the engine, the plan and the worker ask of a store; the stores know nothing of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
+from translations_assets.running.job import Job, JobEvent, Outcome
+
+
+class Reading(Protocol):
+    """What is read of a store: all that may be asked of one that only others write, see `Store`."""
+
+    @property
+    def url(self) -> str:
+        """What `open_store` opens this store by (`file:///…`)."""
+
+    @property
+    def look_ups(self) -> int:
+        """How many look-ups at once pay off: 1 where one takes no time to speak of."""
+
+    # Blobs
+    def place_blob(self, blob: Blob, target: Path) -> None:
+        """Put the contents at a path, read-only (reflink, else hard link, else copy). Raises DamagedError."""
+
+    def read_blob(self, blob: Blob) -> bytes:
+        """The contents, digest verified. Raises DamagedError when missing or different."""
+
+    def has_blob(self, blob: Blob) -> bool:
+        """Whether the contents are there, with the right size (the digest is not computed)."""
+
+    # Manifests
+    def latest(self, key: str) -> Manifest | None:
+        """The highest generation of a step's manifest, None when the step never finished."""
+
+    def has_damaged(self, key: str) -> bool:
+        """Whether a manifest of the step was damaged and put aside."""
+
+    def generation(self, key: str, number: int) -> Manifest | None:
+        """One generation of a step's manifest."""
+
+    def keys(self) -> Iterator[str]:
+        """Every key that has a manifest."""
+
+    def manifests(self) -> Iterator[Manifest]:
+        """Every whole manifest, each generation of each step, by key."""
+
+    def retired(self) -> Iterator[Manifest]:
+        """Manifests of collected artifacts that something kept was made from; no look-up finds them."""
+
+    def read_retired(self, key: str, number: int) -> Manifest | None:
+        """A retired manifest of a step's generation."""
+
+    # Logs: parts that are written once, in order
+    def read_log(self, key: str, generation: int, attempt: int, part: int = 0) -> Iterator[bytes]:
+        """The parts from number `part` on that are there now."""
+
+    def attempts(self, key: str, generation: int) -> list[int]:
+        """Numbers of the attempts that have a log, ascending."""
+
+    # Checkpoint sets of a resumable step that is not finished
+    def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
+        """Put the newest two whole sets under a folder, as writable copies; their names, oldest first."""
+
+    # Refs: what a partition's stage last was, by space
+    def spaces(self) -> Iterable[str]:
+        """The spaces that have refs."""
+
+    def refs(self, space: str, partition: str, stage: str) -> list[Ref]:
+        """A stage's refs, newest first."""
+
+    def has_refs(self, space: str, partition: str) -> Iterable[str]:
+        """The stages of a partition that have a ref."""
+
+    # Runs and pasted configs
+    def read_run(self, run: str) -> Mapping[str, Any] | None:
+        """What a run stored."""
+
+    def runs(self) -> list[str]:
+        """Ids of the runs, newest first."""
+
+    def configs(self) -> Mapping[str, str]:
+        """Name → text of the stored training configs."""
+
+
+class Store(Reading, Protocol):
+    """Where finished steps live: blobs by SHA-256, manifests by key and generation, refs, logs, checkpoints.
+
+    Nothing is ever replaced: of two writers of the same thing the second finds the first's. All methods raise
+    StoreError (a message for people) when the store cannot be read or written, StoreUnreachable when that may
+    pass.
+    """
+
+    # Blobs
+    def add_blob(self, path: Path) -> Blob:
+        """Store a file's contents durably and return their digest; a contents already there is not copied."""
+
+    def add_bytes(self, data: bytes) -> Blob:
+        """The same for bytes in memory."""
+
+    # Manifests
+    def commit(self, manifest: Manifest) -> Manifest:
+        """Make a step finished: durable, all or nothing. Returns what counts: the first writer's manifest."""
+
+    def quarantine(self, blob: Blob, reason: str) -> None:
+        """Put damaged contents aside, so that nobody uses them."""
+
+    # One owner at a time
+    def lock(
+        self, key: str, generation: int, lost: Callable[[str], None] | None = None
+    ) -> AbstractContextManager[bool]:
+        """Try to become the owner of a step's generation; gives False at once when somebody else is.
+
+        `lost` is called, from any thread and with a reason, when the ownership cannot be kept up: then the
+        owner ends its script at once, and stores nothing more than the result of a script that had ended.
+        """
+
+    def is_owned(self, key: str, generation: int) -> bool:
+        """Whether somebody owns a step's generation now; asking does not keep others from owning it."""
+
+    def disown(self, finished: Collection[tuple[str, int]]) -> None:
+        """Remove what owners of finished steps (key, generation) left who were killed before they could.
+
+        Where nobody else notices their death, that takes some seconds if there is anything.
+        """
+
+    def waiting(self, key: str, generation: int) -> AbstractContextManager[None]:
+        """Be counted among those who want a step's result, until the end of the block or of the process."""
+
+    def waiters(self, key: str, generation: int) -> int:
+        """How many want a step's result now."""
+
+    # Logs: parts that are written once, in order
+    def append_log(self, key: str, generation: int, attempt: int, part: int, data: bytes) -> None:
+        """Store one part (at most 5 s or 1 MB of log)."""
+
+    # Checkpoint sets of a resumable step that is not finished
+    def add_checkpoint(self, key: str, generation: int, name: str, folder: Path) -> None:
+        """Store a set durably (its manifest goes last) and drop all but the newest two."""
+
+    def drop_checkpoints(self, key: str, generation: int) -> None:
+        """Remove the sets of a step that has finished."""
+
+    # Refs: what a partition's stage last was, by space
+    def add_ref(self, ref: Ref) -> None:
+        """Append a ref."""
+
+    # Runs and pasted configs
+    def write_run(self, run: str, value: Mapping[str, Any]) -> None:
+        """Store what a run uses (replaces the run's own earlier state)."""
+
+    def pin(self, run: str, reason: str) -> None:
+        """Keep what a run uses from being collected. Raises StoreError for an unknown or pinned run."""
+
+    def unpin(self, run: str) -> None:
+        """Let what a run uses be collected again. Raises StoreError when the run is not pinned."""
+
+    def pins(self) -> Mapping[str, Pin]:
+        """The pinned runs by id, those that were pinned first first."""
+
+    def add_config(self, name: str, text: str) -> None:
+        """Store a training config under a name, for good; StoreError when the name has another text."""
+
+
+class Runner(Protocol):
+    """Where steps run. Slots (CPU, GPU) are handed out by the runner; `run` waits for them."""
+
+    def run(
+        self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
+    ) -> Outcome:
+        """Run one attempt and wait for its end; safe to call from many threads at once.
+
+        When another process owns the step, waits for that owner's result. When `cancel` is set, returns
+        within 10 s, kind `cancelled`, and ends the script (SIGTERM, then SIGKILL) unless another run waits
+        for the step.
+        """

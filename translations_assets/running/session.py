@@ -1,0 +1,283 @@
+"""A session: what one run knows of one partition's graph, shared by all its assets.
+
+It remembers which result each step has, finds the results of steps that the run does not itself make, and
+writes down what the run uses before it is used, so that nothing is collected as garbage meanwhile.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from translations_assets.config.stage_names import resolve_stage
+from translations_assets.errors import TranslationsError
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.step import Output, Step
+from translations_assets.keys.key import KeyMaker, canonical_json
+from translations_assets.records.manifest import Blob, Manifest, Ref
+from translations_assets.running.options import RunOptions
+from translations_assets.running.patience import RUN_SECONDS, when_reachable
+from translations_assets.running.plan import make_plan, missing_outputs
+from translations_assets.running.protocols import Store
+
+HEARTBEAT_SECONDS = 60.0
+
+_log = logging.getLogger(__name__)
+
+
+class UpstreamMissing(TranslationsError):
+    """A step needs a result that was never made, or is out of date, and no ref stands in for it."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A step's result in this run: the key and generation that count, and the output files' contents."""
+
+    key: str
+    generation: int
+    outputs: Mapping[str, Blob]
+    manifest: Manifest | None = None
+
+
+@dataclass
+class Session:
+    """State of one run over one graph; safe for use by several threads.
+
+    repeat    stages whose steps run although cached, each once a run
+    fixed     results that count for their steps, whatever their keys (`--previous-run`)
+    stages    the stages that the run was asked for, for its record
+    continues earlier runs that this one repeats from failure: what they repeated is not repeated again
+    warnings  what people should know of the results that the run uses
+    """
+
+    run: str
+    partition: str
+    space: str
+    graph: Graph
+    store: Store
+    keys: KeyMaker
+    options: RunOptions = field(default_factory=RunOptions)
+    repeat: Collection[str] = ()
+    fixed: Mapping[Step, Manifest] = field(default_factory=dict)
+    stages: Collection[str] = ()
+    continues: Collection[str] = ()
+    warnings: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._results: dict[Step, Result] = {}
+        self._made: set[str] = set()
+        self._started = time.time()
+        self._lock = threading.RLock()
+        self._ended = threading.Event()
+
+    @cached_property
+    def ref_partitions(self) -> tuple[str, ...]:
+        """The names under which refs that concern the run stand; it writes under the first."""
+        return self.options.ref_partitions(self.partition)
+
+    @property
+    def ref_partition(self) -> str:
+        """The partition that refs are written to: one of its own when the run has overrides."""
+        return self.ref_partitions[0]
+
+    @cached_property
+    def config_blob(self) -> Blob:
+        """The training config with its overrides and defaults, as JSON, in the store."""
+        return self.store.add_bytes(canonical_json(self.graph.config.model_dump(mode="json", by_alias=True)))
+
+    def result(self, step: Step) -> Result | None:
+        """The result that the step has in this run, None while it has none."""
+        return self._results.get(step)
+
+    def set_result(self, step: Step, manifest: Manifest, *, made: bool = False) -> Result:
+        """Note that a step is finished: `made` by this run, or found finished."""
+        result = Result(manifest.key, manifest.generation, manifest.outputs, manifest)
+        with self._lock:
+            self._results[step] = result
+            if made:
+                self._made.add(manifest.key)
+        return result
+
+    def repeats(self, step: Step, manifest: Manifest) -> bool:
+        """Whether a step runs although cached: its stage is to be repeated, and this run has not done so."""
+        done = manifest.key in self._made or manifest.provenance.get("run") in self.continues
+        return step.stage in self.repeat and not done
+
+    def inputs(self, step: Step) -> dict[Output, Blob]:
+        """The contents of a step's inputs; its upstream steps have results."""
+        return {
+            output: self._results[output.step].outputs[output.name] for _, _, output in step.input_outputs()
+        }
+
+    def is_spent(self, step: Step) -> bool:
+        """Whether nobody needs a step's files: all that is made from them is whole."""
+        return self._spent.get(step, False)
+
+    @cached_property
+    def _spent(self) -> dict[Step, bool]:
+        plan = make_plan(
+            self.graph.steps,
+            self.keys,
+            self.store,
+            self.repeat,
+            self.fixed,
+            partitions=self.ref_partitions,
+        )
+        return {planned.step: planned.status == "cached" for planned in plan.steps}
+
+    def write_down(self) -> None:
+        """Store which results the run uses, key by key."""
+        with self._lock:
+            self.store.write_run(self.run, self._record())
+
+    def _record(self) -> dict[str, Any]:
+        experiment = self.graph.config.experiment
+        used: dict[Step, Manifest | Result] = {**self.fixed, **self._results}
+        return {
+            "run": self.run,
+            "partition": self.partition,
+            "space": self.space,
+            "pair": [experiment.src, experiment.trg],
+            "config": self.graph.config.digest,
+            "options": self.options.to_dict(),
+            "stages": list(self.stages),
+            "started": self._started,
+            "heartbeat": time.time(),
+            **({"ended": time.time()} if self._ended.is_set() else {}),
+            "uses": {step.label: [result.key, result.generation] for step, result in used.items()},
+        }
+
+    def keep_alive(self) -> None:
+        """Write the run down now and each minute until `end`, so that what it uses is not collected."""
+        self.write_down()
+        threading.Thread(target=self._beat, name=f"heartbeat of {self.run}", daemon=True).start()
+
+    def _beat(self) -> None:
+        while not self._ended.wait(HEARTBEAT_SECONDS):
+            try:
+                self.write_down()
+            except TranslationsError as error:  # the next beat may reach the store again
+                _log.warning("the run's record cannot be renewed: %s", error)
+
+    def end(self) -> None:
+        """Write down that the run has ended; a store that cannot be reached then costs no finished run."""
+        with self._lock:
+            if self._ended.is_set():
+                return
+            self._ended.set()
+            try:
+                self.write_down()
+                self.store.disown([(result.key, result.generation) for result in self._results.values()])
+            except TranslationsError as error:
+                _log.warning("the run's end cannot be written down: %s", error)
+
+    def need(self, steps: Collection[Step]) -> None:
+        """Find results for steps that this run does not make: by key, else by the partition's ref.
+
+        Raises UpstreamMissing with the command that makes what is missing.
+        """
+        with self._lock:
+            wanted = [step for step in steps if step not in self._results]
+            stages = dict.fromkeys(step.stage for step in wanted)
+            for stage in stages:
+                self._need_stage(stage, [step for step in wanted if step.stage == stage])
+
+    def _need_stage(self, stage: str, steps: list[Step]) -> None:
+        missing = [step for step in steps if not self._by_key(step)]
+        if not missing:
+            return
+        refs = self._refs(stage)
+        if not refs:
+            raise UpstreamMissing(
+                f"{missing[0].label} is out of date or was never made, and {stage} is not part of this run. "
+                f"Make it first: translations train {self.partition} --target {stage}"
+            )
+        self._use_ref(refs[0], steps)
+        self.warnings.append(
+            f"{stage} is out of date ({', '.join(step.label for step in missing[:3])}): "
+            f"using what run {refs[0].run} made. To renew it: "
+            f"translations train {self.partition} --target {stage}"
+        )
+
+    def _refs(self, stage: str) -> list[Ref]:
+        """What the stage last was, newest first; with overrides, before what it was without."""
+        return [ref for name in self.ref_partitions for ref in self.store.refs(self.space, name, stage)]
+
+    def _by_key(self, step: Step) -> bool:
+        """Note a step's result when it is given, or the store has it whole; whether it has."""
+        if step in self.fixed:
+            self.set_result(step, self.fixed[step])
+            return True
+        manifest = self._look_up(step, {})
+        if manifest is None or missing_outputs(manifest, self.store):
+            return False
+        self.set_result(step, manifest)
+        return True
+
+    def _look_up(self, step: Step, seen: dict[Step, Mapping[str, Blob] | None]) -> Manifest | None:
+        """A step's manifest by its key. Of the steps before it the digests are enough: they may be lost."""
+        inputs = {}
+        for _, _, output in step.input_outputs():
+            contents = self._contents(output.step, seen)
+            if contents is None:
+                return None
+            inputs[output] = contents[output.name]
+        return self.store.latest(self.keys.parts(step, inputs).digest)
+
+    def _contents(self, step: Step, seen: dict[Step, Mapping[str, Blob] | None]) -> Mapping[str, Blob] | None:
+        if step in self._results:
+            return self._results[step].outputs
+        if step not in seen:
+            manifest = self.fixed.get(step) or self._look_up(step, seen)
+            seen[step] = manifest.outputs if manifest else None
+        return seen[step]
+
+    def _use_ref(self, ref: Ref, steps: list[Step]) -> None:
+        self._results.update({step: self._from_ref(ref, step) for step in steps})
+
+    def _from_ref(self, ref: Ref, step: Step) -> Result:
+        outputs = ref.outputs.get(step.label, {})
+        lacking = [
+            name for name in step.outputs if name not in outputs or not self.store.has_blob(outputs[name])
+        ]
+        if lacking:
+            raise UpstreamMissing(
+                f"{step.label} is out of date, and what run {ref.run} made of it has no "
+                f"{', '.join(lacking)}. Make it again: "
+                f"translations train {self.partition} --target {step.stage}"
+            )
+        return Result(*ref.steps[step.label], outputs)
+
+    def publish(self, stage: str) -> None:
+        """Append a ref for a stage whose steps all have results, unless its newest ref says the same."""
+        when_reachable(lambda: self._publish(stage), RUN_SECONDS, self._ended.wait, _log.warning)
+
+    def _publish(self, stage: str) -> None:
+        steps = self.graph.stages[stage]
+        results = {step.label: self._results[step] for step in steps}
+        used = {label: (result.key, result.generation) for label, result in results.items()}
+        newest = self.store.refs(self.space, self.ref_partition, stage)[:1]
+        if newest and newest[0].steps == used:
+            return
+        self.store.add_ref(
+            Ref(
+                space=self.space,
+                partition=self.ref_partition,
+                stage=stage,
+                run=self.run,
+                time=time.time(),
+                config_digest=self.graph.config.digest,
+                steps=used,
+                outputs={label: result.outputs for label, result in results.items()},
+            )
+        )
+
+
+def repeated_stages(graph: Graph, start: str) -> list[str]:
+    """The stages that `start` repeats: those of that name and all downstream of them; none for ""."""
+    return graph.downstream_stages(resolve_stage(start)) if start else []

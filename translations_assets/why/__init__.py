@@ -1,0 +1,1 @@
+"""What changed since a result was made, and where it came from."""

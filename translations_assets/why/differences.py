@@ -1,0 +1,188 @@
+"""Differences between the parts of two keys, as lines for people."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from translations_assets.graph.step import Output, RepoFile, Step, placed
+
+LONGEST_VALUE = 60  # characters of a value that are shown
+DIGITS = 8  # of a digest: enough to tell two apart
+
+KeyPath: TypeAlias = "tuple[str, ...]"
+
+
+class _Absent:
+    """Stands for a value that is not there."""
+
+    def __repr__(self) -> str:
+        return "not set"
+
+
+ABSENT = _Absent()
+
+
+class Change(NamedTuple):
+    """A value that differs; ABSENT where there is none."""
+
+    path: KeyPath
+    old: Any
+    new: Any
+
+    def lines(self) -> Iterator[str]:
+        """`a.b: 15 → 20`; of lists what was added and removed."""
+        name = ".".join(self.path)
+        if isinstance(self.old, list) and isinstance(self.new, list):
+            yield from (f"{name}: {change}" for change in _list_changes(self.old, self.new))
+        else:
+            yield f"{name}: {short(self.old)} → {short(self.new)}"
+
+
+def short(value: Any) -> str:
+    """A value for people, cut when it is long."""
+    text = value if isinstance(value, str) else repr(value) if value is ABSENT else _json(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _list_changes(old: list[Any], new: list[Any]) -> Iterator[str]:
+    before, after = Counter(map(_json, old)), Counter(map(_json, new))
+    changes = [(item, "added") for item in (after - before)] + [
+        (item, "removed") for item in (before - after)
+    ]
+    if not changes:
+        yield "order changed"
+    for item, word in changes:
+        yield f"{short(json.loads(item))} {word}"
+
+
+def changes(old: Any, new: Any, path: KeyPath = ()) -> Iterator[Change]:
+    """What differs between two values of mappings, lists and scalars; lists are compared as a whole."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for name in dict.fromkeys([*old, *new]):
+            yield from changes(old.get(name, ABSENT), new.get(name, ABSENT), (*path, str(name)))
+    elif old is ABSENT or new is ABSENT or _json(old) != _json(new):
+        yield Change(path, old, new)
+
+
+def settings(parts: Mapping[str, Any]) -> dict[KeyPath, Any]:
+    """What a step's config decides of the parts of its key: all but code, contents and versions.
+
+    A JSON object among the arguments, such as Marian's options, is taken apart.
+    """
+    found: dict[KeyPath, Any] = {("script",): parts["script"]}
+    for name, value in parts["args"].items():
+        values = _object(value)
+        if values is None:
+            found["argument", name] = list(value) if isinstance(value, tuple) else value
+        else:
+            found.update({("argument", name, key): inner for key, inner in values.items()})
+    found.update({("input", path): True for path in parts["inputs"]})
+    found.update({("output", name): True for name in parts["outputs"]})
+    found.update({("environment", name): value for name, value in parts["env"].items()})
+    return found
+
+
+def settings_of(step: Step) -> dict[KeyPath, Any]:
+    """The same of a step whose inputs need not be known."""
+    inputs = handles(step)
+    parts = {
+        "script": step.script,
+        "args": step.args,
+        "inputs": inputs,
+        "outputs": step.outputs,
+        "env": step.env,
+    }
+    return settings(parts)
+
+
+def handles(step: Step) -> dict[str, Output | RepoFile]:
+    """KeyPath → handle of all that a step reads; the paths are those among the parts of its key."""
+    return {
+        f"{name}/{path}": handle for name, inputs in step.inputs.items() for path, handle in placed(inputs)
+    }
+
+
+def _object(value: Any) -> dict[str, Any] | None:
+    if isinstance(value, str) and value.startswith("{"):
+        try:
+            parsed = json.loads(value)
+        except ValueError:
+            return None
+        return parsed if isinstance(parsed, dict) else None
+    return None
+
+
+def setting_lines(
+    old: Mapping[KeyPath, Any], new: Mapping[KeyPath, Any], explained: Iterable[KeyPath]
+) -> Iterator[str]:
+    """Arguments, outputs and environment variables that differ; what is explained already is left out."""
+    done = set(explained)
+    for path in dict.fromkeys([*old, *new]):
+        before, after = old.get(path, ABSENT), new.get(path, ABSENT)
+        if path in done or before == after:
+            continue
+        kind, *names = path
+        if kind == "argument":
+            option = " ".join(["--" + names[0].replace("_", "-"), *names[1:]])
+            yield f"argument {option}: {short(before)} → {short(after)}"
+        elif kind == "environment":
+            yield f"environment variable {names[0]}: {short(before)} → {short(after)}"
+        elif kind == "output":
+            yield f"output {names[0]} {'added' if before is ABSENT else 'removed'}"
+        elif kind == "script":
+            yield f"script {before} → {after}"
+
+
+def version_lines(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """Libraries and Python versions that differ."""
+    for change in changes(old["libraries"], new["libraries"]):
+        (name,) = change.path
+        if change.old is ABSENT or change.new is ABSENT:
+            yield f"library {name} {change.new} added" if change.old is ABSENT else f"library {name} removed"
+        else:
+            yield f"library {name} {change.old} → {change.new}"
+    if old["python"] != new["python"]:
+        yield f"python {old['python']} → {new['python']}"
+
+
+class InputChange(NamedTuple):
+    """A file that differs; an empty digest where there is none."""
+
+    path: str
+    old: str
+    new: str
+
+    @property
+    def is_change(self) -> bool:
+        """Whether there are contents on both sides."""
+        return bool(self.old and self.new)
+
+
+def input_changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[InputChange]:
+    """Inputs whose contents differ, by path; a new digest that is empty is not known, and not compared.
+
+    Contents that only stand at another place of a list are left out; a list of which nothing else differs is
+    told by its option's name, without digests.
+    """
+    for option in dict.fromkeys(path.partition("/")[0] for path in [*old, *new]):
+        paths = [path for path in dict.fromkeys([*new, *old]) if path.partition("/")[0] == option]
+        pairs = [InputChange(path, old.get(path, ""), new.get(path, "")) for path in paths]
+        differing = [pair for pair in pairs if pair.old != pair.new and new.get(pair.path) != ""]
+        before, after = (Counter(pair[side] for pair in differing) for side in (1, 2))
+        rest = [
+            InputChange(
+                pair.path, pair.old * (pair.old in before - after), pair.new * (pair.new in after - before)
+            )
+            for pair in differing
+        ]
+        left = [pair for pair in rest if pair.old or pair.new]
+        if differing and not left:
+            yield InputChange(option, "", "")
+        yield from left

@@ -1,0 +1,207 @@
+"""Why a step runs: what differs between the parts of its key and the nearest earlier artifact.
+
+The same reasons stand in `translations explain` and `plan`, in manifests, and in the UI.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from translations_assets.errors import StoreError
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.step import Output, RepoFile, Step
+from translations_assets.keys.key import KeyMaker, KeyParts
+from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.running.history import History
+from translations_assets.running.plan import Plan
+from translations_assets.why.config_changes import ConfigChanges, Rebuild
+from translations_assets.why.differences import (
+    DIGITS,
+    Change,
+    InputChange,
+    KeyPath,
+    changes,
+    handles,
+    input_changes,
+    setting_lines,
+    settings,
+    short,
+    version_lines,
+)
+from translations_assets.why.earlier_code import EarlierCode
+
+CANDIDATES = 20  # earlier artifacts that a step is compared with
+COMPARED = 4000  # of all steps together, when many are explained
+SHORT = 5  # lines of a short explanation
+NO_EARLIER = "no earlier artifact"
+OTHER_FORM = "keys have another form"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The nearest earlier artifact of a step, None when there is none, and what differs from it."""
+
+    earlier: Manifest | None
+    differences: tuple[str, ...]
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The differences, the first few of many."""
+        if self.earlier is None:
+            return (NO_EARLIER,)
+        more = len(self.differences) - SHORT
+        rest = (f"and {more} more differences",) if more > 1 else self.differences[SHORT:]
+        return (*self.differences[:SHORT], *rest)
+
+
+class Explainer:
+    """Explains steps of one graph; remembers what it read. Safe for use by several threads.
+
+    rebuild  the graph of another training config
+    """
+
+    def __init__(self, graph: Graph, keys: KeyMaker, history: History, rebuild: Rebuild) -> None:
+        self._graph, self._keys, self._history, self._rebuild = graph, keys, history, rebuild
+        self._code = EarlierCode(history.store, keys)
+        self._configs: dict[str, ConfigChanges | None] = {}
+        self._now: dict[str, Any] | None = None
+        self._files: dict[tuple[str, str], list[str]] = {}
+        self._lock = threading.RLock()
+
+    def explain(self, step: Step, parts: KeyParts, most: int = CANDIDATES) -> Explanation:
+        """What differs between a step's key, as far as it is known, and its nearest earlier artifact.
+
+        That is the one with the fewest differences among the likeliest `most`; of several the newest.
+        """
+        with self._lock:
+            values = parts.to_dict()
+            found = self._history.earlier(step, parts.digest, most)
+            if not found:
+                return Explanation(None, ())
+            nearest = min(found, key=lambda other: (_distance(other.provenance, values), -other.ended))
+            return self.compared(step, parts, nearest)
+
+    def compared(self, step: Step, parts: KeyParts, earlier: Manifest) -> Explanation:
+        """What differs between a step's key, as far as it is known, and an artifact."""
+        if "code" not in earlier.provenance:
+            return Explanation(earlier, (OTHER_FORM,))
+        with self._lock:
+            return Explanation(earlier, tuple(self._lines(step, earlier, parts.to_dict())))
+
+    def explained(self, plan: Plan) -> Plan:
+        """The plan with the reasons of the steps that run because nothing has their key."""
+        made = plan.results()
+        new = [planned for planned in plan.steps if planned.status == "run" and not planned.manifest]
+        known = {one.step: known_parts(self._keys, one.step, made) for one in new if one.key}
+        most = max(1, min(CANDIDATES, COMPARED // max(1, len(known))))
+        return plan.with_reasons(
+            {step: self.explain(step, parts, most).reasons for step, parts in known.items()}
+        )
+
+    def _lines(self, step: Step, earlier: Manifest, new: Mapping[str, Any]) -> Iterator[str]:
+        old = earlier.provenance
+        before, after = settings(old), settings(new)
+        keys, explained = self._responsible(earlier, before, after)
+        lines = [line for change in keys for line in change.lines()]
+        lines += setting_lines(before, after, explained)
+        if old["code"] != new["code"] and old["script"] == new["script"]:
+            lines += self._code.changes(step.script, earlier)
+        options = {_option(path[1]) for path in explained if path[0] == "input"}  # whose files are others
+        inputs = input_changes(old["inputs"], new["inputs"])
+        seen = [change for change in inputs if change.is_change or _option(change.path) not in options]
+        files = handles(step)
+        lines += (line for change in seen for line in self._file_lines(change, files, old))
+        lines += version_lines(old, new)
+        lines += _input_lines(seen, files)
+        if not lines and all(new["inputs"].values()):
+            lines = [OTHER_FORM]
+        yield from lines
+
+    def _responsible(
+        self, earlier: Manifest, before: Mapping[KeyPath, Any], after: Mapping[KeyPath, Any]
+    ) -> tuple[list[Change], set[KeyPath]]:
+        blob = earlier.provenance.get("config")
+        if before == after or blob is None:
+            return [], set()
+        if blob["digest"] not in self._configs:
+            self._configs[blob["digest"]] = self._config_changes(Blob.from_dict(blob))
+        changed = self._configs[blob["digest"]]
+        return changed.responsible(earlier.label, before, after) if changed else ([], set())
+
+    def _config_changes(self, blob: Blob) -> ConfigChanges | None:
+        try:
+            earlier = json.loads(self._history.store.read_blob(blob))
+        except StoreError:
+            return None  # it was collected as garbage, or damaged: the arguments tell
+        if self._now is None:
+            self._now = self._graph.config.model_dump(mode="json", by_alias=True)
+        return ConfigChanges(earlier, self._now, self._rebuild)
+
+    def _file_lines(
+        self, change: InputChange, files: Mapping[str, Output | RepoFile], old: Mapping[str, Any]
+    ) -> list[str]:
+        """What changed in a file of the repository."""
+        handle = files.get(change.path)
+        if not isinstance(handle, RepoFile) or not change.is_change:
+            return []
+        if (handle.path, change.old) not in self._files:
+            blob = old.get("files", {}).get(change.path)
+            lines = self._file_changes(handle, Blob.from_dict(blob)) if blob else []
+            self._files[handle.path, change.old] = lines or [f"{handle.path}: changed"]
+        return self._files[handle.path, change.old]
+
+    def _file_changes(self, file: RepoFile, blob: Blob) -> list[str]:
+        if not file.path.endswith((".yml", ".yaml", ".json")):
+            return []
+        import yaml
+
+        try:
+            old, new = self._history.store.read_blob(blob), self._keys.repo_bytes(file)
+            found = changes(*(yaml.safe_load(text) for text in (old, new)))
+        except (StoreError, yaml.YAMLError):
+            return []
+        return [f"{file.path}: {line}" for change in found for line in change.lines()]
+
+
+def known_parts(keys: KeyMaker, step: Step, made: Mapping[Step, Manifest]) -> KeyParts:
+    """The parts of a step's key, given the results of the steps before it that are known."""
+    known = {
+        output: made[output.step].outputs[output.name]
+        for _, _, output in step.input_outputs()
+        if output.step in made
+    }
+    return keys.known_parts(step, known)
+
+
+def _option(path: str) -> str:
+    return path.partition("/")[0]
+
+
+def _distance(old: Mapping[str, Any], new: Mapping[str, Any]) -> int:
+    """In how many of its parts a key differs."""
+    before, after = settings(old), settings(new)
+    differing = [path for path in {*before, *after} if before.get(path) != after.get(path)]
+    lines = [*input_changes(old["inputs"], new["inputs"]), *version_lines(old, new)]
+    return len(differing) + len(lines) + int(old["code"] != new["code"])
+
+
+def _input_lines(found: list[InputChange], files: Mapping[str, Output | RepoFile]) -> Iterator[str]:
+    """What changed of the inputs, files of the repository with known contents on both sides left out."""
+    for change in found:
+        handle = files.get(change.path)
+        if isinstance(handle, RepoFile) and change.is_change:
+            continue
+        by = f" by {handle.step.label}" if isinstance(handle, Output) else ""
+        if change.is_change:
+            name = handle.name if handle else change.path
+            yield f"input {name}: made anew{by} ({change.old[:DIGITS]} → {change.new[:DIGITS]})"
+        elif change.new:
+            yield f"input {short(change.path)} added{', made' + by if by else ''}"
+        elif change.old:
+            yield f"input {short(change.path)} removed"
+        else:
+            yield f"input {change.path}: the same files in another order"
