@@ -75,7 +75,7 @@ def test_gc_is_dry_and_tells_by_stage(command: Command, root: Path) -> None:
     """All results have ended in 1970; what refs name is kept unless none are."""
     kept = command("cache", "gc", "--keep-days", "0", "--grace-days", "0")
     assert kept.code == 0, kept.err
-    assert "Would free 0 B of 0 artifacts" in kept.out
+    assert "Would free 0 bytes of 0 artifacts" in kept.out
     end_runs()
     options = ("cache", "gc", "--keep-days", "0", "--keep-refs", "0", "--grace-days", "0")
     dry = json.loads(command(*options, "--json").out)

@@ -103,8 +103,8 @@ def test_what_does_not_exist_is_a_problem(
     assert said.code == 1
     assert said.out.splitlines() == [
         "    1.2 MB  opus_ParaCrawl/v9",
-        "      12 B  flores_dev",
-        "      12 B  flores_devtest",
+        "  12 bytes  flores_dev",
+        "  12 bytes  flores_devtest",
     ]
     assert said.err.startswith(f"error: {old}:13: datasets.mono-src[0]: there is no file file://")
     old.write_text(SMALL, encoding="utf-8")

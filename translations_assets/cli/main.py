@@ -8,18 +8,10 @@ import typer
 
 from translations_assets.cli import (
     artifacts,
-    cache_accept,
-    cache_gc,
-    cache_pin,
-    cache_pins,
-    cache_unpin,
-    cache_verify,
+    cache,
     cancel,
     checks,
-    config_check,
-    config_generate,
-    config_migrate,
-    config_schema,
+    config,
     explain,
     find_corpus,
     graph,
@@ -48,15 +40,8 @@ RESULTS = (artifacts, results, checks, translate)
 for module in (*RUNS, *RESULTS, find_corpus):
     app.command(module.__name__.rpartition(".")[2].replace("_", "-"))(module.command)
 
-cache = typer.Typer(no_args_is_help=True, help="What the store keeps, and what counts as made.")
-for module in (cache_verify, cache_gc, cache_pin, cache_unpin, cache_pins, cache_accept):
-    cache.command(module.__name__.rpartition(".cache_")[2])(module.command)
-app.add_typer(cache, name="cache")
-
-config = typer.Typer(no_args_is_help=True, help="Training configs: check, generate, rewrite, describe.")
-for module in (config_check, config_generate, config_migrate, config_schema):
-    config.command(module.__name__.rpartition(".config_")[2])(module.command)
-app.add_typer(config, name="config")
+for noun in (cache, config):
+    app.add_typer(noun.app, name=noun.__name__.rpartition(".")[2])
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
 import yaml
+from rich.filesize import decimal
 
 from translations_assets.config.schema import MonoLimits
 from translations_assets.generate.choose import CATEGORIES, Choice, Chosen
@@ -140,19 +141,11 @@ def _size_and_licence(found: Found) -> str:
 
 def size_text(found: Found) -> str:
     """How large a dataset is: `35,000 sentences`, `~35,000 sentences (4.0 MB)`, or in other words."""
-    size = f"({bytes_text(found.bytes)})" if found.bytes and (found.estimated or found.extent) else ""
+    size = f"({decimal(found.bytes)})" if found.bytes and (found.estimated or found.extent) else ""
     if found.sentences is None:
         return " ".join(filter(None, (found.extent, size)))
     about = "~" if found.estimated else ""
     return " ".join(filter(None, (f"{about}{_number(found.sentences, 'sentence')}", size)))
-
-
-def bytes_text(size: int) -> str:
-    """`12 B`, `1.5 kB`, `120 MB`."""
-    number, units = float(size), ["B", "kB", "MB", "GB", "TB"]
-    while number >= 1000 and len(units) > 1:
-        number, units = number / 1000, units[1:]
-    return f"{number:.1f} {units[0]}" if units[0] != "B" and number < 100 else f"{number:.0f} {units[0]}"
 
 
 def _number(count: int, noun: str) -> str:

@@ -1,0 +1,220 @@
+"""`translations config`: check, generate, rewrite and describe training configs."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.filesize import decimal
+
+from translations_assets.cli.common import Json, print_json
+from translations_assets.config.datasets import CATEGORIES, listed
+from translations_assets.config.errors import ConfigError, Problem
+from translations_assets.config.json_schema import json_schema
+from translations_assets.config.load import read_text, read_values
+from translations_assets.config.migrate import migrated
+from translations_assets.project import Project
+from translations_assets.settings import config_folders, mirror
+
+if TYPE_CHECKING:
+    from translations_assets.config.online import Looked
+    from translations_assets.generate.config import Generated
+
+app = typer.Typer(no_args_is_help=True, help="Training configs: check, generate, rewrite, describe.")
+
+Language = Annotated[str, typer.Argument(help="A language's code, such as `en`, `lt`, `zh_hant`.")]
+
+
+@app.command()
+def check(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Paths of YAML files, or names of training configs."),
+    ],
+    online: Annotated[
+        bool, typer.Option("--online", help="Look up whether datasets and models exist, and their sizes.")
+    ] = False,
+    names: Annotated[
+        bool, typer.Option("--names", help="Print the names of datasets, for thresholds and weights.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Print all problems of training configs, each with file and line, and notes; exit 1 if there is any.
+
+    Keys of earlier years are read as today's, with a note for each; `translations config migrate` rewrites
+    them.
+    """
+    project = Project()
+    checked = [_check(project, file, online) for file in files]
+    if json:
+        print_json([_as_json(file, *found) for file, found in zip(files, checked, strict=True)])
+    else:
+        for file, found in zip(files, checked, strict=True):
+            _print(file, *found)
+            if names:
+                _print_names(project, file)
+    if any(problems for problems, _, _ in checked):
+        raise typer.Exit(1)
+
+
+@app.command()
+def generate(
+    src: Language,
+    trg: Language,
+    name: Annotated[str, typer.Option(help="The experiment's name; part of the file's name.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(help="The file to write; SRC-TRG.NAME.yml in the folder of configs by default."),
+    ] = None,
+) -> None:
+    """Search for datasets of a language pair and write a training config with them.
+
+    OPUS, mtdata, sacreBLEU, Hugging Face, HPLT and the News Crawl are asked.
+    Comments in the file tell sizes and licences, and which datasets are left
+    out and why. Read it before training.
+
+    When a source cannot be reached, the config is made of what the others have,
+    the file and standard error name what is missing, and the exit code is 1.
+    """
+    from translations_assets.generate.config import check_name, pair_of
+    from translations_assets.generate.config import generate as generate_config
+
+    query = pair_of(src, trg, mirror())
+    check_name(name, query)
+    path = output or config_folders()[0] / f"{src}-{trg}.{name}.yml"
+    if not path.parent.is_dir():
+        raise ConfigError.of(
+            "there is no such folder; make it, or give another file as --output", str(path.parent)
+        )
+    generated = generate_config(name, query)
+    _write(path, generated.text)
+    _print_generated(path, generated)
+    if generated.problems:
+        raise typer.Exit(1)
+
+
+@app.command()
+def migrate(
+    file: Annotated[Path, typer.Argument(help="The YAML file of a training config.")],
+    write: Annotated[bool, typer.Option("--write", help="Rewrite the file.")] = False,
+) -> None:
+    """Print a training config in today's form, comments and order kept, and a note for each changed key."""
+    text, notes = migrated(read_text(file), str(file))
+    for note in notes:
+        typer.echo(f"note: {note}", err=True)
+    if not write:
+        typer.echo(text, nl=False)
+    elif notes:
+        _replace(file, text)
+        typer.echo(f"{file}: rewritten")
+    else:
+        typer.echo(f"{file}: is in today's form already")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of training configs, by which an editor completes and checks them.
+
+    Save it beside the configs, and begin a config with `# yaml-language-server: $schema=schema.json`.
+    """
+    print_json(json_schema())
+
+
+def _check(project: Project, file: str, online: bool) -> tuple[list[Problem], list[Problem], list[Looked]]:
+    """The problems of a config, the notes on it, and what was looked up."""
+    try:
+        text, place = project.config_text(file)
+        source = str(place)
+        notes = project.notes(file)
+    except ConfigError as error:
+        return error.problems, [], []
+    problems: list[Problem] = []
+    try:
+        project.parse(text, source)
+    except ConfigError as error:
+        problems = error.problems
+    found: list[Looked] = []
+    if online:
+        from translations_assets.config.online import look_up
+
+        document = read_values(text, source)
+        found = look_up(document.value, mirror())
+        for looked in found:
+            if looked.answer.problem:
+                document.add(looked.path, looked.answer.problem)
+        problems = sorted([*problems, *document.problems], key=lambda problem: problem.line or 0)
+    return problems, notes, found
+
+
+def _print(file: str, problems: list[Problem], notes: list[Problem], found: list[Looked]) -> None:
+    for note in notes:
+        typer.echo(f"note: {note}")
+    for looked in found:
+        if not looked.answer.problem:
+            size = "unknown" if looked.answer.size is None else decimal(looked.answer.size)
+            typer.echo(f"{size:>10}  {looked.name}")
+    for problem in problems:
+        typer.echo(f"error: {problem}", err=True)
+    if problems:
+        typer.echo(f"{file}: {len(problems)} {'problem' if len(problems) == 1 else 'problems'}", err=True)
+    else:
+        typer.echo(f"{file}: no problems")
+
+
+def _print_names(project: Project, file: str) -> None:
+    """A line for each dataset that can be read: where it stands, its name, its key."""
+    try:
+        text, place = project.config_text(file)
+        values = read_values(text, str(place)).value
+    except ConfigError:
+        return  # told of already
+    for category in CATEGORIES:
+        for _, dataset in listed(values, category):
+            typer.echo(f"{category:9} {dataset.short_name}  {dataset.key}")
+
+
+def _as_json(file: str, problems: list[Problem], notes: list[Problem], found: list[Looked]) -> dict[str, Any]:
+    return {
+        "file": file,
+        "problems": list(map(asdict, problems)),
+        "notes": list(map(asdict, notes)),
+        "datasets": [{"name": looked.name, **asdict(looked.answer)} for looked in found],
+    }
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all; one with other content is somebody's work and stays."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.link(part, path)
+    except FileExistsError:
+        if path.read_bytes() != text.encode():
+            message = "exists, and would have changed; remove it, or give another file as --output"
+            raise ConfigError.of(message, str(path)) from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _print_generated(path: Path, generated: Generated) -> None:
+    counts = ", ".join(f"{len(keys)} {category}" for category, keys in generated.choice.chosen.items())
+    typer.echo(f"{path}: {counts}; {len(generated.choice.skipped)} left out")
+    for problem in generated.problems:
+        typer.echo(f"warning: {problem.importer}: {problem.message}", err=True)
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write a file's new text under another name first, so that a full disk leaves the old one."""
+    target = file.resolve()  # what a link points to
+    new = target.with_name(f".{target.name}.new")
+    try:
+        new.write_text(text, encoding="utf-8", newline="")
+        os.chmod(new, target.stat().st_mode)
+        new.replace(target)
+    except OSError as error:
+        raise ConfigError.of(f"cannot be written: {error.strerror}", str(file)) from error
+    finally:
+        new.unlink(missing_ok=True)
