@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,7 +12,7 @@ import typer
 from translations_assets.config.errors import ConfigError
 from translations_assets.errors import GraphError
 from translations_assets.project import Project
-from translations_assets.running.options import RunOptions
+from translations_assets.running.options import OPTIONS, Option, RunOptions
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -31,25 +33,13 @@ Target = Annotated[
     str | None,
     typer.Option(help="The last stage to make; the config's target-stage, else everything, by default."),
 ]
-Start = Annotated[
-    str | None, typer.Option(help="Repeat this stage and all that is made from it, although cached.")
-]
-Previous = Annotated[
-    str | None,
-    typer.Option(
-        "--previous-run", metavar="RUN", help="Take this run's results for the stages before --start."
-    ),
-]
-Force = Annotated[
-    bool, typer.Option("--force", help="Use results of the previous run although they do not fit.")
-]
-Repair = Annotated[bool, typer.Option("--repair", help="Make lost results again.")]
-Set = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Override a key of the training config; may be repeated."
-    ),
-]
+
+
+def _asked_by(option: Option) -> Any:
+    return typer.Option(option.flag, metavar=option.metavar, help=option.help)
+
+
+Set = Annotated[list[str] | None, _asked_by(OPTIONS["overrides"])]
 WIDE = 10_000
 MOST_NOTES = 3
 LOOKING = "looking"  # the id of sessions that only look things up
@@ -73,15 +63,34 @@ def plan_of(
     return project.plan(partition, graph, steps, options or RunOptions(), fixed)
 
 
-def options_of(
-    start: str | None,
-    previous_run: str | None,
-    force: bool,
-    repair: bool,
-    overrides: Sequence[str] | None,
-) -> RunOptions:
-    """What the options of the command line ask of a run."""
-    return RunOptions(start or "", previous_run or "", force, repair, overrides_of(overrides or ()))
+def asks(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of a run, in place of its parameter `options`, which gets them together."""
+
+    @wraps(command)
+    def asked(**given: Any) -> None:
+        values = {name: given.pop(name) for name in OPTIONS}
+        values = {name: _value(value) for name, value in values.items() if value}
+        command(**given, options=RunOptions(**values))
+
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        parameters += map(_parameter, OPTIONS.values()) if parameter.name == "options" else [parameter]
+    asked.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    asked.__annotations__ = {}  # those of the signature count
+    return asked
+
+
+def _parameter(option: Option) -> inspect.Parameter:
+    kind: Any = {str: str | None, bool: bool, dict: list[str] | None}[type(option.default)]
+    default = option.default if kind is bool else None
+    annotation = Annotated[kind, _asked_by(option)]
+    return inspect.Parameter(
+        option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+def _value(given: Any) -> Any:
+    return overrides_of(given) if isinstance(given, list) else given
 
 
 def overrides_of(settings: Sequence[str]) -> dict[str, Any]:

@@ -7,21 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.cli.common import (
-    Force,
     Json,
     Partition,
-    Previous,
-    Repair,
-    Set,
-    Start,
     Target,
-    options_of,
+    asks,
     plan_of,
     print_json,
     print_notes,
     target_stages,
 )
 from translations_assets.project import Project
+from translations_assets.running.options import RunOptions
 
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step
@@ -30,14 +26,12 @@ if TYPE_CHECKING:
     from translations_assets.running.plan import Plan
 
 
+@asks
 def command(
     partition: Partition,
     target: Target = None,
-    start: Start = None,
-    previous_run: Previous = None,
-    force: Force = False,
-    repair: Repair = False,
-    overrides: Set = None,
+    *,
+    options: RunOptions,
     steps: Annotated[bool, typer.Option("--steps", help="Print every step, not only each stage.")] = False,
     json: Json = False,
 ) -> None:
@@ -47,12 +41,11 @@ def command(
     processor time for steps without a GPU.
     """
     project = Project()
-    options = options_of(start, previous_run, force, repair, overrides)
     graph = project.read_graph(partition, options.overrides)
     print_notes(project, partition)
     previous = project.previous(partition, graph, options, target_stages(graph, target))
     for line in previous.overlooked:
-        typer.echo(f"note: overlooked in run {previous_run}: {line}", err=True)
+        typer.echo(f"note: overlooked in run {options.previous_run}: {line}", err=True)
     plan = plan_of(project, partition, graph, target, options, previous.fixed)
     history = project.history(partition)
     summary = plan.summary(costs_of(plan, history))

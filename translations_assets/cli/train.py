@@ -8,14 +8,9 @@ import typer
 
 from translations_assets.cli.common import (
     LOOKING,
-    Force,
     Partition,
-    Previous,
-    Repair,
-    Set,
-    Start,
     Target,
-    options_of,
+    asks,
     plan_of,
     print_notes,
     target_stages,
@@ -37,14 +32,12 @@ if TYPE_CHECKING:
     from translations_assets.server import Server
 
 
+@asks
 def command(
     partition: Partition,
     target: Target = None,
-    start: Start = None,
-    previous_run: Previous = None,
-    force: Force = False,
-    repair: Repair = False,
-    overrides: Set = None,
+    *,
+    options: RunOptions,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before starting.")] = False,
     server: Annotated[
         str | None,
@@ -52,7 +45,7 @@ def command(
     ] = None,
 ) -> None:
     """Train: run every step, up to the target, that has no result yet."""
-    project, options = Project(), options_of(start, previous_run, force, repair, overrides)
+    project = Project()
     remote = _reach(server) if server else None
     stages = target_stages(project.read_graph(partition, options.overrides), target)
     session = project.session(LOOKING, partition, options, stages)

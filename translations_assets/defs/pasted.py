@@ -6,7 +6,6 @@ the training, a run of its own. Where no server answers (a run of the command li
 `translations train` as a child.
 """
 
-import json
 import os
 import signal
 import subprocess
@@ -20,7 +19,7 @@ from translations_assets.config.errors import ConfigError
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.defs.executor import cancel_event, threaded_executor
 from translations_assets.defs.notes import notes_table, tell_notes
-from translations_assets.defs.resources import OPTIONS
+from translations_assets.defs.resources import CONFIG
 from translations_assets.defs.shared import PROJECT
 from translations_assets.errors import TranslationsError
 from translations_assets.running.options import RunOptions
@@ -43,7 +42,7 @@ _SCHEMA = {
         default_value="",
         description="The last stage to make; the config's target-stage, else everything, by default.",
     ),
-    "options": dg.Field(OPTIONS, default_value={}, description="What else is asked of the run."),
+    "options": dg.Field(CONFIG, default_value={}, description="What else is asked of the run."),
 }
 
 
@@ -108,7 +107,7 @@ def _train_in_child(context: dg.OpExecutionContext, key: str, target: str, optio
     }
     # a session of its own: Ctrl-C in a terminal is for this process, which then ends the child
     process = subprocess.Popen(
-        [*command, *_words(key, target, options)],
+        [*command, "train", key, "--yes", *(("--target", target) if target else ()), *options.words()],
         env=environment,
         stdin=subprocess.DEVNULL,
         start_new_session=True,
@@ -125,18 +124,6 @@ def _train_in_child(context: dg.OpExecutionContext, key: str, target: str, optio
             f"The training of {key} did not succeed; the output of this run tells why. "
             f"To go on: translations train {key}"
         )
-
-
-def _words(key: str, target: str, options: RunOptions) -> list[str]:
-    """The command line that asks the same."""
-    values = {"--target": target, "--start": options.start, "--previous-run": options.previous_run}
-    flags = {"--force": options.force, "--repair": options.repair}
-    return [
-        *("train", key, "--yes"),
-        *(f"{name}={value}" for name, value in values.items() if value),
-        *(name for name, value in flags.items() if value),
-        *(f"--set={name}={json.dumps(value)}" for name, value in options.overrides.items()),
-    ]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

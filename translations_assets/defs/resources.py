@@ -11,32 +11,19 @@ from translations_assets.defs.notes import tell_notes
 from translations_assets.defs.recipes import observe_recipes
 from translations_assets.defs.shared import PROJECT
 from translations_assets.errors import TranslationsError
-from translations_assets.running.options import RunOptions
+from translations_assets.running.options import OPTIONS, RunOptions
 from translations_assets.server import PARTITION_TAG
 from translations_assets.stages import STAGES
 
-OPTIONS = {
-    "start": dg.Field(
-        str, default_value="", description="This stage and all that is made from it run although cached."
-    ),
-    "previous_run": dg.Field(
-        str, default_value="", description="Id of a run whose results stand for the stages before `start`."
-    ),
-    "force": dg.Field(
-        bool, default_value=False, description="Use results of the previous run that do not fit."
-    ),
-    "repair": dg.Field(bool, default_value=False, description="Make lost results again."),
-    "overrides": dg.Field(
-        dg.Permissive(),  # type: ignore[no-untyped-call]
-        default_value={},
-        description="Keys of the training config with other values in this run, as in the config: "
-        "`marian-args: {training-student: {after: 50u}}`.",
-    ),
+KINDS = {str: str, bool: bool, dict: dg.Permissive()}  # type: ignore[no-untyped-call]
+CONFIG = {
+    option.name: dg.Field(KINDS[type(option.default)], default_value=option.default, description=option.help)
+    for option in OPTIONS.values()
 }
 
 
 # A function and no ConfigurableResource: with that, Dagster reads what Pydantic has deprecated, and warns.
-@dg.resource(config_schema=OPTIONS, description="What was asked of the run; it begins and ends with this.")
+@dg.resource(config_schema=CONFIG, description="What was asked of the run; it begins and ends with this.")
 def run(context: InitResourceContext) -> Iterator[RunOptions]:
     """Called by Dagster once per run.
 

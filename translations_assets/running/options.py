@@ -2,29 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from translations_assets.keys.key import json_digest
 
 
 @dataclass(frozen=True)
+class Option:
+    """One of the options of a run, as those need it who ask for them.
+
+    default  what it is when nothing is asked; its type says what can be: text, a flag, or keys with values
+    flag     its name on the command line
+    metavar  what stands there for its value
+    """
+
+    name: str
+    default: str | bool | Mapping[str, Any]
+    help: str
+    flag: str
+    metavar: str | None
+
+
+def _option(default: Any, help: str, *, flag: str = "", metavar: str | None = None) -> Any:
+    metadata = {"default": default, "help": help, "flag": flag, "metavar": metavar}
+    return field(default_factory=lambda: default, metadata=metadata)
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """How a run differs from "make what is missing".
 
-    start         a stage, by any of its names: it and everything made from it run although cached
-    previous_run  id of a run whose results stand for the stages before `start`, whatever their keys
-    force         use results of `previous_run` that do not fit
-    repair        make lost results again
-    overrides     keys of the training config, dotted or nested, that have other values in this run
+    This is the only list of these options. The options of `translations train` and `plan`, the config of
+    Dagster's resource `run`, the record of a run and the command of a child process are made from it.
     """
 
-    start: str = ""
-    previous_run: str = ""
-    force: bool = False
-    repair: bool = False
-    overrides: Mapping[str, Any] = field(default_factory=dict)
+    start: str = _option("", "Repeat this stage and all that is made from it, although cached.")
+    previous_run: str = _option(
+        "", "Take this run's results, whatever their keys, for the stages before the start.", metavar="RUN"
+    )
+    force: bool = _option(False, "Use results of the previous run although they do not fit.")
+    repair: bool = _option(False, "Make lost results again.")
+    overrides: Mapping[str, Any] = _option(
+        {},
+        "Give a key of the training config, such as marian-args.training-student.after, another value in "
+        "this run; several may be given.",
+        flag="--set",
+        metavar="KEY=VALUE",
+    )
 
     def ref_partitions(self, partition: str) -> tuple[str, ...]:
         """The names under which refs of such a run of a partition stand, that of its own refs first.
@@ -43,3 +70,24 @@ class RunOptions:
     def from_dict(cls, value: Mapping[str, Any]) -> RunOptions:
         """Options from what `to_dict` gave; TypeError for an unknown name."""
         return cls(**value)
+
+    def words(self) -> Iterator[str]:
+        """The options of `translations train` that ask the same."""
+        for option in OPTIONS.values():
+            value = getattr(self, option.name)
+            if isinstance(value, Mapping):
+                yield from (f"{option.flag}={key}={json.dumps(inner)}" for key, inner in value.items())
+            elif value:
+                yield option.flag if value is True else f"{option.flag}={value}"
+
+
+OPTIONS = {
+    option.name: Option(
+        option.name,
+        option.metadata["default"],
+        option.metadata["help"],
+        option.metadata["flag"] or f"--{option.name.replace('_', '-')}",
+        option.metadata["metavar"],
+    )
+    for option in fields(RunOptions)
+}
