@@ -12,7 +12,7 @@ from translations_assets.config.load import config_notes, load_config, read_valu
 from translations_assets.config.partitions import find_configs, partition_key
 from translations_assets.config.schema import PRODUCTION_OPTIONS, TrainingConfig
 from translations_assets.config.section import Section
-from translations_assets.config.stage_names import STAGE_NAMES, resolve_stage
+from translations_assets.config.stage_names import resolve_stage, stage_names
 
 ROOT = Path(__file__).resolve().parents[2]
 UPSTREAM = ROOT.parent / "shared" / "data" / "configs"
@@ -37,7 +37,7 @@ def test_the_projects_own_configs(name: str) -> None:
     path = find_configs([ROOT / "configs"])[name]
     config = load_config(path)
     assert partition_key(path, config) == name
-    assert resolve_stage(config.target_stage) == STAGE_NAMES
+    assert resolve_stage(config.target_stage) == stage_names()
     assert config_notes(path.read_text(encoding="utf-8"), name) == []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -12,12 +13,11 @@ import pytest
 
 from tests.stages.configs import FULL, TEXTS, graph
 from translations_assets.config.load import parse_config
-from translations_assets.config.stage_names import STAGE_NAMES
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import RepoFile, Step, placed
 from translations_assets.running.command import INPUT_FOLDER, command
-from translations_assets.stages import STAGES
+from translations_assets.stages import ASSETS, STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,8 +31,15 @@ def repo_files(steps: Sequence[Step]) -> Iterator[RepoFile]:
 # What holds for every config
 
 
-def test_every_stage_name_is_a_stage_and_the_reverse() -> None:
-    assert set(STAGES) == set(STAGE_NAMES)
+def test_the_readme_lists_the_assets_by_group() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([a-z-]+) \| ((?:`\w+`(?:, )?)+) \|$", readme, re.MULTILINE)
+    assets: dict[str, list[str]] = {}
+    for name, stage in ASSETS.items():
+        assets.setdefault(stage.group.replace("_", "-"), []).append(name)
+    assert {group: sorted(re.findall(r"\w+", names)) for group, names in rows} == {
+        group: sorted(names) for group, names in assets.items()
+    }
 
 
 def test_every_stage_says_what_it_makes() -> None:

@@ -16,7 +16,7 @@ from translations_assets.config.errors import suggestion
 from translations_assets.config.load import read_text, validated
 from translations_assets.config.schema import Texts
 from translations_assets.config.section import Section
-from translations_assets.config.stage_names import STAGE_NAMES
+from translations_assets.config.stage_names import meant_stage, stage_names
 from translations_assets.config.yaml_reader import KeyPath, read_yaml
 
 # The parts of Dagster's `dagster-k8s/config` that say something of a pod
@@ -163,9 +163,8 @@ def _check_together(value: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
         return
     stages = kubernetes.get("stages")
     for stage in stages if isinstance(stages, Mapping) else ():
-        if stage not in STAGE_NAMES:
-            hint = suggestion(stage, STAGE_NAMES) or f" The stages: {', '.join(STAGE_NAMES)}"
-            yield ("kubernetes", "stages", stage), f"is not a stage.{hint}"
+        if stage not in stage_names():
+            yield ("kubernetes", "stages", stage), f"is not a stage.{meant_stage(stage, stage_names())}"
     classes = kubernetes.get("worker-classes")
     for name, of_class in classes.items() if isinstance(classes, Mapping) else ():
         place: KeyPath = ("kubernetes", "worker-classes", name)

@@ -26,7 +26,8 @@ class Stage:
     """A stage of the pipeline; becomes one Dagster asset. `group` is its family in the UI.
 
     A stage that names another in `checks` computes numbers by which that one is judged, and becomes asset
-    checks of it in place of an asset.
+    checks of it in place of an asset. `formerly` are the names of other generations, with hyphens, that mean
+    this stage, alone or together with others: of Mozilla's pipeline, or its own before it was renamed.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Stage:
     function: StageFunction
     upstream: tuple[str, ...]
     checks: str = ""
+    formerly: tuple[str, ...] = ()
 
     @property
     def description(self) -> str:
@@ -50,7 +52,7 @@ class _Building:
 _building: ContextVar[_Building] = ContextVar("building")
 
 
-def stage(group: str, checks: str = "") -> Callable[[StageFunction], Stage]:
+def stage(group: str, checks: str = "", formerly: tuple[str, ...] = ()) -> Callable[[StageFunction], Stage]:
     """Make a function a stage: `config` first, then its upstream stages by name."""
 
     def make(function: StageFunction) -> Stage:
@@ -59,7 +61,7 @@ def stage(group: str, checks: str = "") -> Callable[[StageFunction], Stage]:
             raise GraphError(
                 f"The first parameter of stage {function.__name__} must be `config`, not {first!r}."
             )
-        return Stage(function.__name__, group, function, tuple(upstream), checks)
+        return Stage(function.__name__, group, function, tuple(upstream), checks, formerly)
 
     return make
 

@@ -11,7 +11,7 @@ from translations_assets.stages.handles import Corpus, Model, Mono, Vocab
 SEED = 1111
 
 
-@stage(group="back_translation")
+@stage(group="back_translation", formerly=("backtranslations-train-backwards-model", "continuation-model"))
 def train_backwards(
     config: TrainingConfig, merge_corpus: Corpus | None, merge_devset: Corpus, train_vocab: Vocab
 ) -> Model | None:
@@ -46,7 +46,18 @@ def train_backwards(
     )
 
 
-@stage(group="back_translation")
+@stage(
+    group="back_translation",
+    formerly=(
+        "backtranslations-mono-trg-chunk",
+        "backtranslations-mono-trg-translate",
+        "backtranslations-mono-trg-dechunk-translations",
+        "split-mono-trg",
+        "collect-mono-trg",
+        "split-mono",
+        "continuation-corpus",
+    ),
+)
 def translate_mono_trg(
     config: TrainingConfig, merge_mono_trg: Mono | None, train_backwards: Model | None
 ) -> Corpus | None:

@@ -27,7 +27,7 @@ MODEL_FILES = (
 SCORED = ("scores.zst", "stats.json")
 
 
-@stage(group="corpus")
+@stage(group="corpus", formerly=("corpus-clean-parallel-fetch-bicleaner-model",))
 def bicleaner_model(config: TrainingConfig) -> Folder | None:
     """The model of Bicleaner-AI for the languages, or else the one of English and 49 others."""
     if not any(
@@ -45,7 +45,7 @@ def bicleaner_model(config: TrainingConfig) -> Folder | None:
     return fetched.folder(*MODEL_FILES)
 
 
-@stage(group="corpus")
+@stage(group="corpus", formerly=("corpus-clean-parallel-bicleaner-ai", "bicleaner-ai"))
 def bicleaner(
     config: TrainingConfig, clean_corpus: list[Corpus], bicleaner_model: Folder | None
 ) -> list[Corpus]:
@@ -55,7 +55,7 @@ def bicleaner(
     return [_filter_corpus(config, corpus, bicleaner_model) for corpus in clean_corpus]
 
 
-@stage(group="corpus")
+@stage(group="corpus", formerly=("corpus-clean-mono",))
 def monocleaner(config: TrainingConfig, clean_mono: CleanMono) -> CleanMono:
     """The cleaned monolingual datasets without the lines that Monocleaner does not find fluent."""
     experiment = config.experiment

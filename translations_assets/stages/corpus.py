@@ -18,32 +18,32 @@ from translations_assets.stages.importing import import_mono, import_parallel
 SEEDS = {"corpus": 1111, "devset": 1112, "mono-src": 1113, "mono-trg": 1114}
 
 
-@stage(group="data")
+@stage(group="data", formerly=("dataset", "download"))
 def dataset_train(config: TrainingConfig) -> list[Corpus]:
     """The parallel training datasets, each fetched from its provider as two files of equally many lines."""
     return _parallel(config, "train", config.datasets.train)
 
 
-@stage(group="data")
+@stage(group="data", formerly=("dataset", "download"))
 def dataset_devtest(config: TrainingConfig) -> list[Corpus]:
     """The parallel datasets that training is validated on."""
     return _parallel(config, "devtest", config.datasets.devtest)
 
 
-@stage(group="data")
+@stage(group="data", formerly=("dataset", "download"))
 def dataset_test(config: TrainingConfig) -> list[Corpus]:
     """The test sets that every model is evaluated on, variants (upper case, typos) included."""
     return _parallel(config, "test", config.datasets.test)
 
 
-@stage(group="data")
+@stage(group="data", formerly=("dataset", "download"))
 def dataset_mono_src(config: TrainingConfig) -> list[Mono]:
     """Monolingual datasets in the source language, for distillation."""
     limit = config.experiment.mono_max_sentences_src.per_dataset
     return _mono(config, "src", config.experiment.src, config.datasets.mono_src, limit)
 
 
-@stage(group="data")
+@stage(group="data", formerly=("dataset", "download"))
 def dataset_mono_trg(config: TrainingConfig) -> list[Mono]:
     """Monolingual datasets in the target language, for back-translation."""
     if not back_translates(config):
@@ -52,7 +52,7 @@ def dataset_mono_trg(config: TrainingConfig) -> list[Mono]:
     return _mono(config, "trg", config.experiment.trg, config.datasets.mono_trg, limit)
 
 
-@stage(group="data")
+@stage(group="data", formerly=("corpus-analyze-parallel",))
 def analyze_corpus(config: TrainingConfig, dataset_train: list[Corpus]) -> None:
     """Histograms of words and code points per line of every parallel training dataset."""
     for corpus in dataset_train:
@@ -60,7 +60,7 @@ def analyze_corpus(config: TrainingConfig, dataset_train: list[Corpus]) -> None:
         _analyze(corpus.name, config.experiment.trg, corpus.trg)
 
 
-@stage(group="data")
+@stage(group="data", formerly=("corpus-analyze-mono",))
 def analyze_mono(config: TrainingConfig, dataset_mono_src: list[Mono], dataset_mono_trg: list[Mono]) -> None:
     """Histograms of words and code points per line of every monolingual dataset."""
     for mono in dataset_mono_src:
@@ -69,14 +69,14 @@ def analyze_mono(config: TrainingConfig, dataset_mono_src: list[Mono], dataset_m
         _analyze(mono.name, config.experiment.trg, mono.text)
 
 
-@stage(group="corpus")
+@stage(group="corpus", formerly=("corpus-clean-parallel",))
 def clean_corpus(config: TrainingConfig, dataset_train: list[Corpus]) -> list[Corpus]:
     """The parallel training datasets without the pairs that rules or language identification reject."""
     identifying = Identifying(config, "corpus")
     return [clean_parallel_dataset(config, corpus, identifying) for corpus in dataset_train]
 
 
-@stage(group="corpus")
+@stage(group="corpus", formerly=("corpus-clean-mono",))
 def clean_mono(
     config: TrainingConfig, dataset_mono_src: list[Mono], dataset_mono_trg: list[Mono]
 ) -> CleanMono:
@@ -89,7 +89,7 @@ def clean_mono(
     )
 
 
-@stage(group="corpus")
+@stage(group="corpus", formerly=("corpus-merge-parallel", "continuation-corpus"))
 def merge_corpus(
     config: TrainingConfig,
     bicleaner: list[Corpus],
@@ -110,14 +110,14 @@ def merge_corpus(
     return _merge_parallel(config, "corpus", bicleaner, dataset_devtest + dataset_test, limit, choices)
 
 
-@stage(group="corpus")
+@stage(group="corpus", formerly=("corpus-merge-devset",))
 def merge_devset(config: TrainingConfig, dataset_devtest: list[Corpus], dataset_test: list[Corpus]) -> Corpus:
     """The validation set, without any line that stands in a test set."""
     limit = config.experiment.dev_max_sentences
     return _merge_parallel(config, "devset", dataset_devtest, dataset_test, limit, {})
 
 
-@stage(group="corpus")
+@stage(group="corpus", formerly=("corpus-merge-mono", "merge-mono"))
 def merge_mono_src(
     config: TrainingConfig,
     monocleaner: CleanMono,
@@ -129,7 +129,7 @@ def merge_mono_src(
     return _merge_mono(config, "src", monocleaner.src, merge_corpus, dataset_devtest + dataset_test)
 
 
-@stage(group="corpus")
+@stage(group="corpus", formerly=("corpus-merge-mono", "merge-mono"))
 def merge_mono_trg(
     config: TrainingConfig,
     monocleaner: CleanMono,

@@ -35,7 +35,18 @@ def convert_teacher(config: TrainingConfig, train_teacher: list[Model]) -> Model
     return converted.folder(*CONVERTED_FILES)
 
 
-@stage(group="distillation")
+@stage(
+    group="distillation",
+    formerly=(
+        "distillation-parallel-src-chunk",
+        "distillation-parallel-src-translate",
+        "distillation-parallel-src-extract-best",
+        "distillation-parallel-src-dechunk-translations",
+        "split-corpus",
+        "extract-best",
+        "collect-corpus",
+    ),
+)
 def translate_corpus(
     config: TrainingConfig,
     merge_corpus: Corpus | None,
@@ -59,7 +70,17 @@ def translate_corpus(
     return Corpus(merge_corpus.src, translated)
 
 
-@stage(group="distillation")
+@stage(
+    group="distillation",
+    formerly=(
+        "split-mono",
+        "distillation-mono-src-chunk",
+        "distillation-mono-src-translate",
+        "distillation-mono-src-dechunk-translations",
+        "split-mono-src",
+        "collect-mono-src",
+    ),
+)
 def translate_mono_src(
     config: TrainingConfig,
     merge_mono_src: Mono | None,
@@ -82,7 +103,7 @@ def translate_mono_src(
     return Corpus(merge_mono_src.text, translated)
 
 
-@stage(group="distillation")
+@stage(group="distillation", formerly=("corpus-merge-distillation",))
 def merge_translated(
     config: TrainingConfig,
     translate_corpus: Corpus | None,
@@ -113,7 +134,7 @@ def merge_translated(
     return corpus_of(merged, src, trg)
 
 
-@stage(group="distillation")
+@stage(group="distillation", formerly=("distillation-parallel-src-translations-score",))
 def score(
     config: TrainingConfig, merge_translated: Corpus | None, train_backwards: Model | None
 ) -> Output | None:
@@ -145,7 +166,7 @@ def score(
     return collected["scores.zst"]
 
 
-@stage(group="distillation")
+@stage(group="distillation", formerly=("distillation-corpus-final-filtering", "continuation-corpus"))
 def cefilter(config: TrainingConfig, merge_translated: Corpus | None, score: Output | None) -> Corpus:
     """The distilled corpus without the five per cent of pairs that the backwards model finds least likely.
 

@@ -12,7 +12,7 @@ from translations_assets.stages.building import DECODING_CONFIGS, marian_args
 from translations_assets.stages.handles import Corpus, Model, aliases
 
 
-@stage(group="evaluation")
+@stage(group="evaluation", formerly=("evaluate",))
 def evaluate_backwards(
     config: TrainingConfig, train_backwards: Model | None, dataset_test: list[Corpus]
 ) -> None:
@@ -24,7 +24,7 @@ def evaluate_backwards(
     _evaluate(config, "backwards", [train_backwards], turned, "backward", args, reverse=True)
 
 
-@stage(group="evaluation")
+@stage(group="evaluation", formerly=("evaluate",))
 def evaluate_teacher(config: TrainingConfig, train_teacher: list[Model], dataset_test: list[Corpus]) -> None:
     """Scores of each teacher by itself."""
     args = config.marian_args.decoding_teacher
@@ -32,7 +32,7 @@ def evaluate_teacher(config: TrainingConfig, train_teacher: list[Model], dataset
         _evaluate(config, f"teacher-{number}", [teacher], dataset_test, "teacher", args)
 
 
-@stage(group="evaluation")
+@stage(group="evaluation", formerly=("evaluate",))
 def evaluate_teacher_ensemble(
     config: TrainingConfig, train_teacher: list[Model], dataset_test: list[Corpus]
 ) -> None:
@@ -42,13 +42,13 @@ def evaluate_teacher_ensemble(
         _evaluate(config, "teacher-ensemble", train_teacher, dataset_test, "teacher", args)
 
 
-@stage(group="evaluation")
+@stage(group="evaluation", formerly=("evaluate",))
 def evaluate_student(config: TrainingConfig, train_student: Model, dataset_test: list[Corpus]) -> None:
     """Scores of the student before finetuning."""
     _evaluate(config, "student", [train_student], dataset_test, "student", {})
 
 
-@stage(group="evaluation")
+@stage(group="evaluation", formerly=("evaluate",))
 def evaluate_finetuned_student(
     config: TrainingConfig, finetune_student: Model, dataset_test: list[Corpus]
 ) -> None:
@@ -56,7 +56,7 @@ def evaluate_finetuned_student(
     _evaluate(config, "finetuned-student", [finetune_student], dataset_test, "student", {})
 
 
-@stage(group="evaluation")
+@stage(group="evaluation", formerly=("evaluate",))
 def evaluate_quantized(config: TrainingConfig, quantize: Model, dataset_test: list[Corpus]) -> None:
     """Scores of the quantised student, decoded in 8 bits through its shortlist, as users will run it."""
     _evaluate(config, "quantized", [quantize], dataset_test, "student", {})

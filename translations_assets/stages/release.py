@@ -9,7 +9,7 @@ from translations_assets.stages.continuation import has_split_vocabulary
 from translations_assets.stages.handles import QUANTIZED_FILES, Model
 
 
-@stage(group="release")
+@stage(group="release", formerly=("distillation-student-model-quantize",))
 def quantize(config: TrainingConfig, finetune_student: Model, shortlist: Output) -> Model:
     """The finetuned student with 8-bit weights (intgemm8) and its binary shortlist, as Marian decodes it."""
     quantized = step(

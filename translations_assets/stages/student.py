@@ -15,7 +15,7 @@ from translations_assets.stages.handles import Aligned, Corpus, Model, Vocab
 SEED = 1111
 
 
-@stage(group="student")
+@stage(group="student", formerly=("corpus-align-distillation",))
 def alignments_student(
     config: TrainingConfig, cefilter: Corpus, alignments_original: Aligned | None
 ) -> Aligned:
@@ -34,7 +34,7 @@ def alignments_student(
     return align_in_chunks(config, "student", cefilter, priors)
 
 
-@stage(group="student")
+@stage(group="student", formerly=("distillation-corpus-build-shortlist",))
 def shortlist(config: TrainingConfig, cefilter: Corpus, train_vocab: Vocab) -> Output:
     """The lexical shortlist: the likeliest target pieces of every source piece, by an alignment of pieces."""
     listed = step(
@@ -53,7 +53,7 @@ def shortlist(config: TrainingConfig, cefilter: Corpus, train_vocab: Vocab) -> O
     return listed["lex.s2t.zst"]
 
 
-@stage(group="student")
+@stage(group="student", formerly=("distillation-student-model-train",))
 def train_student(
     config: TrainingConfig, train_vocab: Vocab, alignments_student: Aligned, merge_devset: Corpus
 ) -> Model:
@@ -63,7 +63,7 @@ def train_student(
     return _train(config, label, train_vocab, alignments_student, merge_devset, "student.train", args, None)
 
 
-@stage(group="student")
+@stage(group="student", formerly=("distillation-student-model-finetune",))
 def finetune_student(
     config: TrainingConfig,
     train_student: Model,

@@ -19,7 +19,7 @@ from translations_assets.stages.continuation import (
 from translations_assets.stages.handles import Aligned, Corpus, Model, Vocab
 
 
-@stage(group="teacher")
+@stage(group="teacher", formerly=("corpus-align-parallel", "alignments-teacher"))
 def alignments_original(config: TrainingConfig, merge_corpus: Corpus | None) -> Aligned | None:
     """The parallel corpus tokenised by ICU, with word alignments and the priors for all alignments.
 
@@ -38,7 +38,7 @@ def alignments_original(config: TrainingConfig, merge_corpus: Corpus | None) -> 
     )
 
 
-@stage(group="teacher")
+@stage(group="teacher", formerly=("corpus-align-backtranslations",))
 def alignments_backtranslated(
     config: TrainingConfig, translate_mono_trg: Corpus | None, alignments_original: Aligned | None
 ) -> Aligned | None:
@@ -53,7 +53,7 @@ def alignments_backtranslated(
     return fetched or align_in_chunks(config, "backtranslated", translate_mono_trg, priors)
 
 
-@stage(group="teacher")
+@stage(group="teacher", formerly=("train-teacher-model", "continuation-model"))
 def train_teacher(
     config: TrainingConfig,
     train_vocab: Vocab,

@@ -13,7 +13,7 @@ from translations_assets.stages.handles import Corpus, Vocab
 SEED = 1111
 
 
-@stage(group="vocabulary")
+@stage(group="vocabulary", formerly=("build-vocab", "continuation-vocab"))
 def train_vocab(config: TrainingConfig, merge_corpus: Corpus | None) -> Vocab:
     """The SentencePiece vocabulary, joint or one a side, trained on a uniform sample of the corpus.
 
