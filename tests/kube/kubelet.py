@@ -132,7 +132,8 @@ class Kubelet:
     def shut_down(self, node: str, notice: float) -> None:
         """A machine goes away: its pods get SIGTERM; without notice nothing more is heard of them."""
         threads = []
-        for running in [item for item in self._pods.values() if item.pod["spec"]["nodeName"] == node]:
+        pods = [item for item in list(self._pods.values()) if item.pod["spec"]["nodeName"] == node]
+        for running in pods:
             running.is_lost = not notice
             running.pod_reason = ("Terminated", "Pod was terminated in response to imminent node shutdown.")
             self._disrupt(running, "TerminationByKubelet")
@@ -142,6 +143,8 @@ class Kubelet:
             thread.start()
         for thread in threads:
             thread.join()
+        for running in pods:  # their ends are reported before they are deleted with the node
+            running.settled.wait(_END_SECONDS)
 
     def read_log(self, namespace: str, pod: str, query: LogQuery) -> Iterator[bytes]:
         """A pod's log."""
