@@ -66,8 +66,7 @@ def documents(session: Session, gate: Gate) -> Documents:
         session.need(steps)
         found[stage] = {}
         for step in steps:
-            result = session.result(step)
-            assert result is not None  # else `need` has raised
+            result = session.result_of(step)
             name = "numbers.json" if stage in session.graph.checks else "metrics.json"
             if name in result.outputs:  # not of a model that was fetched
                 found[stage][step.label] = json.loads(session.store.read_blob(result.outputs[name]))

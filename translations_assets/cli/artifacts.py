@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,12 +13,13 @@ from translations_assets.cli.common import (
     Json,
     Partition,
     Set,
+    copy_blob,
     find_step,
-    look,
-    outputs_of,
     overrides_of,
     plan_of,
     print_json,
+    reading_session,
+    results_of,
 )
 from translations_assets.errors import TranslationsError
 from translations_assets.project import Project
@@ -27,6 +27,7 @@ from translations_assets.records.inside import inside
 
 if TYPE_CHECKING:
     from translations_assets.records.manifest import Blob
+    from translations_assets.running.session import Result
 
 
 def command(
@@ -58,7 +59,9 @@ def command(
         print_json(_provenance(project, partition, label, overrides))
         return
     found = (
-        _of_step(project, partition, label, overrides) if label else _of_all(project, partition, overrides)
+        {label: dict(_result(project, partition, label, overrides).outputs)}
+        if label
+        else _of_all(project, partition, overrides)
     )
     if download is not None:
         _download(project, next(iter(found.values())), download)
@@ -73,15 +76,9 @@ def command(
             typer.echo(f"    {blob.size:>13,}  {blob.digest[:12]}  {file}")
 
 
-def _of_step(
-    project: Project, partition: str, label: str, overrides: list[str] | None
-) -> dict[str, dict[str, Blob]]:
-    session = look(project, partition, overrides)
-    step = find_step(session.graph, partition, label)
-    outputs_of(session, [step])
-    result = session.result(step)
-    assert result is not None  # else `need` has raised
-    return {label: dict(result.outputs)}
+def _result(project: Project, partition: str, label: str, overrides: list[str] | None) -> Result:
+    session = reading_session(project, partition, overrides)
+    return results_of(session, [find_step(session.graph, partition, label)])[0]
 
 
 def _provenance(
@@ -93,11 +90,7 @@ def _provenance(
         )
     from translations_assets.why.provenance import provenance
 
-    session = look(project, partition, overrides)
-    step = find_step(session.graph, partition, label)
-    outputs_of(session, [step])
-    result = session.result(step)
-    assert result is not None  # else `need` has raised
+    result = _result(project, partition, label, overrides)
     manifest = result.manifest or project.store.generation(result.key, result.generation)
     if manifest is None:
         raise TranslationsError(
@@ -128,15 +121,7 @@ def _download(project: Project, files: dict[str, Blob], folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as work:
             for name, blob in files.items():
-                _copy(project, blob, Path(work), targets[name])
+                copy_blob(project.store, blob, Path(work) / "copy")
+                os.replace(Path(work) / "copy", targets[name])
     except OSError as error:
         raise TranslationsError(f"{folder} cannot be written: {error}. Give another folder.") from error
-
-
-def _copy(project: Project, blob: Blob, work: Path, target: Path) -> None:
-    """A file of the person's own: what the store places may be its own file under a second name."""
-    placed, copy = work / blob.digest, work / "copy"
-    if not placed.exists():
-        project.store.place_blob(blob, placed)
-    shutil.copyfile(placed, copy)
-    os.replace(copy, target)

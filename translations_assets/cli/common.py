@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,13 +15,16 @@ from translations_assets.project import Project
 from translations_assets.running.options import OPTIONS, Option, RunOptions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.table import Table
 
     from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
-    from translations_assets.records.manifest import Manifest
+    from translations_assets.records.manifest import Blob, Manifest
     from translations_assets.running.plan import Plan
-    from translations_assets.running.session import Session
+    from translations_assets.running.protocols import Store
+    from translations_assets.running.session import Result, Session
 
 Partition = Annotated[str, typer.Argument(help="A training config's name, or the path of a YAML file.")]
 PARTITION_OR_RUN = (
@@ -42,7 +45,7 @@ def _asked_by(option: Option) -> Any:
 Set = Annotated[list[str] | None, _asked_by(OPTIONS["overrides"])]
 WIDE = 10_000
 MOST_NOTES = 3
-LOOKING = "looking"  # the id of sessions that only look things up
+READING = "reading"  # the run id of sessions that run no step
 
 
 def target_stages(graph: Graph, target: str | None) -> list[str]:
@@ -136,17 +139,32 @@ def find_step(graph: Graph, partition: str, label: str) -> Step:
         raise GraphError(f"{error} To list the labels: translations graph {partition}") from None
 
 
-def look(project: Project, partition: str, overrides: Sequence[str] | None = None) -> Session:
-    """A session that finds what is there: by key, else by ref. Nothing is run."""
-    return project.session(LOOKING, partition, RunOptions(overrides=overrides_of(overrides or ())))
+def reading_session(project: Project, partition: str, overrides: Sequence[str] | None = None) -> Session:
+    """A session that finds the results that are there: by key, else by ref. It runs no step."""
+    return project.session(READING, partition, RunOptions(overrides=overrides_of(overrides or ())))
 
 
-def outputs_of(session: Session, steps: Iterable[Step]) -> None:
-    """Find the results of steps and tell on standard error what is out of date."""
-    session.need(list(steps))
+def results_of(session: Session, steps: Sequence[Step]) -> list[Result]:
+    """The steps' results, in their order; a note on standard error for each that is out of date.
+
+    Raises UpstreamMissing when a step has none.
+    """
+    session.need(steps)
     for warning in session.warnings:
         typer.echo(f"note: {warning}", err=True)
     session.warnings.clear()
+    return [session.result_of(step) for step in steps]
+
+
+def copy_blob(store: Store, blob: Blob, target: Path) -> None:
+    """Copy contents to a writable file; what the store itself places may be a link to its own file."""
+    from translations_assets.store.clone import clone
+
+    placed = target.with_name(f".{target.name}.placed")
+    store.place_blob(blob, placed)
+    clone(placed, target, link=False)
+    placed.unlink()
+    target.chmod(0o644)
 
 
 def print_json(value: Any) -> None:

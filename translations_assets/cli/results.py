@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from translations_assets.cli.common import Json, Partition, Set, look, print_json, print_table
+from translations_assets.cli.common import Json, Partition, Set, print_json, print_table, reading_session
 from translations_assets.errors import TranslationsError
 from translations_assets.project import Project
 from translations_assets.running.session import UpstreamMissing
@@ -21,7 +21,7 @@ Scores = dict[str, dict[str, dict[str, float]]]
 
 def command(partition: Partition, overrides: Set = None, json: Json = False) -> None:
     """Print the scores of every model on every test set."""
-    session = look(Project(), partition, overrides)
+    session = reading_session(Project(), partition, overrides)
     metrics = read_metrics(session)
     if not metrics:
         raise TranslationsError(
@@ -43,9 +43,7 @@ def read_metrics(session: Session) -> dict[str, dict[str, dict[str, Any]]]:
                 session.need([step])
             except UpstreamMissing:
                 continue
-            result = session.result(step)
-            assert result is not None
-            value = jsonlib.loads(session.store.read_blob(result.outputs["metrics.json"]))
+            value = jsonlib.loads(session.store.read_blob(session.result_of(step).outputs["metrics.json"]))
             value["dataset"] = step.aliases.get(str(step.args["dataset"]), value["dataset"])
             found.setdefault(_model(step), {})[value["dataset"]] = value
     for warning in session.warnings:

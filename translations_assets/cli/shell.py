@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from translations_assets.cli.common import Label, Partition, Set, find_step, look, outputs_of
+from translations_assets.cli.common import (
+    Label,
+    Partition,
+    Set,
+    copy_blob,
+    find_step,
+    reading_session,
+    results_of,
+)
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.step import Output, RepoFile, placed
 from translations_assets.project import Project
@@ -43,9 +51,9 @@ def command(
 ) -> None:
     """Open a shell in a step's work folder, with its code, copies of its inputs, and its command."""
     project = Project()
-    session = look(project, partition, overrides)
+    session = reading_session(project, partition, overrides)
     step = find_step(session.graph, partition, label)
-    outputs_of(session, step.upstream())
+    results_of(session, [*step.upstream()])
     with _folder(label, keep) as folder:
         job, own = _job(session, step)
         _place(session, job, own, folder)
@@ -129,20 +137,9 @@ def _place(session: Session, job: Job, own: Mapping[Blob, bytes], folder: WorkFo
         if blob in own:
             target.write_bytes(own[blob])
         else:
-            _copy(session, blob, target)
+            copy_blob(session.store, blob, target)
     if job.resumable:
         session.store.place_checkpoints(job.key, job.generation, folder.checkpoints)
-
-
-def _copy(session: Session, blob: Blob, target: Path) -> None:
-    """A copy, sharing the disk's blocks where it can: what the store places may be its own file."""
-    from translations_assets.store.clone import clone
-
-    lent = target.with_name(f".{target.name}.lent")
-    session.store.place_blob(blob, lent)
-    clone(lent, target, link=False)
-    lent.unlink()
-    target.chmod(0o644)
 
 
 def _environment(project: Project, job: Job, folder: WorkFolder) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.cli.common import (
-    LOOKING,
+    READING,
     Partition,
     Target,
     asks,
@@ -48,7 +48,7 @@ def command(
     project = Project()
     remote = _reach(server) if server else None
     stages = target_stages(project.read_graph(partition, options.overrides), target)
-    session = project.session(LOOKING, partition, options, stages)
+    session = project.session(READING, partition, options, stages)
     print_notes(project, partition)
     for warning in session.warnings:
         typer.echo(warning, err=True)

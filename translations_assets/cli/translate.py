@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from translations_assets.cli.common import Partition, Set, look, outputs_of
+from translations_assets.cli.common import Partition, Set, reading_session, results_of
 from translations_assets.errors import TranslationsError
 from translations_assets.project import Project
 from translations_assets.stages.handles import MODEL_FILES, QUANTIZED_FILES
 
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step
-    from translations_assets.running.session import Session
+    from translations_assets.running.protocols import Store
+    from translations_assets.running.session import Result
 
 
 class ModelName(str, Enum):
@@ -50,13 +51,16 @@ def command(
     overrides: Set = None,
 ) -> None:
     """Translate standard input, a sentence a line, to standard output."""
-    session = look(Project(), partition, overrides)
+    session = reading_session(Project(), partition, overrides)
     steps = _makers(session.graph.stages[STAGE_OF[model]])
     if not steps:
         raise TranslationsError(f"The training config has no {model.value} model; give another --model.")
-    outputs_of(session, steps)
+    results = results_of(session, steps)
     with tempfile.TemporaryDirectory() as folder:
-        models = [_place(session, step, Path(folder) / str(number)) for number, step in enumerate(steps)]
+        models = [
+            _place(session.store, result, step.stage, Path(folder) / str(number))
+            for number, (step, result) in enumerate(zip(steps, results, strict=True))
+        ]
         script = [sys.executable, "-m", "pipeline.translate.stream", "--models", *map(str, models)]
         raise typer.Exit(subprocess.run(script, check=False).returncode)
 
@@ -67,10 +71,8 @@ def _makers(steps: Sequence[Step]) -> list[Step]:
     return [step for step in steps if step not in begun_with]
 
 
-def _place(session: Session, step: Step, folder: Path) -> Path:
-    result = session.result(step)
-    assert result is not None  # else `outputs_of` has raised
+def _place(store: Store, result: Result, stage: str, folder: Path) -> Path:
     folder.mkdir()
-    for name in QUANTIZED_FILES if step.stage == "quantize" else MODEL_FILES:
-        session.store.place_blob(result.outputs[name], folder / name)
+    for name in QUANTIZED_FILES if stage == "quantize" else MODEL_FILES:
+        store.place_blob(result.outputs[name], folder / name)
     return folder

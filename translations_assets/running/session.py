@@ -94,6 +94,10 @@ class Session:
         """The result that the step has in this run, None while it has none."""
         return self._results.get(step)
 
+    def result_of(self, step: Step) -> Result:
+        """The result of a step that has one: what `need` was asked for, or what this run made."""
+        return self._results[step]
+
     def set_result(self, step: Step, manifest: Manifest, *, made: bool = False) -> Result:
         """Note that a step is finished: `made` by this run, or found finished."""
         result = Result(manifest.key, manifest.generation, manifest.outputs, manifest)
