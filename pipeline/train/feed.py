@@ -86,7 +86,7 @@ class Feed:
             run = trainer.run(batch_size=self.batch_size, chunk_size=self.chunk_size, processes=self.workers)
             with closing(run):
                 for batch in run:
-                    yield batch, _state(trainer.state())
+                    yield batch, _state(trainer)
 
 
 class _Pool(ModifierPool):  # type: ignore[misc]  # OpusTrainer has no types
@@ -152,14 +152,25 @@ def _keep(path: Path, state: State) -> None:
     hidden.rename(path)
 
 
-def _state(state: TrainerState) -> State:
+def _state(trainer: Trainer) -> State:
     """OpusTrainer's state as JSON values."""
+    state = trainer.state()
     return {
         "stage": state.stage,
         "random": state.random_state,
         "epochs": asdict(state.epoch_tracker_state),
-        "datasets": {name: asdict(dataset) for name, dataset in state.datasets.items()},
+        "datasets": {name: _dataset_state(reader) for name, reader in trainer.readers.items()},
     }
+
+
+def _dataset_state(reader: AsyncDatasetReader) -> State:
+    """How far a dataset has been read.
+
+    After the last line OpusTrainer counts the next epoch at once, but its lines only when it reads the first:
+    going on from that, it would pass over the whole epoch.
+    """
+    state = asdict(reader.state())
+    return {**state, "line": 0} if reader._fh is not None and reader._fh.closed else state
 
 
 def _restored(state: State) -> TrainerState:

@@ -2,6 +2,7 @@
 
 import os
 import re
+from dataclasses import replace
 from itertools import islice
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -148,6 +149,19 @@ def test_going_on_from_a_state_gives_the_lines_that_would_have_followed(tmp_path
     assert [batch for batch, _ in rest] == [batch for batch, _ in whole[3:]]
 
 
+def test_going_on_from_a_datasets_last_line_skips_no_epoch(tmp_path: Path) -> None:
+    """The fifth batch of 40 back-translations ends with the last of 200; the second of two epochs follows."""
+    given = feed(tmp_path, "teacher.two-stage")
+    whole = list(given.batches())
+    state = whole[4][1]
+    assert {name: at["line"] for name, at in state["datasets"].items()} == {
+        "backtranslated": 0,
+        "original": 100,
+    }
+    rest = list(replace(given, resume=state).batches())
+    assert [batch for batch, _ in rest] == [batch for batch, _ in whole[5:]]
+
+
 def test_the_state_taken_is_the_newest_that_marian_has_passed(tmp_path: Path) -> None:
     given = feed(tmp_path, "student", resume={"begin": True})
     given.states.mkdir()
@@ -157,6 +171,20 @@ def test_the_state_taken_is_the_newest_that_marian_has_passed(tmp_path: Path) ->
     assert given.state_after(250) == ({"lines": 200}, 200)
     assert given.state_after(300) == ({"lines": 300}, 300)
     assert len(list(given.states.iterdir())) == 1
+
+
+def test_the_state_of_a_number_of_lines_is_that_after_them(tmp_path: Path) -> None:
+    """Going on from it neither skips text that Marian has not read nor repeats what stands before it."""
+    given = feed(tmp_path, "teacher.two-stage")
+    process, stream = started(given)
+    with stream:
+        whole = list(stream)
+    process.join(60)
+    assert process.exitcode == 0
+    state, lines = given.state_after(len(whole) // 2 - 1)
+    assert 0 < lines < len(whole) // 2
+    rest = feed(tmp_path, "teacher.two-stage", resume=state).batches()
+    assert [line for batch, _ in rest for line in batch] == whole[lines:]
 
 
 def test_a_state_that_is_being_written_is_none_yet(tmp_path: Path) -> None:
