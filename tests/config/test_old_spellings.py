@@ -151,6 +151,19 @@ def test_lines_behind_a_removed_item_stay_right() -> None:
     ]
 
 
+def test_of_datasets_that_stand_twice_each_stays_once() -> None:
+    """Also when two are removed from one list of an old config, the first before the last."""
+    again = "    - opus_ParaCrawl/v9\n    - opus_NLLB/v1\n    - opus_ParaCrawl/v9\n    - opus_WikiMatrix/v1\n"
+    text = SMALL.replace("  devtest:", f"    - opus_NLLB/v1\n{again}  devtest:")
+    keys = [dataset.key for dataset in parse_config(text, "old.yml").datasets.train]
+    assert keys == ["opus_ParaCrawl/v9", "opus_NLLB/v1", "opus_WikiMatrix/v1"]
+    assert [note.split(":")[0] for note in notes_of(text)] == [
+        "9 datasets.train[2]",
+        "10 datasets.train[3]",
+        "11 datasets.train[4]",
+    ]
+
+
 def test_legacy_cleaning_wins_over_a_mode_of_opuscleaner() -> None:
     others = "  teacher-mode: one-stage\n  student-model: tiny"
     text = with_line(f"{others}\n  use-opuscleaner: 'false'\n  opuscleaner-mode: defaults", "  trg: ru")

@@ -130,6 +130,21 @@ with Slots(pathlib.Path({str(tmp_path)!r}), 1, []).held(1, 0, threading.Event())
         assert grant is not None
 
 
+def test_slots_are_freed_although_a_forked_child_has_inherited_them(tmp_path: Path) -> None:
+    """Another thread may fork while they are held: its child's copy must not keep the lock."""
+    slots, late = Slots(tmp_path, 1, ["0"]), threading.Event()
+    with slots.held(1, 1, NEVER) as grant:
+        assert grant is not None
+        copies = [os.dup(descriptor) for descriptor in grant.descriptors]
+    timer = threading.Timer(20, late.set)
+    timer.start()
+    with slots.held(1, 1, late) as grant:
+        assert grant is not None
+    timer.cancel()
+    for copy in copies:
+        os.close(copy)
+
+
 def test_others_slots_are_seen_soon(tmp_path: Path) -> None:
     mine, others = Slots(tmp_path, 1, []), Slots(tmp_path, 1, [])
     freed: list[float] = []

@@ -32,6 +32,7 @@ def test_with_an_empty_store_what_has_no_input_runs_and_the_rest_may(bench: Benc
         "input from write-a, which is not cached",
         "input from write-b, which is not cached",
     )
+    assert reasons(made, "count") == ("input from join, which is not cached",)
 
 
 def test_keys_behind_a_step_that_will_run_are_not_known(bench: Bench) -> None:

@@ -11,6 +11,7 @@ from tests.running.conftest import Bench, demo_graph
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob
 from translations_assets.running import session as session_module
+from translations_assets.running.engine import Engine
 from translations_assets.running.options import RunOptions
 from translations_assets.running.session import Session, UpstreamMissing
 
@@ -67,6 +68,22 @@ def test_what_is_out_of_date_comes_from_the_ref_with_a_warning(bench: Bench) -> 
     (warning,) = session.warnings
     assert "join is out of date (join): using what run run-1 made" in warning
     assert "translations train en-ru --target join" in warning
+
+
+def test_what_a_run_has_made_is_not_replaced_by_what_a_ref_has(bench: Bench) -> None:
+    """Of one stage the run made a step and needs another one, whose result is out of date."""
+    publish_all(bench, a="one", b="two")
+    session = bench.session(demo_graph(a="changed", b="changed, too"), "run-2")
+    own = step(session, "write-a")
+    Engine(bench.store, bench.runner).run(session, [own], bench.cancel, bench.events.append)
+    made = session.result(own)
+    session.need(session.graph.stages["texts"])
+    assert made is not None
+    assert session.result(own) is made
+    other = session.result(step(session, "write-b"))
+    assert other is not None
+    assert other.manifest is None, "it comes from the ref"
+    assert "texts is out of date (write-b): using what run run-1 made" in session.warnings[0]
 
 
 def test_of_several_refs_the_newest_counts(bench: Bench) -> None:

@@ -90,16 +90,14 @@ class Filled:
             return self.store.blob_file(self.dataset.outputs["text"].digest)
         return self.path(kind)
 
-    def use(self, kind: str, folder: Path) -> bool:
-        """Whether a reader is given the file's contents."""
+    def use(self, kind: str, folder: Path, place: bool = False) -> bool:
+        """Whether a reader is given the file's contents; of contents, read or to be placed."""
         store = self.store
-        if kind in ("output", "output that cannot be repeated", "code", "training config", "repository file"):
-            path = self.path(kind)
-            size = {"output": 600, "output that cannot be repeated": 700}.get(kind)
-            blob = Blob(path.name, size if size else self._size(path.name))
-            return _is_given(lambda: store.read_blob(blob)) or _is_given(
-                lambda: store.place_blob(blob, folder / "placed")
-            )
+        if kind in CONTENTS:
+            blob = self._blob(self.path(kind).name)
+            if place:
+                return _is_given(lambda: store.place_blob(blob, folder / "placed"))
+            return _is_given(lambda: store.read_blob(blob))
         if kind == "log":
             return LOG[1] in list(store.read_log(self.merged.key, 1, 1))
         if kind.startswith("checkpoint"):
@@ -111,13 +109,13 @@ class Filled:
             "run": lambda: store.read_run("run-1"),
             "pin": store.pins,
             "pasted config": store.configs,
-            "format": lambda: None,
         }
         return bool(readers[kind]())
 
-    def _size(self, digest: str) -> int:
+    def _blob(self, digest: str) -> Blob:
         named = [*self.merged.origins(), *self.merged.files().values()]
-        return next(blob.size for blob in named if blob.digest == digest)
+        named += [*self.merged.outputs.values(), *self.teacher.outputs.values()]
+        return next(blob for blob in named if blob.digest == digest)
 
 
 def _is_given(read: Callable[[], object]) -> bool:
@@ -128,8 +126,9 @@ def _is_given(read: Callable[[], object]) -> bool:
     return True
 
 
+CONTENTS = ("output", "output that cannot be repeated", "code", "training config", "repository file")
 KINDS = (
-    *("output", "output that cannot be repeated", "code", "training config", "repository file"),
+    *CONTENTS,
     *("manifest", "retired manifest", "ref", "run", "pin", "pasted config"),
     *("log", "checkpoint", "checkpoint manifest", "format"),
 )
@@ -195,20 +194,25 @@ def filled(master: Filled, tmp_path: Path) -> Filled:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_damage_is_never_used(filled: Filled, kind: str, way: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [*((kind, False) for kind in KINDS if kind != "format"), *((kind, True) for kind in CONTENTS)],
+)
+def test_damage_is_never_used(filled: Filled, kind: str, place: bool, way: str, tmp_path: Path) -> None:
     (tmp_path / "before").mkdir()
-    assert filled.use(kind, tmp_path / "before") or kind == "format", "it is given while it is whole"
+    assert filled.use(kind, tmp_path / "before", place), "it is given while it is whole"
     WAYS[way](filled.path(kind))
     (tmp_path / "after").mkdir()
     again = replace(filled, store=LocalStore(filled.store.root))
-    assert not again.use(kind, tmp_path / "after")
+    assert not again.use(kind, tmp_path / "after", place)
+    assert not (tmp_path / "after" / "placed").exists()
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_damage_is_found_named_and_healed(filled: Filled, kind: str, way: str, tmp_path: Path) -> None:
     path = filled.path(kind)
+    whole = path.read_bytes()
     WAYS[way](path)
     store = LocalStore(filled.store.root)
     found = problems_at(store, filled.shows(kind) if way == "deleted" else path)
@@ -224,9 +228,10 @@ def test_damage_is_found_named_and_healed(filled: Filled, kind: str, way: str, t
     run(store, filled.sets)
     assert verify(LocalStore(filled.store.root)).problems == []
     (tmp_path / "healed").mkdir()
-    assert kind in ("format", "retired manifest", "log") or replace(filled, store=store).use(
-        kind, tmp_path / "healed"
-    )
+    if kind == "format":
+        assert path.read_bytes() == whole
+    elif kind not in ("retired manifest", "log"):
+        assert replace(filled, store=store).use(kind, tmp_path / "healed")
 
 
 OWNERS = {
@@ -310,6 +315,16 @@ def test_a_sample_finds_what_is_missing_and_is_repeated_by_its_seed(
     assert found(100, 1) == {path.relative_to(local.root).as_posix() for path in blobs[5:]}
     assert found(0.5, 1) == found(0.5, 1)
     assert len({frozenset(found(5, seed)) for seed in range(4)}) > 1
+
+
+def test_a_wrong_size_is_found_without_reading_the_contents(local: LocalStore) -> None:
+    made = finish(local, "step", {"out": b"an output"})
+    path = local.blob_file(made.outputs["out"].digest)
+    halve(path)
+    (problem,) = verify(local, sample=0).problems
+    assert (problem.kind, problem.path) == ("damaged", path.relative_to(local.root).as_posix())
+    assert problem.reason == "it has 4 bytes instead of 9"
+    assert not path.exists(), "it was put aside"
 
 
 def test_strange_files_are_named_and_left(local: LocalStore) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,33 @@ def test_what_nothing_names_is_freed_with_its_contents_and_logs(local: LocalStor
     assert vars(collected.stages["merge_corpus"]) == {"count": 1, "bytes": 5000}
     assert collected.kept.count == 1
     assert vars(free(local).total()) == {"count": 0, "bytes": 0}, "nothing is left to free"
+
+
+def test_manifests_are_gone_for_good_before_their_contents_go(
+    local: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut must not bring back a manifest whose contents are gone."""
+    made = finish(local, "merge", {"corpus": b"x"})
+    folder = local.manifest_file(made.key, 1).parent
+    local.commit(replace(made, generation=2, ended=time.time()))
+    contents = str(local.blob_file(finish(local, "merge-old", {"corpus": b"y"}).outputs["corpus"].digest))
+    done: list[str] = []
+    sync, unlink = local.files.sync, local.files.unlink
+
+    def record_sync(path: Path) -> None:
+        done.append(str(path))
+        sync(path)
+
+    def record_unlink(path: Path | str) -> None:
+        done.append(str(path))
+        unlink(path)
+
+    monkeypatch.setattr(local.files, "sync", record_sync)
+    monkeypatch.setattr(local.files, "unlink", record_unlink)
+    free(local)
+    removed = done.index(contents)
+    shards = {str(path) for path in (local.root / "steps").iterdir()}
+    assert {str(folder), *shards} <= set(done[:removed])
 
 
 def test_a_dry_run_says_the_same_and_removes_nothing(local: LocalStore) -> None:

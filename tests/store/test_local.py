@@ -157,9 +157,9 @@ def test_a_damaged_generation_falls_back_to_the_one_before(
 def test_a_manifest_under_another_steps_name_is_not_believed(local: LocalStore) -> None:
     local.commit(manifest({"out": local.add_bytes(b"x")}))
     manifest_path(local, 2).write_bytes(manifest_path(local, 1).read_bytes())
-    latest = local.latest(KEY)
-    assert latest is not None
-    assert latest.generation == 1
+    assert local.generation(KEY, 2) is None
+    assert local.latest(KEY) == local.generation(KEY, 1)
+    assert not manifest_path(local, 2).exists(), "it was put aside"
 
 
 def test_a_whole_manifest_with_fields_of_another_version_is_no_damage(local: LocalStore) -> None:
@@ -199,6 +199,19 @@ def test_a_checkpoint_set_that_is_not_whole_is_passed_over(local: LocalStore, tm
     assert not (tmp_path / "again" / "000200").exists()
     local.add_checkpoint(KEY, 1, "000300", tmp_path / "000300")
     assert (stored / "000300" / "files" / "model.npz").read_text() == "000300"
+
+
+def test_sets_of_killed_writers_push_out_no_whole_one(local: LocalStore, tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    (folder / "model.npz").write_text("model")
+    local.add_checkpoint(KEY, 1, "000100", folder)
+    for name in ("000200", "000300"):
+        torn = local.root / "checkpoints" / KEY / "1" / name / "files"
+        torn.mkdir(parents=True)
+        (torn / "model.npz").write_text("mod")
+    local.add_checkpoint(KEY, 1, "000150", folder)
+    assert local.place_checkpoints(KEY, 1, tmp_path) == ["000100", "000150"]
 
 
 def test_temporary_files_of_killed_writers_are_swept_and_those_of_others_left(local: LocalStore) -> None:

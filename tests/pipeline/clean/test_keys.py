@@ -94,6 +94,7 @@ def test_near_duplicates_agree_in_letters_marks_and_digits() -> None:
     words = words_only([line.encode() for line in lines])
     assert words[0] == words[1] == words[2] == b"thecatsattwice"
     assert words[3] == b"thecatsat2"
+    assert len(set(words_only([line.encode() for line in ("Straße", "STRASSE", "strasse!")]))) == 1
     assert words_only(["हिन्दी!".encode(), "हिनदी".encode()]) == ["हिन्दी".encode(), "हिनदी".encode()]
 
 

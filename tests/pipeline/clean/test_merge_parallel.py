@@ -104,6 +104,14 @@ def test_pairs_of_data_sets_without_scores_have_the_best_one(tmp_path: Path) -> 
     assert ("Hello.", "Привет.") in merge(tmp_path / "three", command)
 
 
+def test_scores_belong_to_the_data_sets_that_scored_names_in_its_order(tmp_path: Path) -> None:
+    scores = [[0.1, 0.2, 0.3, 0.4], [0.6, 0.7, 0.8, 0.9]]
+    command = [*arguments(tmp_path, A, B, scores=scores), "--scored", "d1", "d0"]
+    assert ("Hi.", "Привет.") in merge(tmp_path / "one", command)
+    command = [*arguments(tmp_path, A, B, scores=scores), "--scored", "d0", "d1"]
+    assert ("Hey.", " Привет.") in merge(tmp_path / "two", command)
+
+
 def test_scores_of_data_sets_that_there_are_not(tmp_path: Path) -> None:
     command = arguments(tmp_path, A, B, scores=[[1, 1, 1, 1]])
     with pytest.raises(InputError, match="--scored names d2, which --datasets does not"):
@@ -191,6 +199,11 @@ def test_weights_say_what_data_sets_give(tmp_path: Path) -> None:
     sample = merge(tmp_path / "out", command, "--max-sentences", 30, "--weights", 4, "0.5")
     assert len(set(sample)) == 30
     assert [lines["kept"] for lines in stats_of(tmp_path / "out")["datasets"]] == [24, 6]
+    command = arguments(tmp_path, pairs[:100], pairs[100:200])
+    halves = merge(tmp_path / "halves", command, "--max-sentences", 100, "--weights", 1, 1)
+    rows = [{pairs.index(pair) % 100 for pair in half} for half in (halves[:50], halves[50:])]
+    assert rows[0] != rows[1], "each data set has a seed of its own"
+    command = arguments(tmp_path, pairs[:100], pairs[100:])
     everything = merge(tmp_path / "all", command, "--max-sentences", 150, "--weights", 100, 1)
     assert everything[:100] == pairs[:100]
 

@@ -25,3 +25,9 @@ def test_quotas_follow_weight_and_size() -> None:
     assert quotas([100, 300], [Fraction(1), Fraction(1)], 40) == [10, 30]
     assert quotas([10, 300, 300], [Fraction(90), Fraction(1), Fraction(2)], 100) == [10, 30, 60]
     assert quotas([1, 1, 1], [Fraction(1)] * 3, 2) == [1, 1, 0]
+
+
+def test_the_largest_remainders_get_what_is_left() -> None:
+    """The shares are 1.1, 2.6 and 6.3; and 6.3, 2.6 and 1.1."""
+    assert quotas([11, 26, 63], [Fraction(1)] * 3, 10) == [1, 3, 6]
+    assert quotas([63, 26, 11], [Fraction(1)] * 3, 10) == [6, 3, 1]

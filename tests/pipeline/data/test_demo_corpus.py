@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pipeline.common.errors import InputError
 from pipeline.data import mono_demo, parallel_demo
-from pipeline.data.demo_corpus import belongs, mono_part, parallel_part
+from pipeline.data.demo_corpus import belongs, bucket, mono_part, parallel_part
 from pipeline.data.demo_grammar import Text
 from tests.pipeline.data.conftest import Written
 
@@ -40,6 +40,10 @@ def test_a_sentence_belongs_to_one_part_whatever_its_case_and_punctuation(text: 
     assert len(parts) == 1
     assert belongs(parts[0], f" {text}!")
     assert belongs("mono", text) == belongs("train", text)
+
+
+def test_case_is_that_of_all_languages() -> None:
+    assert len({bucket(text) for text in ("STRASSE", "Straße", "strasse")}) == 1
 
 
 def test_a_pair_whose_sides_belong_to_different_parts_is_in_none() -> None:

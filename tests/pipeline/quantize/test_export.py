@@ -2,13 +2,16 @@
 
 import gzip
 import hashlib
+import io
 import json
 import os
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 from sacrebleu import corpus_chrf
 
 from pipeline.common.errors import InputError
@@ -44,7 +47,8 @@ def joint(tmp_path: Path) -> Path:
     folder = tmp_path / "joint"
     folder.mkdir()
     config = b"type: transformer\ndim-emb: 64\n".ljust(256, b"\0")
-    tensors = [tensor("Wemb"), tensor("encoder_l1_W", INTGEMM8), Tensor(CONFIG, INT8, (256,), config)]
+    matrix = Tensor("encoder_l1_W", INTGEMM8, (1, 64), bytes(range(256)))
+    tensors = [tensor("Wemb"), matrix, Tensor(CONFIG, INT8, (256,), config)]
     (folder / "model.intgemm8.bin").write_bytes(serialize(tensors))
     for name in ("source.spm", "target.spm"):
         (folder / name).write_bytes(b"vocabulary")
@@ -63,6 +67,46 @@ def test_names_and_contents_with_one_vocabulary(joint: Path, tmp_path: Path) -> 
     ]
     assert gzip.decompress((tmp_path / "out" / "vocab.eneo.spm.gz").read_bytes()) == b"vocabulary"
     assert gzip.decompress((tmp_path / "out" / "lex.50.50.eneo.s2t.bin.gz").read_bytes()) == b"shortlist"
+
+
+# How the engine of browsers reads a model, after its source, browsermt/marian-dev: the numbers of types in
+# src/common/types.h (a class and the bytes of an element), and loadItems in src/common/binary.cpp.
+SIGNED, FLOAT, INTGEMM = 0x0100, 0x0400, 0x4000
+TYPES_OF_BROWSERS = {SIGNED + 1: "int8", FLOAT + 4: "float32", SIGNED + 1 + INTGEMM: "intgemm8"}
+
+
+def items_of_browsers(content: bytes) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
+    """Name → type, shape and data of each tensor."""
+    stream = io.BytesIO(content)
+
+    def numbers(code: str, count: int) -> tuple[int, ...]:
+        layout = struct.Struct(f"<{count}{code}")
+        return layout.unpack(stream.read(layout.size))
+
+    version, count = numbers("Q", 2)
+    assert version == 1
+    headers = [numbers("Q", 4) for _ in range(count)]
+    names = [stream.read(length).rstrip(b"\0").decode() for length, _, _, _ in headers]
+    shapes = [numbers("i", dimensions) for _, _, dimensions, _ in headers]
+    stream.read(*numbers("Q", 1))
+    assert stream.tell() % 256 == 0
+    items = {
+        name: (TYPES_OF_BROWSERS[kind], shape, stream.read(size))
+        for name, shape, (_, kind, _, size) in zip(names, shapes, headers, strict=True)
+    }
+    assert stream.read() == b""
+    return items
+
+
+def test_browsers_read_what_is_exported(joint: Path, tmp_path: Path) -> None:
+    main(arguments(joint, tmp_path / "out"))
+    model = gzip.decompress((tmp_path / "out" / "model.eneo.intgemm8.bin.gz").read_bytes())
+    items = items_of_browsers(model)
+    assert items["Wemb"] == ("float32", (1, 64), bytes(256))
+    assert items["encoder_l1_W"] == ("intgemm8", (1, 64), bytes(range(256)))
+    kind, shape, data = items["special:model.yml"]
+    assert (kind, shape) == ("int8", (256,))
+    assert yaml.safe_load(data.rstrip(b"\0")) == {"type": "transformer", "dim-emb": 64}
 
 
 def test_zipped_files_hold_no_date_and_no_name(joint: Path, tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ slow         saves at SIGTERM, which takes it five seconds
 polite       saves at SIGTERM, and ends with status 0
 validating   at SIGTERM reports a validation that was cut short, saves, and ends with status 143
 failing      ends with an error
+
+It tells in its log whether patience is counted anew.
 """
 
 import os
@@ -37,6 +39,7 @@ def main() -> None:
             sys.exit(143 if mode == "validating" else 0)
 
     signal.signal(signal.SIGTERM, terminate)
+    print(f"valid-reset-stalled: {config['valid-reset-stalled']}", file=sys.stderr, flush=True)
     save_like_marian(folder, 10)
     if mode == "failing":
         sys.exit("Error: out of ideas")

@@ -3,7 +3,7 @@
 import json
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -231,6 +231,23 @@ def test_best_models_of_a_later_validation_do_not_belong_to_a_save(tmp_path: Pat
     assert saved_at(tmp_path) is not None
     os.utime(best, ns=(101 * 10**9, 101 * 10**9))
     assert saved_at(tmp_path) is None
+
+
+def test_a_save_that_begins_while_files_are_copied_spoils_the_set(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    save_like_marian(work, 10)
+
+    def files(next_save: int | None) -> Iterator[Path]:
+        yield work / MODEL
+        if next_save:
+            save_like_marian(work, next_save)
+        yield from (work / OPTIMIZER, work / PROGRESS)
+
+    checkpoints = Checkpoints(tmp_path / "sets")
+    checkpoints.save(work, files(20), Place(10, 0, None))
+    assert list((tmp_path / "sets").iterdir()) == []
+    checkpoints.save(work, files(None), Place(20, 0, None))
+    assert [find_fault(kept) for kept in (tmp_path / "sets").iterdir()] == [None]
 
 
 def test_files_of_two_saves_are_never_kept_together(tmp_path: Path) -> None:

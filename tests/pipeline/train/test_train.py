@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
+from pipeline.train.checkpoints import Checkpoints, Place
 from pipeline.train.train import best_or_last
 from tests.pipeline.train import tiny
+from tests.pipeline.train.test_checkpoints import save_like_marian
 from tests.pipeline.train.training import (
     QUICK,
     metrics,
@@ -142,6 +144,18 @@ def test_an_error_of_marian_is_told(tmp_path: Path) -> None:
     done = train(tmp_path, QUICK, env={"TRANSLATIONS_MARIAN": fake, "FAKE_MARIAN": "failing"})
     assert done.returncode == 1
     assert "error: marian train failed (status 1): Error: out of ideas" in done.stderr
+    assert "valid-reset-stalled: True" in done.stderr
+
+
+def test_patience_goes_on_in_a_stage_that_is_resumed(tmp_path: Path) -> None:
+    save_like_marian(tmp_path / "work", 10)
+    files = sorted((tmp_path / "work").iterdir())
+    Checkpoints(tmp_path / "sets").save(tmp_path / "work", files, Place(10, 0, {"stage": "train"}))
+    fake = f"{sys.executable} -m tests.pipeline.train.fake_marian"
+    given = {"TRANSLATIONS_MARIAN": fake, "FAKE_MARIAN": "failing"}
+    done = train(tmp_path, QUICK, env={**given, "TRANSLATIONS_CHECKPOINTS": tmp_path / "sets"})
+    assert "Going on from checkpoint 000001-update-000000010" in done.stderr
+    assert "valid-reset-stalled: False" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -71,10 +71,13 @@ def test_no_parts_are_refused(tmp_path: Path) -> None:
         split_text(tmp_path, ["1"], 0)
 
 
-def test_a_part_that_is_missing_is_noticed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("parts", "lines"), [((1, 3), 2), ((1, 2, 3, 3), 4)])
+def test_a_part_that_is_missing_or_given_twice_is_noticed(
+    tmp_path: Path, parts: tuple[int, ...], lines: int
+) -> None:
     output = split_text(tmp_path, ["1", "2", "3"], 3)
-    with pytest.raises(InputError, match="2 parts have 2 lines together, .* has 3"):
-        collect_parts(tmp_path, [output / "part.1.zst", output / "part.3.zst"])
+    with pytest.raises(InputError, match=f"{lines} parts have {lines} lines together, .* has 3"):
+        collect_parts(tmp_path, [output / f"part.{number}.zst" for number in parts])
     assert list((tmp_path / "collected").iterdir()) == []
 
 

@@ -210,6 +210,19 @@ def test_a_set_counts_once_its_manifest_is_there(
         assert placed(store, tmp_path / "again")["000200"] == "again"
 
 
+def test_sets_of_killed_writers_push_out_no_whole_one(
+    owners: list[BucketStore], gcs: GcsServer, tmp_path: Path
+) -> None:
+    store = owners[0]
+    with store.lock(KEY, 1):
+        for name in ("000100", "000200", "000300"):
+            save(store, name, tmp_path / "set")
+        for manifest in [name for name in gcs.names() if name.endswith("/000300/set.json")]:
+            store.files.objects.delete(manifest)
+        save(store, "000150", tmp_path / "set")
+        assert list(placed(store, tmp_path / "placed")) == ["000150", "000200"]
+
+
 def test_a_damaged_set_is_put_aside_whole(owners: list[BucketStore], gcs: GcsServer, tmp_path: Path) -> None:
     store = owners[0]
     with store.lock(KEY, 1):
