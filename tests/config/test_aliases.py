@@ -7,11 +7,11 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from tests.config.texts import SMALL, problem_of, problems_of, with_line
-from translations_assets.config.addresses import addresses
 from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.json_schema import json_schema
 from translations_assets.config.load import apply_overrides, config_notes, parse_config, read_values
 from translations_assets.config.migrate import migrated
+from translations_assets.config.online import addresses
 
 URL = "url_https://example.org/data/bulletins.[LANG].zst"
 NAMED = f"    - dataset: {URL}\n      alias: bulletins"
@@ -109,7 +109,7 @@ def test_an_alias_stands_for_one_dataset() -> None:
 def test_what_is_checked_of_keys_is_checked_of_those_with_an_alias() -> None:
     text = TEXT.replace("- flores_devtest", "- {dataset: flores_aug-upper_dev, alias: loud}")
     assert any("'flores_dev' is in test too" in problem for problem in problems_of(text))
-    wanted = [looked.addresses for looked in addresses(read_values(TEXT, "my.yml").value, {})]
+    wanted = [looked.addresses for looked in addresses(read_values(TEXT, "my.yml").value)]
     assert [
         ["https://example.org/data/bulletins.en.zst"],
         ["https://example.org/data/bulletins.ru.zst"],

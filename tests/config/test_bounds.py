@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from tests.config.texts import SMALL
-from translations_assets.config.datasets import FORMS, check_parallel
+from translations_assets.config.datasets import check_parallel
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.load import MOST_BYTES, apply_overrides, parse_config
 from translations_assets.config.old_spellings.taskcluster import doubles
+from translations_assets.config.providers import PARALLEL
 from translations_assets.config.yaml_reader import MOST_VALUES
 
 ROOT = Path(__file__).parents[2]
@@ -98,7 +99,7 @@ def test_the_form_of_mtdata_takes_what_it_took() -> None:
         "mtdata_a-b-c-d-1-eng-rus",
     ):
         assert check_parallel(key).provider == "mtdata"
-    assert "\\w+)*" not in FORMS["parallel", "mtdata"][0]
+    assert "\\w+)*" not in PARALLEL["mtdata"].form
 
 
 THOUSANDS = range(20_000)

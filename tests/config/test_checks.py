@@ -20,7 +20,7 @@ def with_dataset(key: str) -> str:
         ("mtdata_Tilde-airbaltic-1-deu-eng", "is of deu and eng"),
         ("mtdata_Tilde-airbaltic", "does not have the form of a key of mtdata, as mtdata_Tilde"),
         ("sacrebleu_wmt91", "sacreBLEU has no set 'wmt91'. Did you mean 'wmt"),
-        ("sacrebleu_multi30k/2018", "sacreBLEU's multi30k/2018 is not of English and Russian; with it: "),
+        ("sacrebleu_multi30k/2018", "'sacrebleu_multi30k/2018' is not of English and Russian; with it: "),
         ("opus_ParaCrawl", "does not have the form of a key of opus, as opus_ParaCrawl/v9"),
     ],
 )
@@ -49,7 +49,9 @@ def test_a_dataset_of_the_pair(src: str, trg: str, key: str) -> None:
 
 def test_pontoon_translates_from_english() -> None:
     text = with_dataset("tmx_aug-upper_pontoon").replace("src: en", "src: de")
-    assert problem_of(text).startswith("8 datasets.train[1]: Pontoon translates from English")
+    assert problem_of(text).startswith(
+        "8 datasets.train[1]: 'tmx_aug-upper_pontoon' is translated from English"
+    )
     parse_config(with_dataset("tmx_pontoon"), "my.yml")
 
 

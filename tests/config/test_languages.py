@@ -27,9 +27,14 @@ def test_all_languages_of_the_2026_generation_are_there() -> None:
 
 def test_providers_codes() -> None:
     russian, traditional, serbian = language("ru"), language("zh_hant"), language("sr")
-    assert (russian.flores, russian.ntrex, russian.mtdata, russian.opus) == ("rus_Cyrl", "rus", "rus", "ru")
+    assert (russian.flores, russian.ntrex, russian.iso639_3, russian.iso639_1) == (
+        "rus_Cyrl",
+        "rus",
+        "rus",
+        "ru",
+    )
     assert (traditional.flores, traditional.hplt, traditional.ntrex) == ("zho_Hant", "cmn_Hant", "zho-TW")
-    assert (traditional.opus, traditional.news_crawl, traditional.mtdata) == ("zh", "zh", "zho")
+    assert (traditional.iso639_1, traditional.iso639_3) == ("zh", "zho")
     assert serbian.ntrex == "srp-Cyrl"
     assert language("lv").flores == "lvs_Latn"
     assert (language("et").hplt, language("et").hplt2, language("ar").hplt2) == (
@@ -43,7 +48,7 @@ def test_providers_codes() -> None:
 
 def test_variants_have_the_codes_of_their_language_and_of_their_own() -> None:
     for variant, of in {"pt_br": "pt", "pt_pt": "pt", "sr_cyrl": "sr", "zh_hans": "zh"}.items():
-        assert language(variant).opus == language(of).opus
+        assert language(variant).iso639_1 == language(of).iso639_1
         assert language(variant).flores == language(of).flores
     assert (language("pt_br").ntrex, language("pt_pt").ntrex) == ("por-BR", "por")
     chinese = {code: language(code).chinese for code in languages() if language(code).chinese}
@@ -53,7 +58,7 @@ def test_variants_have_the_codes_of_their_language_and_of_their_own() -> None:
 
 def test_serbian_in_latin_letters_is_not_given_text_in_cyrillic_ones() -> None:
     latin = language("sr_latn")
-    assert (latin.opus, latin.mtdata, latin.ntrex, latin.icu) == ("sr", "srp", "srp-Latn", "sr_Latn")
+    assert (latin.iso639_1, latin.iso639_3, latin.ntrex, latin.icu) == ("sr", "srp", "srp-Latn", "sr_Latn")
     assert (latin.flores, latin.hplt, latin.hplt2, latin.pontoon) == ("", "", "", "")
     assert {code for code in languages() if not language(code).flores} == {"sr_latn"}
 

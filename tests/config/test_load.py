@@ -174,7 +174,7 @@ def test_missing_keys_are_told_at_their_section() -> None:
         ("hplt_mono/v4.0", "mono-src", "does not have the form of a key of hplt, as hplt_mono/v3.0"),
         ("mtdata_x", "mono-src", "provides no mono datasets"),
         ("opus_aug-upper_x", "mono-src", "monolingual text has none"),
-        ("demo_mono", "mono-trg", "the demo corpus is English and Esperanto (en, eo), not Russian"),
+        ("demo_mono", "mono-trg", "the demo corpus (en, eo) has no Russian; remove 'demo_mono'"),
         ("7", "train", "must be a dataset key, or a mapping of dataset and alias"),
     ],
 )

@@ -11,11 +11,11 @@ import yaml
 
 from tests.config.mistakes import KINDS, Page, plant
 from tests.config.test_real_configs import ALL, ROOT
-from translations_assets.config.addresses import addresses
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.generations import is_old
 from translations_assets.config.load import config_notes, parse_config, read_values
 from translations_assets.config.migrate import migrated
+from translations_assets.config.online import addresses
 
 OWN = [
     *sorted((Path(__file__).parent / "generations").glob("*.yml")),
@@ -64,7 +64,7 @@ def test_junk_in_place_of_values_is_never_a_crash(seed: int) -> None:
     text = yaml.safe_dump(values, sort_keys=False, width=1000)
     problems_of(text)
     config_notes(text, "my.yml")
-    list(addresses(read_values(text, "my.yml").value, {}))
+    list(addresses(read_values(text, "my.yml").value))
     new, _ = migrated(text, "my.yml")
     assert migrated(new, "my.yml") == (new, [])
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.config.texts import SMALL, with_line
-from translations_assets.config import online
-from translations_assets.config.addresses import MONO, PARALLEL, addresses, mtdata_names
-from translations_assets.config.datasets import MONO_PROVIDERS, PARALLEL_PROVIDERS
+from translations_assets.config import web
 from translations_assets.config.load import read_values
-from translations_assets.config.online import Answer, ask, look_up
+from translations_assets.config.online import addresses, look_up
+from translations_assets.config.providers import PROVIDERS, mtdata
+from translations_assets.config.providers.provider import Provider, same_code
+from translations_assets.config.web import Answer, ask
 
 NOWHERE = "http://127.0.0.1:9"  # nothing listens there
 
@@ -58,7 +59,7 @@ class Server(BaseHTTPRequestHandler):
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a server; trying again does not wait."""
-    monkeypatch.setattr(online, "PAUSE", 0.0)
+    monkeypatch.setattr(web, "PAUSE", 0.0)
     Server.tries = {}
     with ThreadingHTTPServer(("127.0.0.1", 0), Server) as http:
         thread = threading.Thread(target=http.serve_forever, args=(0.01,))
@@ -182,7 +183,7 @@ def test_names_that_mtdata_does_not_know(monkeypatch: pytest.MonkeyPatch, server
         "Tilde-airbaltic-1-eng-rus": [f"{server}/good.tmx"],
         "Other-airbaltik-1-eng-deu": [f"{server}/x"],
     }
-    monkeypatch.setattr(online, "mtdata_catalogue", lambda: catalogue)
+    monkeypatch.setattr(mtdata, "catalogue", lambda: catalogue)
     train = ["mtdata_Tilde-airbaltic-1-eng-rus", "mtdata_Tilde-airbaltik-1-eng-rus"]
     config = {"experiment": {"src": "en", "trg": "ru"}, "datasets": {"train": train}}
     assert [(looked.name, looked.answer) for looked in look_up(config)] == [
@@ -196,20 +197,17 @@ def test_names_that_mtdata_does_not_know(monkeypatch: pytest.MonkeyPatch, server
 
 @pytest.mark.slow
 def test_mtdatas_own_catalogue() -> None:
-    catalogue = online.mtdata_catalogue()
+    catalogue = mtdata.catalogue()
     assert catalogue["Tilde-airbaltic-1-eng-rus"][0].endswith(".zip")
 
 
 def test_every_provider_can_be_looked_up() -> None:
-    """But the demo, which is made here; mtdata has a catalogue of its own."""
-    assert set(PARALLEL_PROVIDERS) - {"demo", "mtdata"} <= set(PARALLEL)
-    assert set(MONO_PROVIDERS) - {"demo"} <= set(MONO)
+    """But the demo, which is made here."""
+    default = Provider("x", same_code("code")).addresses
+    assert {provider.name for provider in PROVIDERS if provider.addresses is default} == {"demo"}
 
 
 def test_addresses_of_sacrebleu_are_its_own() -> None:
     config = {"experiment": {"src": "en", "trg": "ru"}, "datasets": {"test": ["sacrebleu_wmt19", "?"]}}
-    (wanted,) = addresses(config, {})
+    (wanted,) = addresses(config)
     assert wanted.addresses == [["https://data.statmt.org/wmt19/translation-task/test.tgz"]]
-    assert mtdata_names({"datasets": {"train": ["mtdata_a-b-1-eng-rus", "opus_x/y"]}}) == {
-        "a-b-1-eng-rus": ("datasets", "train", 0)
-    }

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.generate.network import CATALOGUE, SIZES, answers, fill_mirror, server
-from translations_assets.config import online
-from translations_assets.generate import fetch, mtdata
+from translations_assets.config import web
+from translations_assets.config.providers import mtdata
+from translations_assets.config.providers.found import Found, Query
 from translations_assets.generate.config import pair_of
-from translations_assets.generate.found import Found, Query
 
 
 @dataclass
@@ -41,9 +41,8 @@ def network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Network:
     fill_mirror(network.mirror, answers(), SIZES)
     for name in ("get", "head"):
         monkeypatch.setattr(f"requests.{name}", server(network.away))
-    monkeypatch.setattr(mtdata, "mtdata_catalogue", lambda: CATALOGUE)
-    for module in (fetch, online):
-        monkeypatch.setattr(module, "PAUSE", 0.0)
+    monkeypatch.setattr(mtdata, "catalogue", lambda: CATALOGUE)
+    monkeypatch.setattr(web, "PAUSE", 0.0)
     return network
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from tests.generate.conftest import by_key
+from translations_assets.config.providers.found import Found, Query
 from translations_assets.generate.choose import bare_name, choose, judge
 from translations_assets.generate.config import pair_of
-from translations_assets.generate.found import Found, Query
 
 PAIR = pair_of("en", "lt", "")
 CORPUS = Found("opus", "opus_Good/v1", "train", 1000)

@@ -9,9 +9,9 @@ from tests.generate.conftest import Network
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.languages import languages
 from translations_assets.config.load import config_notes, parse_config
+from translations_assets.config.providers.found import Found
 from translations_assets.errors import TranslationsError
 from translations_assets.generate.config import check_name, compose, generate, pair_of
-from translations_assets.generate.found import Found
 from translations_assets.generate.search import Search
 
 EXPECTED = Path(__file__).with_name("expected.en-lt.yml")

@@ -6,8 +6,8 @@ import pytest
 
 from tests.generate.conftest import Network
 from tests.generate.network import HUB_API, repository
-from translations_assets.generate import huggingface
-from translations_assets.generate.found import Found, Problem
+from translations_assets.config.providers import huggingface
+from translations_assets.config.providers.found import Found, Problem
 
 MONO_API = (
     "https://huggingface.co/api/datasets?filter=language:{}&filter=multilinguality:monolingual"

@@ -4,8 +4,8 @@ import pytest
 
 from tests.generate.conftest import Network
 from tests.generate.network import HPLT, NEWS, listing
-from translations_assets.generate import hplt, news_crawl
-from translations_assets.generate.found import Found, Problem
+from translations_assets.config.providers import hplt, news_crawl
+from translations_assets.config.providers.found import Found, Problem
 
 
 def test_years_of_both_languages(network: Network) -> None:

@@ -6,11 +6,11 @@ import pytest
 
 from tests.generate.conftest import Network, by_key
 from tests.generate.network import CATALOGUE
-from translations_assets.config import online
 from translations_assets.config.datasets import check_parallel
-from translations_assets.generate import mtdata
+from translations_assets.config.providers import mtdata
+from translations_assets.config.providers.found import Found, Problem
+from translations_assets.config.web import Answer
 from translations_assets.generate.config import pair_of
-from translations_assets.generate.found import Found, Problem
 
 
 def found(network: Network, src: str = "en", trg: str = "lt") -> dict[str, Found]:
@@ -81,9 +81,9 @@ def test_sizes(network: Network) -> None:
 def test_only_what_may_be_used_is_measured(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    def ask(url: str, mirror: str) -> online.Answer:
+    def ask(url: str, mirror: str) -> Answer:
         asked.append(url)
-        return online.Answer(1000)
+        return Answer(1000)
 
     monkeypatch.setattr(mtdata, "ask", ask)
     found(network)
@@ -105,15 +105,18 @@ def test_a_catalogue_that_cannot_be_built(network: Network, monkeypatch: pytest.
     def fail() -> dict[str, list[str]]:
         raise subprocess.CalledProcessError(1, "python", stderr="Traceback\nOSError: no space left\n")
 
-    monkeypatch.setattr(mtdata, "mtdata_catalogue", fail)
+    monkeypatch.setattr(mtdata, "catalogue", fail)
     message = "mtdata's catalogue cannot be built: OSError: no space left"
     assert list(mtdata.find(network.query)) == [Problem("mtdata", message)]
 
 
+REAL = mtdata.catalogue  # before a test puts another one there
+
+
 @pytest.mark.slow
 def test_the_real_catalogue(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mtdata, "mtdata_catalogue", online.mtdata_catalogue)
-    monkeypatch.setattr(mtdata, "ask", lambda url, mirror: online.Answer(1 << 20))
+    monkeypatch.setattr(mtdata, "catalogue", REAL)
+    monkeypatch.setattr(mtdata, "ask", lambda url, mirror: Answer(1 << 20))
     entries = found(network)
     assert entries["mtdata_Tilde-rapid-2016-eng-lit"].sentences == (1 << 20) // 113
     assert entries["mtdata_Statmt-europarl-9-lit-eng"].skipped == "10 is newer"

@@ -6,9 +6,9 @@ import pytest
 
 from tests.generate.conftest import Network, by_key
 from tests.generate.network import LICENCE_OF, NLLB, OPUS_API, opus_row
-from translations_assets.generate import opus
-from translations_assets.generate.found import Found, Problem
-from translations_assets.generate.opus import version_order
+from translations_assets.config.providers import opus
+from translations_assets.config.providers.found import Found, Problem
+from translations_assets.config.providers.opus import version_order
 
 
 def found(network: Network) -> list[Found]:

@@ -3,9 +3,9 @@
 import re
 
 from translations_assets.config.languages import languages
-from translations_assets.generate import sacrebleu
+from translations_assets.config.providers import sacrebleu
+from translations_assets.config.providers.found import Found
 from translations_assets.generate.config import pair_of
-from translations_assets.generate.found import Found
 
 
 def found(src: str, trg: str) -> dict[str, Found]:

@@ -1,7 +1,6 @@
 """Several sources at once."""
 
 from tests.generate.conftest import Network
-from translations_assets.cli.find_corpus import Importer
 from translations_assets.generate.search import SOURCES, USUAL, search
 
 
@@ -16,6 +15,5 @@ def test_one_source_alone(network: Network) -> None:
     assert {each.importer for each in search(network.query, ["mtdata"]).found} == {"mtdata"}
 
 
-def test_the_command_line_knows_all_sources() -> None:
-    assert [each.value for each in Importer] == list(SOURCES)
+def test_all_sources_but_one_are_asked_by_default() -> None:
     assert set(SOURCES) - set(USUAL) == {"huggingface_any"}

@@ -6,9 +6,9 @@ import pytest
 import yaml
 
 from translations_assets.config.load import config_notes, parse_config
+from translations_assets.config.providers.found import Found, Problem, licence_text
 from translations_assets.generate.choose import choose
 from translations_assets.generate.config import pair_of
-from translations_assets.generate.found import Found, Problem, licence_text
 from translations_assets.generate.write import size_text, write
 
 CORPUS = Found("opus", "opus_Good/v1", "train", 1000, bytes=50_000, licence="CC0")

@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from translations_assets.cli.common import Json, print_json, print_table
+from translations_assets.generate.search import SOURCES, USUAL, search
 from translations_assets.settings import mirror
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from translations_assets.generate.found import Found
+    from translations_assets.config.providers.found import Found
 
 
-class Importer(str, Enum):
-    """The sources that can be asked."""
-
-    opus = "opus"
-    mtdata = "mtdata"
-    sacrebleu = "sacrebleu"
-    huggingface_parallel = "huggingface_parallel"
-    huggingface_mono = "huggingface_mono"
-    huggingface_any = "huggingface_any"
-    hplt_mono = "hplt-mono"
-    news_crawl = "news-crawl"
+def _source(names: list[str] | None) -> list[str] | None:
+    for name in names or ():
+        if name not in SOURCES:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(SOURCES)}.")
+    return names
 
 
 def command(
     src: Annotated[str, typer.Argument(help="A language's code, such as `en`, `lt`, `zh_hant`.")],
     trg: Annotated[str, typer.Argument(help="Another language's code.")],
     importer: Annotated[
-        list[Importer] | None,
-        typer.Option(help="Ask this source only; may be repeated. All but huggingface_any by default."),
+        list[str] | None,
+        typer.Option(
+            metavar=f"[{'|'.join(SOURCES)}]",
+            callback=_source,
+            help="Ask this source only; may be repeated. All but huggingface_any by default.",
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -48,10 +46,9 @@ def command(
     """
     from translations_assets.generate.choose import judge
     from translations_assets.generate.config import pair_of
-    from translations_assets.generate.search import USUAL, search
 
     query = pair_of(src, trg, mirror())
-    searched = search(query, [each.value for each in importer] if importer else USUAL)
+    searched = search(query, importer or USUAL)
     found = list(judge(searched.found))
     if json:
         print_json({"datasets": list(map(asdict, found)), "problems": list(map(asdict, searched.problems))})

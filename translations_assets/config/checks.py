@@ -13,32 +13,19 @@ from translations_assets.config import check_continuation, check_marian
 from translations_assets.config.check_continuation import check_continuation as _continuation
 from translations_assets.config.check_ctranslate2 import check_ctranslate2
 from translations_assets.config.check_marian import check_marian_args
-from translations_assets.config.datasets import CATEGORIES, SETS, Dataset, listed
+from translations_assets.config.datasets import CATEGORIES, Dataset, listed, provider_of
 from translations_assets.config.edits import at
-from translations_assets.config.errors import among, suggestion
+from translations_assets.config.errors import among
 from translations_assets.config.identification import FASTTEXT, NON_COMMERCIAL, weakness
-from translations_assets.config.known import sacrebleu_sets
 from translations_assets.config.languages import Language, languages
+from translations_assets.config.providers import PARALLEL as PARALLEL_PROVIDERS
 from translations_assets.config.yaml_reader import KeyPath
 
 Found: TypeAlias = "Iterator[tuple[KeyPath, str]]"
 
 PARALLEL = ("train", "devtest", "test")
 WEIGHTED = ("train", "mono-src", "mono-trg")
-HPLT_1 = "mono/v1.2"  # which knows languages by ISO 639-1
 MOST_NAMED = 20  # thresholds or weights without a dataset, beside which the names of datasets are told
-DEMO_LANGUAGES = frozenset({"en", "eo"})
-# Codes by which providers name some languages besides those of the table: macrolanguages and their members.
-MTDATA_CODES = {
-    "nor": {"nob", "nno"},
-    "nob": {"nor"},
-    "nno": {"nor"},
-    "srp": {"hbs"},
-    "hrv": {"hbs"},
-    "bos": {"hbs"},
-    "msa": {"zsm", "zlm"},
-    "aze": {"azb"},
-}
 
 
 def check_together(config: Mapping[str, Any]) -> Found:
@@ -146,7 +133,8 @@ def _used_twice(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Dataset, s
 
 def _is_validated_and_tested_on(dataset: Dataset, path: KeyPath, elsewhere: str) -> bool:
     """Whether a provider's only set (NTREX-128) serves both: there is no other, so that it may be meant."""
-    return len(SETS.get(("parallel", dataset.provider), ())) == 1 and "train" not in (path[1], elsewhere)
+    provider = PARALLEL_PROVIDERS.get(dataset.provider)
+    return provider is not None and len(provider.sets) == 1 and "train" not in (path[1], elsewhere)
 
 
 def _languages_of_providers(config: Mapping[str, Any]) -> Found:
@@ -154,68 +142,13 @@ def _languages_of_providers(config: Mapping[str, Any]) -> Found:
     for category in CATEGORIES:
         concerned = {"mono-src": pair[:1], "mono-trg": pair[1:]}.get(category, pair)
         for index, dataset in listed(config, category):
-            for message in filter(None, (_lacking(dataset, known) for known in concerned)):
-                yield ("datasets", category, index), message
-            if category in PARALLEL and len(pair) == 2 and (message := _of_other_pair(dataset, *pair)):
-                yield ("datasets", category, index), message
-
-
-def _lacking(dataset: Dataset, known: Language) -> str:
-    names = {
-        "flores": ("FLORES-200", known.flores),
-        "ntrex": ("NTREX-128", known.ntrex),
-        "hplt": ("HPLT", known.iso639_1 if dataset.name == HPLT_1 else known.hplt),
-        "tmx": ("Pontoon", known.pontoon if dataset.name == "pontoon" else dataset.name),
-    }
-    provider, there = names.get(dataset.provider, ("", dataset.name))
-    if not there:
-        return f"{provider} has no {known.name}; remove {dataset.shown_key!r}"
-    if dataset.provider == "demo" and known.code not in DEMO_LANGUAGES:
-        return f"the demo corpus is English and Esperanto (en, eo), not {known.name}"
-    return ""
-
-
-def _of_other_pair(dataset: Dataset, src: Language, trg: Language) -> str:
-    """What is wrong with a dataset whose name tells languages that are not those of the config."""
-    if dataset.provider == "mtdata":
-        named = [part.partition("_")[0] for part in dataset.name.split("-")[-2:]]
-        if not all(len(code) == 3 for code in named):
-            return ""  # told of by the schema
-        if _are_of(named, src, trg) or _are_of(named, trg, src):
-            return ""
-        return f"{dataset.key!r} is of {' and '.join(named)}, and the config of {src.mtdata} and {trg.mtdata}"
-    if dataset.provider == "tmx" and dataset.name == "pontoon" and "en" not in (src.code, trg.code):
-        return (
-            f"Pontoon translates from English, which is not in {src.code}-{trg.code}; remove {dataset.key!r}"
-        )
-    if dataset.provider == "sacrebleu":
-        sets = sacrebleu_sets()
-        if dataset.name not in sets:
-            return f"sacreBLEU has no set {dataset.name!r}.{suggestion(dataset.name, sets)}"
-        if is_of_other_pairs(dataset, src, trg):
-            others = [name for name in sets if _pair(src, trg) & set(sets[name])]
-            with_pair = f"with it: {', '.join(others)}" if others else "none has it"
-            return f"sacreBLEU's {dataset.name} is not of {src.name} and {trg.name}; {with_pair}"
-    return ""
-
-
-def is_of_other_pairs(dataset: Dataset, src: Language, trg: Language) -> bool:
-    """Whether a set of sacreBLEU or mtdata is there, but not of two languages."""
-    if dataset.provider == "sacrebleu":
-        pairs = sacrebleu_sets().get(dataset.name)
-        return pairs is not None and _pair(src, trg).isdisjoint(pairs)
-    return dataset.provider == "mtdata" and bool(_of_other_pair(dataset, src, trg))
-
-
-def _pair(src: Language, trg: Language) -> set[str]:
-    return {f"{src.opus}-{trg.opus}", f"{trg.opus}-{src.opus}"}
-
-
-def _are_of(codes: list[str], *spoken: Language) -> bool:
-    return all(
-        code in {known.mtdata, known.flores[:3], known.hplt[:3], *MTDATA_CODES.get(known.mtdata, ())}
-        for code, known in zip(codes, spoken, strict=True)
-    )
+            path, provider = ("datasets", category, index), provider_of(dataset, category)
+            if provider is None:
+                continue
+            for message in filter(None, (provider.lacking(dataset.name, known) for known in concerned)):
+                yield path, f"{message}; remove {dataset.shown_key!r}"
+            if len(concerned) == 2 and (message := provider.misfit(dataset.name, *concerned)):
+                yield path, f"{dataset.shown_key!r} {message}"
 
 
 def _names_without_dataset(config: Mapping[str, Any]) -> Found:

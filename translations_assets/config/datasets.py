@@ -21,39 +21,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from translations_assets.config.errors import ConfigError, suggestion
-from translations_assets.config.urls import check_url, shown
-
-PARALLEL_PROVIDERS = ("opus", "mtdata", "sacrebleu", "flores", "ntrex", "tmx", "hfp", "url", "demo")
-MONO_PROVIDERS = ("news-crawl", "opus", "hplt", "hf", "url", "demo")
+from translations_assets.config.providers import BY_URL, FORMER, MONO, PARALLEL
+from translations_assets.config.providers.provider import Provider
+from translations_assets.config.urls import PLACEHOLDER, shown
 
 AUGMENTATIONS = (
     *("upper", "title", "typos", "punct", "noise", "inline-noise"),
     *("mix", "mix-nocase", "mix-cjk", "short"),
 )
 
-# Providers whose sets are few and known.
-SETS = {
-    ("parallel", "flores"): ("dev", "devtest"),
-    ("parallel", "ntrex"): ("test",),
-    ("parallel", "tmx"): ("pontoon",),
-    ("parallel", "demo"): ("train", "dev", "test"),
-    ("mono", "demo"): ("mono",),
-}
-
-# The form of other providers' names, and an example.
-FORMS = {
-    ("parallel", "opus"): (r"[^/\s]+/[^/\s]+", "opus_ParaCrawl/v9"),
-    ("mono", "opus"): (r"[^/\s]+/[^/\s]+", "opus_NLLB/v1"),
-    ("parallel", "mtdata"): (r"[^-]+-.+-[^-]+(-[a-z]{3}(_[^\W_]+)*){2}", "mtdata_Tilde-airbaltic-1-eng-rus"),
-    ("parallel", "hfp"): (r"[^:@]+/[^:@]+(:[^:@]+){3,4}(@[\w./-]+)?", "hfp_owner/corpus:train:en:ru"),
-    ("mono", "hf"): (r"[^:@]+/[^:@]+(:[^:@]+){2,3}(@[\w./-]+)?", "hf_owner/corpus:subset:train:text"),
-    ("mono", "hplt"): (r"mono/v(1\.2|2\.0|3\.0)", "hplt_mono/v3.0"),
-    ("mono", "news-crawl"): (r"news\.\d{4}", "news-crawl_news.2021"),
-}
-
 CATEGORIES = ("train", "devtest", "test", "mono-src", "mono-trg")
-PLACEHOLDER = "[LANG]"
-BY_URL = ("url", "tmx")  # providers whose names may be URLs
 KEY_LENGTH = 4000  # some forms take the square of it
 SLUG_LENGTH = 50
 ALIAS_LENGTH = 50
@@ -63,9 +40,9 @@ _KEY = re.compile(r"(?P<provider>[a-z]+(?:-[a-z]+)*)_(?:aug-(?P<augmentation>[a-
 
 
 # The forms of keys and aliases as regular expressions of JavaScript, for editors.
-PARALLEL_KEY = rf"^({'|'.join(PARALLEL_PROVIDERS)})_(aug-({'|'.join(AUGMENTATIONS)})_)?\S+$"
+PARALLEL_KEY = rf"^({'|'.join(PARALLEL)})_(aug-({'|'.join(AUGMENTATIONS)})_)?\S+$"
 ALIAS = rf"^[^\s!-,./:-@\[-\^`{{-~]{{1,{ALIAS_LENGTH}}}$"
-MONO_KEY = rf"^({'|'.join(MONO_PROVIDERS)})_\S+$"
+MONO_KEY = rf"^({'|'.join(MONO)})_\S+$"
 
 
 @dataclass(frozen=True)
@@ -163,24 +140,27 @@ def written(dataset: Dataset) -> str | dict[str, str]:
     return {"dataset": dataset.key, "alias": dataset.alias} if dataset.alias else dataset.key
 
 
+def provider_of(dataset: Dataset, category: str) -> Provider | None:
+    """The provider of a dataset of a category; None when there is none of such datasets by the name."""
+    return (MONO if category.startswith("mono") else PARALLEL).get(dataset.provider)
+
+
 def check_parallel(entry: object) -> Dataset:
     """The dataset of a list's item, if it can be a parallel one. Raises ConfigError otherwise."""
     dataset = read_dataset(entry)
-    _check_provider(dataset, "parallel", PARALLEL_PROVIDERS)
+    _check_provider(dataset, "parallel", PARALLEL)
     _check_augmentation(dataset.augmentation)
-    _check_name(dataset, "parallel")
-    if dataset.provider == "url" and PLACEHOLDER not in dataset.name:
-        raise ConfigError.of(f"the URL needs the placeholder {PLACEHOLDER} where the language's code goes")
+    PARALLEL[dataset.provider].check_name(dataset.name, dataset.shown_key)
     return dataset
 
 
 def check_mono(entry: object) -> Dataset:
     """The dataset of a list's item, if it can be a monolingual one. Raises ConfigError otherwise."""
     dataset = read_dataset(entry)
-    _check_provider(dataset, "mono", MONO_PROVIDERS)
+    _check_provider(dataset, "mono", MONO)
     if dataset.augmentation is not None:
         raise ConfigError.of("only dev and test sets have variants (aug-…); monolingual text has none")
-    _check_name(dataset, "mono")
+    MONO[dataset.provider].check_name(dataset.name, dataset.shown_key)
     return dataset
 
 
@@ -193,18 +173,9 @@ def _checked_alias(alias: str) -> str:
     return alias
 
 
-# Of Snakemake, with what takes their place.
-FORMER_PROVIDERS = {
-    "custom-corpus": "files are named url_file:///folder/name.[LANG].gz now",
-    "custom-mono": "a file is named url_file:///folder/name.gz now",
-    "commoncrawl": "hplt_mono/v3.0 has text of the web now",
-    "paracrawl-mono": "hplt_mono/v3.0 has text of the web now",
-}
-
-
-def _check_provider(dataset: Dataset, kind: str, providers: tuple[str, ...]) -> None:
-    if dataset.provider in FORMER_PROVIDERS:
-        todays = FORMER_PROVIDERS[dataset.provider]
+def _check_provider(dataset: Dataset, kind: str, providers: Mapping[str, Provider]) -> None:
+    if dataset.provider in FORMER:
+        todays = FORMER[dataset.provider]
         raise ConfigError.of(f"{dataset.provider!r} in {dataset.shown_key!r} is a provider of 2022: {todays}")
     if dataset.provider not in providers:
         raise ConfigError.of(
@@ -213,49 +184,11 @@ def _check_provider(dataset: Dataset, kind: str, providers: tuple[str, ...]) -> 
         )
 
 
-def _check_name(dataset: Dataset, kind: str) -> None:
-    provider = dataset.provider
-    if provider == "url" or (provider == "tmx" and "://" in dataset.name):
-        return _check_url(dataset.name)
-    sets = SETS.get((kind, provider))
-    if sets is not None and dataset.name not in sets:
-        allowed = ", ".join(f"{provider}_{name}" for name in sets)
-        raise ConfigError.of(f"{provider} has no set {dataset.name!r}; allowed: {allowed}")
-    if provider == "mtdata" and (reason := _why_not_of_mtdata(dataset.name)):
-        raise ConfigError.of(f"{dataset.key!r} {reason}")
-    form, example = FORMS.get((kind, provider), (r"\S+", ""))
-    if not re.fullmatch(form, dataset.name):
-        raise ConfigError.of(
-            f"{dataset.shown_key!r} does not have the form of a key of {provider}, as {example}"
-        )
-
-
-def _why_not_of_mtdata(name: str) -> str:
-    """What became of a dataset of 2021, whose names had no publisher, number and languages: `JW300`."""
-    if name.startswith("JW300"):
-        return "was withdrawn: the owner of its text does not allow its use; remove it"
-    if re.fullmatch(r"[A-Za-z0-9_.]+", name):
-        return (
-            "is a name of 2021, which mtdata has no more; its names are as mtdata_Tilde-airbaltic-1-eng-rus. "
-            "`translations find-corpus SRC TRG` lists them; what was newstest2019 is sacrebleu_wmt19"
-        )
-    return ""
-
-
 def _check_augmentation(augmentation: str | None) -> None:
     if augmentation is not None and augmentation not in AUGMENTATIONS:
         raise ConfigError.of(
             f"'aug-{augmentation}' is not a modifier.{suggestion(augmentation, AUGMENTATIONS)} "
             f"Allowed: {', '.join(f'aug-{name}' for name in AUGMENTATIONS)}"
-        )
-
-
-def _check_url(name: str) -> None:
-    check_url(name)
-    path = re.split(r"[?#]", name.partition("://")[2].partition("/")[2])[0]
-    if PLACEHOLDER in name and PLACEHOLDER not in path:
-        raise ConfigError.of(
-            f"the placeholder {PLACEHOLDER} must be in the URL's path, not in its host or query"
         )
 
 

@@ -64,29 +64,14 @@ class Language:
     phonemic: bool
 
     @property
-    def opus(self) -> str:
-        """OPUS's code: ISO 639-1."""
-        return self.iso639_1
-
-    @property
     def chinese(self) -> str:
         """The variant of Chinese, `simplified` or `traditional`; empty for other languages."""
         return {"Hans": "simplified", "Hant": "traditional"}.get(self.script_code, "")
 
     @property
-    def news_crawl(self) -> str:
-        """The code of the News Crawl: ISO 639-1."""
-        return self.iso639_1
-
-    @property
     def bicleaner(self) -> str:
         """Bicleaner-AI's code: ISO 639-1 but for Serbo-Croatian and Norwegian."""
         return _BICLEANER.get(self.iso639_1, self.iso639_1)
-
-    @property
-    def mtdata(self) -> str:
-        """MTData's code: ISO 639-3."""
-        return self.iso639_3
 
 
 @cache

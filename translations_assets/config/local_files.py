@@ -14,7 +14,9 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from translations_assets.config.check_continuation import urls_of
-from translations_assets.config.datasets import BY_URL, CATEGORIES, PLACEHOLDER, listed
+from translations_assets.config.datasets import CATEGORIES, listed
+from translations_assets.config.providers import BY_URL
+from translations_assets.config.urls import PLACEHOLDER
 from translations_assets.config.yaml_reader import KeyPath
 
 # As in pipeline.common.local_files, which tells why.

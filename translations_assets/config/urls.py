@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from translations_assets.config.errors import ConfigError
 
+PLACEHOLDER = "[LANG]"  # stands for the code of a language
 SCHEMES = ("https", "http", "gs", "file")
 # Names of parameters that let in whoever has them: words in them, or their ends (AWSAccessKeyId).
 _SECRET_WORDS = frozenset(
@@ -82,7 +83,7 @@ def _is_secret(name: str) -> bool:
 def _split(url: str) -> SplitResult:
     """The parts of a URL; ConfigError when it has none. The placeholder stands for a word."""
     try:
-        parts = urlsplit(url.replace("[LANG]", "LANG"))
+        parts = urlsplit(url.replace(PLACEHOLDER, "LANG"))
         parts.port  # noqa: B018 - raises ValueError when it is no number
         if any(ord(character) < 32 for character in unquote(url)):
             raise ValueError("it holds a control character")

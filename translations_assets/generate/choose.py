@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from translations_assets.config.datasets import check_mono, check_parallel, parse_dataset
 from translations_assets.config.errors import ConfigError
-from translations_assets.generate.found import Found, Query
+from translations_assets.config.providers.found import Found, Query
 
 FEWEST = 200  # sentences; less adds steps, and nothing to a model
 CATEGORIES = ("devtest", "test", "train", "mono-src", "mono-trg")

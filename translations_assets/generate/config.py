@@ -11,11 +11,11 @@ from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.languages import language
 from translations_assets.config.load import parse_config
 from translations_assets.config.messages import describe
+from translations_assets.config.providers import PROVIDERS, found
+from translations_assets.config.providers.found import Query
 from translations_assets.config.schema import Experiment
 from translations_assets.errors import TranslationsError
-from translations_assets.generate import found, held_out
 from translations_assets.generate.choose import Choice, choose
-from translations_assets.generate.found import Query
 from translations_assets.generate.search import Search, search
 from translations_assets.generate.write import write
 
@@ -57,7 +57,8 @@ def generate(name: str, query: Query) -> Generated:
 
 def compose(name: str, query: Query, searched: Search) -> Generated:
     """The config that a search leads to."""
-    choice = choose([*held_out.find(query), *searched.found], query)
+    held_out = (each for provider in PROVIDERS for each in provider.held_out(query))
+    choice = choose([*held_out, *searched.found], query)
     if not choice.chosen["train"]:
         problems = "".join(f"\n  {each.importer}: {each.message}" for each in searched.problems)
         raise TranslationsError(

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from translations_assets.generate import hplt, huggingface, mtdata, news_crawl, opus, sacrebleu
-from translations_assets.generate.found import Found, Problem, Query
+from translations_assets.config.providers import PROVIDERS
+from translations_assets.config.providers.found import Found, Problem, Query
+from translations_assets.config.providers.provider import Search as Source
 
-SOURCES: Mapping[str, Callable[[Query], Iterable[Found | Problem]]] = {
-    "opus": opus.find,
-    "mtdata": mtdata.find,
-    "sacrebleu": sacrebleu.find,
-    "huggingface_parallel": huggingface.find_parallel,
-    "huggingface_mono": huggingface.find_mono,
-    "huggingface_any": huggingface.find_any,
-    "hplt-mono": hplt.find,
-    "news-crawl": news_crawl.find,
+SOURCES: Mapping[str, Source] = {
+    name: find for provider in PROVIDERS for name, find in provider.searches.items()
 }
 # huggingface_any finds what the two others find, and much else: it is asked only by name.
 USUAL = tuple(name for name in SOURCES if name != "huggingface_any")

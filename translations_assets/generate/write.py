@@ -9,9 +9,9 @@ from importlib.metadata import version
 import yaml
 from rich.filesize import decimal
 
+from translations_assets.config.providers.found import Found, Problem, Query, one_line
 from translations_assets.config.schema import MonoLimits
 from translations_assets.generate.choose import CATEGORIES, Choice, Chosen
-from translations_assets.generate.found import Found, Problem, Query, one_line
 
 WIDEST_KEY = 60  # of those that comments are lined up behind
 JOINT_VOCABULARY = 64_000  # pieces, where one of the scripts has thousands of characters

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from translations_assets.config.datasets import Dataset
 from translations_assets.config.languages import Language, language
+from translations_assets.config.providers import MONO, PARALLEL
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.urls import login_variable
 from translations_assets.graph.stage import step
@@ -17,29 +18,11 @@ HUB = "https://huggingface.co/"
 ALIGNED = ("inline-noise", "mix", "mix-nocase", "mix-cjk")  # as in pipeline.data.modifiers
 PRIORS_SAMPLE = 100_000  # pairs; a test set has fewer
 
-# The codes that a provider, or a single dataset of it, knows languages by.
-CODES: dict[str, Callable[[Language], str]] = {
-    "opus": lambda language: language.opus,
-    "mtdata": lambda language: language.mtdata,
-    "sacrebleu": lambda language: language.iso639_1,
-    "flores": lambda language: language.flores,
-    "ntrex": lambda language: language.ntrex,
-    "tmx": lambda language: language.code,
-    "tmx_pontoon": lambda language: language.pontoon,
-    "hfp": lambda language: language.code,
-    "news-crawl": lambda language: language.news_crawl,
-    "hplt_mono/v3.0": lambda language: language.hplt,
-    "hplt_mono/v2.0": lambda language: language.hplt2,
-    "hplt_mono/v1.2": lambda language: language.iso639_1,
-    "hf": lambda language: language.code,
-    "url": lambda language: language.code,
-    "demo": lambda language: language.code,
-}
-
 
 def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> Corpus:
     """A parallel dataset of a category: its last step has the dataset's label, earlier ones longer labels."""
     src, trg = config.experiment.src, config.experiment.trg
+    provider = PARALLEL[dataset.provider]
     label = f"dataset-{category}-{dataset.short_name}-{src}-{trg}"
     chinese = _chinese_args(language(src), language(trg))
     fetched = step(
@@ -49,12 +32,12 @@ def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> 
             "dataset": dataset.name,
             "src": src,
             "trg": trg,
-            "src_code": _code(dataset, src),
-            "trg_code": _code(dataset, trg),
+            "src_code": provider.code(dataset.name, language(src)),
+            "trg_code": provider.code(dataset.name, language(trg)),
         },
         outputs=corpus_files(src, trg),
         attempts=DOWNLOAD_ATTEMPTS,
-        secrets=_secrets(dataset),
+        secrets=provider.secrets or url_secrets([dataset.name]),
     )
     corpus = corpus_of(fetched, src, trg, dataset)
     if chinese:
@@ -77,11 +60,11 @@ def import_mono(
     min_score  the least of a line or document of HPLT; other providers have none
     """
     label = f"dataset-{category}-{dataset.short_name}-{lang}"
-    variant = language(lang).chinese
+    provider, variant = MONO[dataset.provider], language(lang).chinese
     args: dict[str, Arg] = {
         "dataset": dataset.name,
         "lang": lang,
-        "code": _code(dataset, lang),
+        "code": provider.code(dataset.name, language(lang)),
         "max_sentences": limit,
     }
     if dataset.provider == "hplt":
@@ -93,7 +76,7 @@ def import_mono(
         args=args,
         outputs=outputs,
         attempts=DOWNLOAD_ATTEMPTS,
-        secrets=_secrets(dataset),
+        secrets=provider.secrets or url_secrets([dataset.name]),
     )
     if variant:
         fetched = step(
@@ -104,18 +87,6 @@ def import_mono(
             outputs=outputs,
         )
     return Mono(fetched[outputs[0]], dataset)
-
-
-def _code(dataset: Dataset, lang: str) -> str:
-    code = CODES.get(f"{dataset.provider}_{dataset.name}") or CODES[dataset.provider]
-    return code(language(lang))
-
-
-def _secrets(dataset: Dataset) -> tuple[str, ...]:
-    """Variables with tokens that a dataset may ask for; the files of mtdata's entries lie anywhere."""
-    if dataset.provider in ("hf", "hfp", "mtdata"):
-        return ("HF_TOKEN",)
-    return url_secrets([dataset.name])
 
 
 def url_secrets(urls: Iterable[str]) -> tuple[str, ...]:

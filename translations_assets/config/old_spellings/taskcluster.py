@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from translations_assets.config.checks import is_of_other_pairs
 from translations_assets.config.datasets import CATEGORIES, listed, parse_dataset
 from translations_assets.config.edits import Edit, Put, at
 from translations_assets.config.errors import ConfigError, suggestion
 from translations_assets.config.generations import STRICT, is_of_upstream, is_old
 from translations_assets.config.languages import languages
 from translations_assets.config.old_spellings.common import dropped, has, is_free, renamed
+from translations_assets.config.providers import PARALLEL
 from translations_assets.config.yaml_reader import KeyPath
 
 MODELS = {
@@ -188,7 +188,7 @@ def sets_of_other_pairs(values: dict[str, Any]) -> Iterator[Edit]:
     for category in ("devtest", "test"):
         datasets = list(listed(values, category))
         concerned = [(index, each) for index, each in datasets if each.provider in providers]
-        lacking = [(index, each) for index, each in concerned if is_of_other_pairs(each, src, trg)]
+        lacking = [each for each in concerned if PARALLEL[each[1].provider].misfit(each[1].name, src, trg)]
         for index, dataset in reversed(lacking if len(lacking) < len(datasets) else []):
             said = f"{dataset.key!r} is not of {src.name} and {trg.name}; removed"
             yield Edit(("datasets", category, index), said)

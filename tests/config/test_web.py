@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from translations_assets.generate import fetch
-from translations_assets.generate.fetch import NoAnswer, NotThere, read, read_json
+from translations_assets.config import web
+from translations_assets.config.web import NoAnswer, NotThere, read, read_json
 
 NOWHERE = "http://127.0.0.1:9"  # nothing listens there
 STATUS = {"missing": 404, "forbidden": 403, "busy": 503, "moved": 302}
@@ -39,7 +39,7 @@ class Server(BaseHTTPRequestHandler):
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a server; trying again does not wait."""
-    monkeypatch.setattr(fetch, "PAUSE", 0.0)
+    monkeypatch.setattr(web, "PAUSE", 0.0)
     Server.asked = []
     with ThreadingHTTPServer(("127.0.0.1", 0), Server) as http:
         thread = threading.Thread(target=http.serve_forever, args=(0.01,))
@@ -69,13 +69,13 @@ def test_a_server_that_fails_is_asked_twice(server: str) -> None:
 
 
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch, "PAUSE", 0.0)
+    monkeypatch.setattr(web, "PAUSE", 0.0)
     with pytest.raises(NoAnswer, match=f"no answer from {NOWHERE}/x: ConnectionError"):
         read(f"{NOWHERE}/x", "")
 
 
 def test_an_answer_without_end(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch, "LARGEST", 5)
+    monkeypatch.setattr(web, "LARGEST", 5)
     with pytest.raises(NoAnswer, match="more than 5 bytes"):
         read(f"{server}/good", "")
 
@@ -103,6 +103,6 @@ def test_what_the_mirror_lacks_comes_from_the_server(server: str, tmp_path: Path
 
 
 def test_a_mirror_in_a_bucket(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch, "GOOGLE_STORAGE", f"{server}/")
+    monkeypatch.setattr(web, "GOOGLE_STORAGE", f"{server}/")
     assert read(f"{NOWHERE}/x", "gs://bucket/copies/") == b'{"a": 1}'
     assert Server.asked == ["bucket/copies/127.0.0.1:9/x"]

@@ -5,16 +5,25 @@ Most of the catalogue is OPUS, which is asked itself, and test sets that have pr
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache
 from subprocess import CalledProcessError
+from tempfile import TemporaryDirectory
 
-from translations_assets.config.online import ask, mtdata_catalogue
-from translations_assets.generate.found import Found, Problem, Query, estimate, reason_of
-from translations_assets.generate.opus import version_order
+from translations_assets.config.errors import ConfigError, suggestion
+from translations_assets.config.languages import Language
+from translations_assets.config.providers.found import Found, Problem, Query, estimate, reason_of
+from translations_assets.config.providers.opus import version_order
+from translations_assets.config.providers.provider import Addresses, Provider, same_code
+from translations_assets.config.web import ask
 
 IMPORTER = "mtdata"
 AT_ONCE = 16
@@ -53,13 +62,13 @@ class _Entry:
 def find(query: Query) -> Iterator[Found | Problem]:
     """The catalogue's entries of the pair, by name; each corpus in its newest version."""
     try:
-        catalogue = mtdata_catalogue()
+        known = catalogue()
     except CalledProcessError as error:
         lines = error.stderr.strip().splitlines()
         yield Problem(IMPORTER, f"mtdata's catalogue cannot be built: {lines[-1] if lines else error}")
         return
-    entries = _only_newest(_entries(catalogue, query))
-    uses = Counter(url for urls in catalogue.values() for url in urls)
+    entries = _only_newest(_entries(known, query))
+    uses = Counter(url for urls in known.values() for url in urls)
     wanted = [entry for entry in entries if not entry.found.skipped]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         sizes = pool.map(lambda each: _measured(each, uses, query.mirror), wanted)
@@ -71,14 +80,14 @@ def find(query: Query) -> Iterator[Found | Problem]:
         yield Problem(IMPORTER, f"{len(away)} of {len(wanted)} datasets cannot be reached; {first}")
 
 
-def _entries(catalogue: Mapping[str, Sequence[str]], query: Query) -> list[_Entry]:
-    pair = {query.src.mtdata, query.trg.mtdata}
+def _entries(known: Mapping[str, Sequence[str]], query: Query) -> list[_Entry]:
+    pair = {query.src.iso639_3, query.trg.iso639_3}
     entries = []
-    for name in sorted(catalogue):
+    for name in sorted(known):
         parts = FORM.fullmatch(name)
         if parts is None or parts[1] == "OPUS" or {parts[4][:3], parts[5][:3]} != pair:
             continue
-        urls = tuple(catalogue[name])
+        urls = tuple(known[name])
         skipped = _skipped(f"{parts[1]}-{parts[2]}", urls)
         found = Found(IMPORTER, f"mtdata_{name}", _use(parts[2]), url=urls[0], skipped=skipped)
         entries.append(_Entry(parts[1], parts[2], parts[3], urls, found))
@@ -117,3 +126,89 @@ def _measured(entry: _Entry, uses: Mapping[str, int], mirror: str) -> Found:
     if any(uses[url] > 1 for url in entry.urls):
         return replace(entry.found, bytes=size, extent="part of an archive")
     return replace(entry.found, bytes=size, sentences=estimate(size), estimated=True)
+
+
+@cache
+def catalogue() -> Mapping[str, list[str]]:
+    """The names of mtdata's datasets with their addresses.
+
+    A process of its own builds it (20 s), as mtdata does so when it is imported, in a folder that it reads
+    from the environment.
+    """
+    with TemporaryDirectory() as folder:
+        environment = {**os.environ, "MTDATA": folder}
+        command = [sys.executable, "-c", _PRINT_CATALOGUE]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    return {name: [urls] if isinstance(urls, str) else urls for name, urls in found.items()}
+
+
+_PRINT_CATALOGUE = """
+import json
+from mtdata.index import INDEX
+print(json.dumps({str(did): entry.url for did, entry in INDEX.entries.items()}))
+"""
+
+
+def _addresses(name: str, *sides: Language) -> Addresses:
+    known = catalogue()
+    if name not in known:
+        of_pair = [other for other in known if other.split("-")[-2:] == name.split("-")[-2:]]
+        raise ConfigError.of(f"mtdata has no such dataset.{suggestion(name, of_pair)}")
+    return [[url] for url in known[name]]
+
+
+def _check(name: str) -> None:
+    """Datasets of 2021 had names without publisher, number and languages: `JW300`."""
+    if name.startswith("JW300"):
+        raise ConfigError.of(
+            f"'mtdata_{name}' was withdrawn: the owner of its text does not allow its use; remove it"
+        )
+    if re.fullmatch(r"[A-Za-z0-9_.]+", name):
+        raise ConfigError.of(
+            f"'mtdata_{name}' is a name of 2021, which mtdata has no more; its names are as "
+            f"{MTDATA.example}. `translations find-corpus SRC TRG` lists them; what was newstest2019 is "
+            "sacrebleu_wmt19"
+        )
+
+
+# Codes by which mtdata names some languages besides those of the table: macrolanguages and their members.
+OTHER_CODES = {
+    "nor": {"nob", "nno"},
+    "nob": {"nor"},
+    "nno": {"nor"},
+    "srp": {"hbs"},
+    "hrv": {"hbs"},
+    "bos": {"hbs"},
+    "msa": {"zsm", "zlm"},
+    "aze": {"azb"},
+}
+
+
+def _misfit(name: str, src: Language, trg: Language) -> str:
+    named = [part.partition("_")[0] for part in name.split("-")[-2:]]
+    if not all(len(code) == 3 for code in named):
+        return ""  # told of by the schema
+    if _are_of(named, src, trg) or _are_of(named, trg, src):
+        return ""
+    return f"is of {' and '.join(named)}, and the config of {src.iso639_3} and {trg.iso639_3}"
+
+
+def _are_of(codes: Sequence[str], *spoken: Language) -> bool:
+    return all(
+        code in {known.iso639_3, known.flores[:3], known.hplt[:3], *OTHER_CODES.get(known.iso639_3, ())}
+        for code, known in zip(codes, spoken, strict=True)
+    )
+
+
+MTDATA = Provider(
+    "mtdata",
+    same_code("iso639_3"),
+    example="mtdata_Tilde-airbaltic-1-eng-rus",
+    form=r"[^-]+-.+-[^-]+(-[a-z]{3}(_[^\W_]+)*){2}",
+    check=_check,
+    misfit=_misfit,
+    addresses=_addresses,
+    secrets=("HF_TOKEN",),  # entries' files lie anywhere
+    searches={IMPORTER: find},
+)

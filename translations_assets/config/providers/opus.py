@@ -8,12 +8,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-from translations_assets.config.addresses import MONO
-from translations_assets.config.online import ask
-from translations_assets.generate.fetch import NoAnswer, NotThere, read, read_json
-from translations_assets.generate.found import Found, Problem, Query, estimate, licence_text, reason_of
+from translations_assets.config.languages import Language
+from translations_assets.config.providers.found import (
+    Found,
+    Problem,
+    Query,
+    estimate,
+    licence_text,
+    reason_of,
+)
+from translations_assets.config.providers.provider import Addresses, Provider, same_code
+from translations_assets.config.web import NoAnswer, NotThere, ask, read, read_json
 
 IMPORTER = "opus"
+CORPORA = "https://object.pouta.csc.fi/OPUS-"
 API = "https://opus.nlpl.eu/opusapi/?source={src}&target={trg}&preprocessing=moses&version=latest"
 LICENCES_HOST = "https://raw.githubusercontent.com"
 LICENCES = LICENCES_HOST + "/Helsinki-NLP/OPUS/main/corpus/{corpus}/info.yaml"
@@ -36,12 +44,12 @@ SKIPPED = {
 
 def find(query: Query) -> Iterator[Found | Problem]:
     """Parallel corpora, the largest first, and the monolingual side of NLLB."""
-    url = API.format(src=query.src.opus, trg=query.trg.opus)
+    url = API.format(src=query.src.iso639_1, trg=query.trg.iso639_1)
     try:
         yield from _with_licences(_parallel(read_json(url, query.mirror), url), query.mirror)
     except (NoAnswer, NotThere) as error:
         yield Problem(IMPORTER, str(error))
-    yield from _mono(query)
+    yield from _mono_of_nllb(query)
 
 
 def _parallel(answer: Any, url: str) -> list[Found]:
@@ -114,9 +122,9 @@ def _licence(key: str, mirror: str) -> str:
     return licence_text(stated[1].strip("'\" ")) if stated else ""
 
 
-def _mono(query: Query) -> Iterator[Found | Problem]:
+def _mono_of_nllb(query: Query) -> Iterator[Found | Problem]:
     for category, language in query.sides:
-        [[url]] = MONO["opus"](NLLB, language)
+        [[url]] = _mono_addresses(NLLB, language)
         answer = ask(url, query.mirror)
         if not answer.problem:
             yield Found(
@@ -131,3 +139,26 @@ def _mono(query: Query) -> Iterator[Found | Problem]:
             )
         elif answer.is_unknown:
             yield Problem(IMPORTER, answer.problem)
+
+
+def _addresses(name: str, src: Language, trg: Language) -> Addresses:
+    folder, first, second = f"{CORPORA}{name}/moses", src.iso639_1, trg.iso639_1
+    return [[f"{folder}/{first}-{second}.txt.zip", f"{folder}/{second}-{first}.txt.zip"]]
+
+
+def _mono_addresses(name: str, spoken: Language) -> Addresses:
+    return [[f"{CORPORA}{name}/mono/{spoken.iso639_1}.txt.gz"]]
+
+
+_FORM = r"[^/\s]+/[^/\s]+"
+OPUS = Provider(
+    "opus",
+    same_code("iso639_1"),
+    example="opus_ParaCrawl/v9",
+    form=_FORM,
+    addresses=_addresses,
+    searches={IMPORTER: find},
+)
+OPUS_MONO = Provider(
+    "opus", same_code("iso639_1"), example=f"opus_{NLLB}", form=_FORM, addresses=_mono_addresses
+)

@@ -11,8 +11,9 @@ from typing import Any
 from urllib.parse import quote
 
 from translations_assets.config.languages import Language
-from translations_assets.generate.fetch import NoAnswer, NotThere, read_json
-from translations_assets.generate.found import Found, Problem, Query, licence_text
+from translations_assets.config.providers.found import Found, Problem, Query, licence_text
+from translations_assets.config.providers.provider import Addresses, Provider, same_code
+from translations_assets.config.web import NoAnswer, NotThere, read_json
 
 API = "https://huggingface.co/api/datasets"
 DATASETS = "https://huggingface.co/datasets"
@@ -97,3 +98,27 @@ class _Repository:
 
     def _tagged(self, name: str) -> str:
         return next((tag.partition(":")[2] for tag in self.tags if tag.startswith(f"{name}:")), "")
+
+
+def _addresses(name: str, *sides: Language) -> Addresses:
+    return [[f"{API}/{name.partition(':')[0]}"]]
+
+
+HUB_PARALLEL = Provider(
+    "hfp",
+    same_code("code"),
+    example="hfp_owner/corpus:train:en:ru",
+    form=r"[^:@]+/[^:@]+(:[^:@]+){3,4}(@[\w./-]+)?",
+    addresses=_addresses,
+    secrets=("HF_TOKEN",),
+    searches={PARALLEL: find_parallel, ANY: find_any},
+)
+HUB_MONO = Provider(
+    "hf",
+    same_code("code"),
+    example="hf_owner/corpus:subset:train:text",
+    form=r"[^:@]+/[^:@]+(:[^:@]+){2,3}(@[\w./-]+)?",
+    addresses=_addresses,
+    secrets=("HF_TOKEN",),
+    searches={MONO: find_mono},
+)
