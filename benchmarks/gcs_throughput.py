@@ -23,7 +23,8 @@ from pathlib import Path
 from google.cloud.storage import Bucket, Client
 
 from translations_assets.records.manifest import Blob
-from translations_assets.store.gcs.store import BucketStore
+from translations_assets.store.bucket.store import BucketStore
+from translations_assets.store.gcs.objects import GcsObjects
 
 _BUCKET = "benchmark"
 _PIECE = 1 << 20
@@ -54,7 +55,7 @@ class _Measured:
 
     def __init__(self, file: Path) -> None:
         self._file, self._target = file, file.with_name("fetched")
-        self._store = BucketStore.at(f"gs://{_BUCKET}/store")
+        self._store = BucketStore(GcsObjects.at(f"gs://{_BUCKET}/store"))
         self._bucket: Bucket = Client().bucket(_BUCKET)
         self.seconds: dict[tuple[str, str], list[float]] = {}
 

@@ -87,7 +87,7 @@ class MadeUpRunner:
     def run(
         self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
     ) -> Outcome:
-        """See `steps.protocols.Runner`."""
+        """See `running.protocols.Runner`."""
         now = time.time()
         manifest = Manifest(
             key=job.key,

@@ -11,7 +11,7 @@ from tests.end_to_end.tiny import PARTITION, Place
 from tests.runners.scripts import COPY, job
 from translations_assets.cli.shell import _script
 from translations_assets.project import Project
-from translations_assets.store.memory import MemoryStore
+from translations_assets.store.bucket.memory import MemoryStore
 
 VOCAB = "train-vocab-en-eo"
 

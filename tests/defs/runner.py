@@ -31,7 +31,7 @@ class MadeUpRunner:
     def run(
         self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
     ) -> Outcome:
-        """See `steps.protocols.Runner`."""
+        """See `running.protocols.Runner`."""
         on_event(JobEvent("started", job.label, {"pid": 1}))
         store.append_log(job.key, job.generation, job.attempt, 0, f"the log of {job.label}\n".encode())
         outputs = {name: store.add_bytes(self._contents(job, name)) for name in job.outputs}

@@ -13,7 +13,7 @@ from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob
 from translations_assets.running.engine import StepResult
 from translations_assets.running.session import Result
-from translations_assets.store.memory import MemoryStore
+from translations_assets.store.bucket.memory import MemoryStore
 
 
 class KnownResults:

@@ -20,7 +20,8 @@ from translations_assets.config.deployment import parse_deployment
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
-from translations_assets.store.gcs.store import BucketStore
+from translations_assets.store.bucket.store import BucketStore
+from translations_assets.store.gcs.objects import GcsObjects
 
 ROOT = Path(__file__).parents[2]
 
@@ -108,7 +109,7 @@ class Site:
     @property
     def store(self) -> BucketStore:
         """The store."""
-        return BucketStore.at(self.url)
+        return BucketStore(GcsObjects.at(self.url))
 
     def deployment(self, **changes: Any) -> dict[str, Any]:
         """The contents of a deployment file; `changes` are of its section kubernetes."""

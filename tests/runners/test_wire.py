@@ -16,7 +16,7 @@ from translations_assets.runners.wire import (
     unpack_request,
 )
 from translations_assets.running.job import JobEvent, Outcome
-from translations_assets.store.memory import MemoryStore
+from translations_assets.store.bucket.memory import MemoryStore
 
 
 def test_a_request_is_one_line() -> None:

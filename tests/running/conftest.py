@@ -22,7 +22,7 @@ from translations_assets.running.engine import Engine, StepEvent, StepResult
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session
-from translations_assets.store.memory import MemoryStore
+from translations_assets.store.bucket.memory import MemoryStore
 
 CONFIG = """\
 experiment: {name: small, src: en, trg: ru}
@@ -166,7 +166,7 @@ class FakeRunner:
     def run(
         self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
     ) -> Outcome:
-        """Run one attempt; see `steps.protocols.Runner`."""
+        """Run one attempt; see `running.protocols.Runner`."""
         while not cancel.is_set():
             with store.lock(job.key, job.generation) as owner:
                 if owner:
@@ -180,7 +180,9 @@ class FakeRunner:
         if manifest := store.generation(job.key, job.generation):
             return Outcome("done", manifest)
         self.jobs.append(job)
-        store.append_log(job.key, job.generation, job.attempt, 0, b"begun")
+        ends = self.ends.get(job.label)
+        if not ends or not ends[0].unreachable:
+            store.append_log(job.key, job.generation, job.attempt, 0, b"begun")
         on_event(JobEvent("started", job.label, {"pid": 1}))
         gate = self.gates.get(job.label)
         while gate is not None and not gate.wait(0.005):
@@ -191,7 +193,6 @@ class FakeRunner:
                 store.read_blob(blob)
         except DamagedError as error:
             return Outcome("failed", message=str(error))
-        ends = self.ends.get(job.label)
         return ends.pop(0) if ends else Outcome("done", self._commit(job, store))
 
     def _commit(self, job: Job, store: Store) -> Manifest:

@@ -21,8 +21,8 @@ from translations_assets.running.job import Outcome
 from translations_assets.running.lost import DAMAGED
 from translations_assets.running.options import RunOptions
 from translations_assets.running.plan import make_plan
+from translations_assets.store.bucket.memory import MemoryStore
 from translations_assets.store.local import LocalStore
-from translations_assets.store.memory import MemoryStore
 
 TEMPORARY = Outcome("temporary", message="the worker was killed")
 

@@ -21,6 +21,7 @@ from translations_assets.running.durations import Cost, Durations, duration, out
 from translations_assets.running.engine import Engine
 from translations_assets.running.history import History
 from translations_assets.running.plan import make_plan
+from translations_assets.store.bucket.memory import MemoryStore
 from translations_assets.why.explain import Explainer, known_parts
 
 
@@ -72,7 +73,9 @@ def used(bench: Bench, label: str, **usage: float) -> None:
         if manifest.label == label:
             provenance = {**manifest.provenance, "worker": {"gpus": gpus}}
             changed = replace(manifest, generation=1, provenance=provenance, usage=Usage(**usage))  # type: ignore[arg-type]
-            bench.store.__dict__["_manifests"][key][1] = changed
+            assert isinstance(bench.store, MemoryStore)
+            bench.store.files.unlink(bench.store.manifest_file(key, 1))
+            bench.store.commit(changed)
 
 
 def test_what_a_step_took_is_that_of_its_newest_artifact_else_the_mean_of_its_stage(bench: Bench) -> None:

@@ -13,7 +13,7 @@ from translations_assets.running import engine as engine_module
 from translations_assets.running import patience
 from translations_assets.running.job import Outcome
 from translations_assets.running.patience import when_reachable
-from translations_assets.store.memory import MemoryStore
+from translations_assets.store.bucket.memory import MemoryStore
 
 AWAY = StoreUnreachable("The store cannot be reached.")
 

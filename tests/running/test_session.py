@@ -117,7 +117,7 @@ def test_a_ref_that_lacks_an_output_is_refused(bench: Bench) -> None:
     publish_all(bench, a="one")
     (ref,) = bench.store.refs("ann", "en-ru", "join")
     bench.store.add_ref(
-        replace(ref, run="run-2", time=ref.time + 1, outputs={"join": {"other": Blob("0", 1)}})
+        replace(ref, run="run-2", time=ref.time + 1, outputs={"join": {"other": Blob("0" * 64, 1)}})
     )
     session = bench.session(demo_graph(a="changed"), "run-3")
     with pytest.raises(UpstreamMissing, match=r"run run-2 made of it has no joined\.txt"):

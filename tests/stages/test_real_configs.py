@@ -15,7 +15,7 @@ from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.running.plan import make_plan
 from translations_assets.stages import STAGES
-from translations_assets.store.memory import MemoryStore
+from translations_assets.store.bucket.memory import MemoryStore
 
 pytestmark = needs_upstream
 

@@ -14,14 +14,14 @@ from tests.store.gcs_server import BUCKET, GcsServer, serve
 from tests.store.machines import World
 from translations_assets.errors import StoreError
 from translations_assets.running.protocols import Store
-from translations_assets.store.gcs.beat import Beat
-from translations_assets.store.gcs.objects import Objects
-from translations_assets.store.gcs.store import BucketStore
+from translations_assets.store.bucket.beat import Beat
+from translations_assets.store.bucket.memory import MemoryStore
+from translations_assets.store.bucket.store import BucketStore
+from translations_assets.store.gcs.objects import GcsObjects
 from translations_assets.store.local import LocalStore
-from translations_assets.store.memory import MemoryStore
 from translations_assets.store.overlay import OverlayStore
 
-OBJECTS = Objects(BUCKET, patience=5, pauses=(0.01, 0.1))
+OBJECTS = GcsObjects(BUCKET, patience=5, pauses=(0.01, 0.1))
 
 
 @pytest.fixture(params=["local", "memory", "gcs", "overlay"])

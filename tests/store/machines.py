@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from tests.store.fake_objects import Clock, FakeObjects, Service
 from tests.store.values import KEY
-from translations_assets.store.gcs.leases import Leases
+from translations_assets.store.bucket.leases import Leases
 
 PERIOD = 15.0
 
@@ -16,7 +16,7 @@ class Machine:
 
     def __init__(self, service: Service, clock: float) -> None:
         self.service, self.clock = service, Clock(clock)
-        self.objects = FakeObjects("bucket", service=service)
+        self.objects = FakeObjects(service)
         self.leases = Leases(self.objects, PERIOD, self.clock)
         self.lost: list[str] = []
         self._life = ExitStack()

@@ -15,7 +15,7 @@ from tests.store.values import KEY, OTHER_KEY, manifest, ref
 from translations_assets.errors import DamagedError, StoreError
 from translations_assets.records.manifest import Blob
 from translations_assets.running.protocols import Store
-from translations_assets.store.memory import MemoryStore
+from translations_assets.store.bucket.memory import MemoryStore
 
 
 def test_a_blob_is_known_by_its_sha256_and_size(store: Store) -> None:

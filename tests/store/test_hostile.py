@@ -15,8 +15,8 @@ from tests.store.test_contract import checkpoint_set
 from tests.store.values import KEY, finish, publish
 from translations_assets.errors import DamagedError, StoreError
 from translations_assets.records.retention import Rules
+from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.gc import collect
-from translations_assets.store.gcs.store import BucketStore
 from translations_assets.store.local import LocalStore
 from translations_assets.store.sealed import seal, unseal
 from translations_assets.store.verify import verify

@@ -17,9 +17,9 @@ import pytest
 from tests.store.values import finish, manifest
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import Rules
+from translations_assets.store.bucket.memory import MemoryStore
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
-from translations_assets.store.memory import MemoryStore
 from translations_assets.why.provenance import provenance
 
 UPPER = """

@@ -19,7 +19,7 @@ from translations_assets.store.ownership import Ownership
 
 
 class LocalStore(LocalBlobs, Ownership, Checkpoints, DurableStore[Path]):
-    """A `Store` in a folder, which is made when something is first written; see `steps.protocols.Store`."""
+    """A `Store` in a folder, which is made when something is first written; see `running.protocols.Store`."""
 
     _files: Files
 

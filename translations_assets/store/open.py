@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -11,6 +12,7 @@ from translations_assets.store.local import LocalStore
 
 if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
+    from translations_assets.store.bucket.objects import Objects
 
 
 def open_store(url: str, base: str = "") -> Store:
@@ -37,17 +39,15 @@ def open_store(url: str, base: str = "") -> Store:
 
 
 def _open(url: str, read_only: bool = False) -> Store:
-    if url.startswith("gs://"):
-        return _open_bucket(url, read_only)
-    if "://" not in url:
-        path = Path(url)
-    elif url.startswith("file:///"):
-        path = Path(unquote(urlsplit(url).path))
-    else:
+    scheme, colon, _ = url.partition("://")
+    if colon and scheme in _BUCKETS:
+        return _open_bucket(_BUCKETS[scheme](url), read_only)
+    if colon and not url.startswith("file:///"):
         raise StoreError(
             f"{url} is no store that can be opened. Give a folder, as a path or file:///path, or a bucket, "
-            "gs://bucket/path."
+            f"{' or '.join(f'{scheme}://bucket/path' for scheme in _BUCKETS)}."
         )
+    path = Path(unquote(urlsplit(url).path) if colon else url)
     if path.exists() and not path.is_dir():
         raise StoreError(f"The store must be a folder, and {path} is a file. Choose another path.")
     if read_only and not path.exists():
@@ -55,18 +55,28 @@ def _open(url: str, read_only: bool = False) -> Store:
     return LocalStore(path, read_only=read_only)
 
 
-def _open_bucket(url: str, read_only: bool) -> Store:
+def _google(url: str) -> Objects:
+    from translations_assets.store.gcs.objects import GcsObjects
+
+    return GcsObjects.at(url)
+
+
+_BUCKETS: dict[str, Callable[[str], Objects]] = {
+    "gs": _google
+}  # what a service adds here is all that opens it
+
+
+def _open_bucket(objects: Objects, read_only: bool) -> Store:
     """The store in a bucket, with this machine's cache of downloads where the settings name one."""
     from translations_assets.settings import download_cache
-    from translations_assets.store.gcs.cached import CachedBucketStore
-    from translations_assets.store.gcs.store import BucketStore
+    from translations_assets.store.bucket.cached import CachedBucketStore
+    from translations_assets.store.bucket.store import BucketStore
     from translations_assets.store.node_cache import NodeCache
 
-    store = BucketStore.at(url, read_only=read_only)
     try:
         setting = download_cache()
     except ValueError as error:
         raise StoreError(f"The cache of downloads cannot be used: {error}.") from error
     if setting is None:
-        return store
-    return CachedBucketStore(store.files.objects, NodeCache(*setting), read_only=read_only)
+        return BucketStore(objects, read_only=read_only)
+    return CachedBucketStore(objects, NodeCache(*setting), read_only=read_only)

@@ -31,7 +31,7 @@ from translations_assets.records.manifest import Manifest
 from translations_assets.running.plan import Status, make_plan
 from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
-from translations_assets.store.memory import MemoryStore
+from translations_assets.store.bucket.memory import MemoryStore
 
 ROOT = repository_root()
 LOCK = "requirements/main.lock"

@@ -14,7 +14,7 @@ from translations_assets.runners.kubernetes.jobs import store_label
 from translations_assets.runners.kubernetes.state import STORE, JobState, Member, PodState
 from translations_assets.runners.kubernetes.sweep import Sweep
 from translations_assets.runners.kubernetes.tools import Tools
-from translations_assets.store.memory import MemoryStore
+from translations_assets.store.bucket.memory import MemoryStore
 
 STEP = JOB.members[0]
 

@@ -13,7 +13,8 @@ from tests.runners.pod import pods
 from tests.runners.pod.pods import command, read_until
 from tests.runners.scripts import KEY, job, output, written
 from tests.store.gcs_server import BUCKET, Fault, GcsServer, serve
-from translations_assets.store.gcs.store import BucketStore
+from translations_assets.store.bucket.store import BucketStore
+from translations_assets.store.gcs.objects import GcsObjects
 
 # Saves when it is told to end; the attempt after that takes its result from what was saved.
 SAVING = """
@@ -48,7 +49,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GcsServer]:
 @pytest.fixture
 def bucket(server: GcsServer) -> BucketStore:
     """An empty store in the bucket, below a prefix."""
-    return BucketStore.at(f"gs://{BUCKET}/some/store")
+    return BucketStore(GcsObjects.at(f"gs://{BUCKET}/some/store"))
 
 
 def start(words: list[str], folder: Path, server: GcsServer) -> subprocess.Popen[bytes]:

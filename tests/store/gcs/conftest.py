@@ -8,7 +8,7 @@ import pytest
 
 from tests.store.conftest import OBJECTS
 from tests.store.gcs_server import GcsServer
-from translations_assets.store.gcs.store import BucketStore
+from translations_assets.store.bucket.store import BucketStore
 
 
 @pytest.fixture

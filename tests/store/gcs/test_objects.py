@@ -10,19 +10,19 @@ import pytest
 from tests.store.conftest import OBJECTS
 from tests.store.gcs_server import BUCKET, Fault, GcsServer
 from translations_assets.errors import StoreError, StoreUnreachable
-from translations_assets.store.gcs.objects import Objects
-from translations_assets.store.gcs.store import BucketStore
+from translations_assets.store.bucket.store import BucketStore
+from translations_assets.store.gcs.objects import GcsObjects
 
 WRITE = "POST /upload"
 
 
 @pytest.fixture
-def objects(gcs: GcsServer) -> Objects:
+def objects(gcs: GcsServer) -> GcsObjects:
     """An empty bucket's objects below `store/`."""
     return replace(OBJECTS, prefix="store/")
 
 
-def test_an_object_is_written_once(objects: Objects) -> None:
+def test_an_object_is_written_once(objects: GcsObjects) -> None:
     generation = objects.create("a", b"one")
     assert generation
     assert objects.create("a", b"two") is None
@@ -31,7 +31,7 @@ def test_an_object_is_written_once(objects: Objects) -> None:
     assert objects.read("b") is None
 
 
-def test_nothing_is_asked_besides(objects: Objects, gcs: GcsServer) -> None:
+def test_nothing_is_asked_besides(objects: GcsObjects, gcs: GcsServer) -> None:
     """Google's client would ask for the bucket when an object is not there."""
     before = threading.active_count()
     assert objects.read("a") is None
@@ -41,7 +41,7 @@ def test_nothing_is_asked_besides(objects: Objects, gcs: GcsServer) -> None:
     assert [request.split("?")[0].split("/")[0] for request in gcs.requests] == ["GET ", "POST ", "GET "]
 
 
-def test_an_object_is_replaced_as_it_was_read(objects: Objects) -> None:
+def test_an_object_is_replaced_as_it_was_read(objects: GcsObjects) -> None:
     first = objects.create("a", b"one")
     assert first
     second = objects.replace("a", b"two", first)
@@ -52,7 +52,7 @@ def test_an_object_is_replaced_as_it_was_read(objects: Objects) -> None:
     assert objects.read("a") == (b"two", second)
 
 
-def test_an_object_is_removed_as_it_was_seen(objects: Objects) -> None:
+def test_an_object_is_removed_as_it_was_seen(objects: GcsObjects) -> None:
     generation = objects.write("a", b"one")
     seen = objects.stat("a")
     assert seen
@@ -65,7 +65,7 @@ def test_an_object_is_removed_as_it_was_seen(objects: Objects) -> None:
     assert objects.stat("a") is None
 
 
-def test_a_touch_moves_the_time_of_the_last_change_only(objects: Objects) -> None:
+def test_a_touch_moves_the_time_of_the_last_change_only(objects: GcsObjects) -> None:
     objects.write("a", b"one", {"began": "12"})
     before = objects.stat("a")
     assert objects.touch("a")
@@ -76,7 +76,7 @@ def test_a_touch_moves_the_time_of_the_last_change_only(objects: Objects) -> Non
     assert after.modified > before.modified
 
 
-def test_a_copy_replaces_only_what_it_may(objects: Objects) -> None:
+def test_a_copy_replaces_only_what_it_may(objects: GcsObjects) -> None:
     objects.write("a", b"one")
     objects.write("b", b"two")
     assert not objects.copy("a", "b", replace=False)
@@ -90,7 +90,9 @@ def test_a_copy_replaces_only_what_it_may(objects: Objects) -> None:
 
 
 @pytest.mark.parametrize("kind", ["lost answer", "lost request"])
-def test_a_request_that_is_made_again_finds_its_own_work(objects: Objects, gcs: GcsServer, kind: str) -> None:
+def test_a_request_that_is_made_again_finds_its_own_work(
+    objects: GcsObjects, gcs: GcsServer, kind: str
+) -> None:
     gcs.faults.append(Fault(kind, requests=WRITE))  # type: ignore[arg-type]
     first = objects.create("a", b"mine")
     assert first
@@ -101,7 +103,7 @@ def test_a_request_that_is_made_again_finds_its_own_work(objects: Objects, gcs: 
 
 
 def test_a_request_that_is_made_again_does_not_take_anothers_work_for_its_own(
-    objects: Objects, gcs: GcsServer
+    objects: GcsObjects, gcs: GcsServer
 ) -> None:
     objects.write("a", b"another's")
     gcs.faults.append(Fault("lost answer", requests=WRITE))
@@ -110,7 +112,7 @@ def test_a_request_that_is_made_again_does_not_take_anothers_work_for_its_own(
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
-def test_a_busy_service_is_asked_again(objects: Objects, gcs: GcsServer, status: int) -> None:
+def test_a_busy_service_is_asked_again(objects: GcsObjects, gcs: GcsServer, status: int) -> None:
     for action in (
         lambda: objects.write("a", b"one"),
         lambda: objects.read("a"),
@@ -125,7 +127,7 @@ def test_a_busy_service_is_asked_again(objects: Objects, gcs: GcsServer, status:
         assert action()
 
 
-def test_a_service_that_stays_away_is_told_as_such(objects: Objects, gcs: GcsServer) -> None:
+def test_a_service_that_stays_away_is_told_as_such(objects: GcsObjects, gcs: GcsServer) -> None:
     gcs.faults.append(Fault("status", times=1000))
     hurried = replace(objects, patience=0.3)
     for action in (
@@ -143,21 +145,21 @@ def test_a_service_that_stays_away_is_told_as_such(objects: Objects, gcs: GcsSer
 
 
 def test_a_server_that_is_not_there_is_told_as_such(
-    objects: Objects, gcs: GcsServer, monkeypatch: pytest.MonkeyPatch
+    objects: GcsObjects, gcs: GcsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:9")
     with pytest.raises(StoreUnreachable, match="could not read store/a"):
         replace(objects, patience=0.3).read("a")
 
 
-def test_who_may_not_is_told_which_role_is_missing(objects: Objects, gcs: GcsServer) -> None:
+def test_who_may_not_is_told_which_role_is_missing(objects: GcsObjects, gcs: GcsServer) -> None:
     gcs.faults.append(Fault("status", status=403))
     with pytest.raises(StoreError, match=r"roles/storage\.objectUser") as told:
         objects.read("a")
     assert not isinstance(told.value, StoreUnreachable)
 
 
-def test_who_is_unknown_is_told_to_log_in(objects: Objects, gcs: GcsServer) -> None:
+def test_who_is_unknown_is_told_to_log_in(objects: GcsObjects, gcs: GcsServer) -> None:
     gcs.faults.append(Fault("status", times=5, status=401))
     with pytest.raises(StoreError, match="gcloud auth application-default login"):
         objects.read("a")
@@ -169,7 +171,7 @@ def test_without_credentials_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("CLOUDSDK_CONFIG", "/nowhere")
     monkeypatch.setenv("NO_GCE_CHECK", "true")
     with pytest.raises(StoreError, match="gcloud auth application-default login"):
-        BucketStore.at("gs://somebodys-bucket").configs()
+        BucketStore(GcsObjects.at("gs://somebodys-bucket")).configs()
 
 
 def test_a_missing_bucket_is_no_empty_store(gcs: GcsServer) -> None:
@@ -188,7 +190,7 @@ def test_a_missing_bucket_is_no_empty_store(gcs: GcsServer) -> None:
             action()
 
 
-def test_more_than_a_page_is_listed_whole_and_in_order(objects: Objects, gcs: GcsServer) -> None:
+def test_more_than_a_page_is_listed_whole_and_in_order(objects: GcsObjects, gcs: GcsServer) -> None:
     objects.write("many/0000", b"x")
     for number in range(1, 2500):
         gcs.storage.objects[BUCKET][f"store/many/{number:04}"] = {
@@ -206,7 +208,7 @@ def test_more_than_a_page_is_listed_whole_and_in_order(objects: Objects, gcs: Gc
     assert objects.folder("") == ([], ["deep", "many"])
 
 
-def test_a_prefix_is_not_the_beginning_of_another(objects: Objects, gcs: GcsServer) -> None:
+def test_a_prefix_is_not_the_beginning_of_another(objects: GcsObjects, gcs: GcsServer) -> None:
     objects.write("a", b"one")
     replace(objects, prefix="store-2/").write("b", b"two")
     assert [found.name for found in objects.walk("")] == ["a"]
@@ -220,10 +222,10 @@ def test_a_prefix_is_not_the_beginning_of_another(objects: Objects, gcs: GcsServ
     [("gs://bucket", "gs://bucket"), ("gs://bucket/", "gs://bucket"), ("gs://b/x//y/", "gs://b/x//y")],
 )
 def test_the_url_of_a_bucket(url: str, told: str) -> None:
-    assert BucketStore.at(url).url == told
+    assert BucketStore(GcsObjects.at(url)).url == told
 
 
 @pytest.mark.parametrize("url", ["gs://", "gs:///folder", "s3://bucket"])
 def test_what_names_no_bucket_is_refused(url: str) -> None:
     with pytest.raises(StoreError, match="gs://bucket/folder"):
-        BucketStore.at(url)
+        BucketStore(GcsObjects.at(url))

@@ -71,7 +71,7 @@ class KubernetesRunner:
     def run(
         self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
     ) -> Outcome:
-        """Run one attempt and wait for its end; see `steps.protocols.Runner`."""
+        """Run one attempt and wait for its end; see `running.protocols.Runner`."""
         try:
             return self._run(job, store, cancel, on_event)
         except StoreUnreachable as error:

@@ -1,22 +1,16 @@
-"""The objects below a bucket's prefix: the few operations that every part of the store is made of.
-
-An object is there whole or not at all, and each time that it is written it gets a new generation, a number
-that never comes back. What must not be replaced is written on condition that nothing is there, and what
-replaces something on condition that it is still the generation that was read. Requests are repeated with
-growing pauses for as long as what is wrong may pass; so a condition may fail because an earlier request of
-ours, whose answer was lost, has done the work: then what is there is compared with what was to be written.
-"""
+"""Objects of Google Cloud Storage; requests are repeated with growing pauses."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import cached_property
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from google.api_core.exceptions import NotFound, PreconditionFailed
 from google.api_core.retry import Retry
@@ -24,52 +18,50 @@ from google.cloud.storage import Blob, Bucket
 from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 
 from translations_assets.errors import StoreError
+from translations_assets.store.bucket.digests import Digests
+from translations_assets.store.bucket.objects import Objects, Stat
 from translations_assets.store.gcs.client import client
 from translations_assets.store.gcs.errors import is_bucket_missing, passes, telling
+from translations_assets.store.gcs.upload import upload
 
-PATIENCE = 60.0  # seconds for which a request is repeated; the engine waits on top of that
-TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two pieces of an answer
+PATIENCE = 60.0  # the engine waits on top of that
+TIMEOUT = (10.0, 60.0)
 _KNOWN = "name,size,generation,metageneration,crc32c,updated,timeCreated,metadata"
 _USED = "used"  # noted with an object to set the time of its last change, by the service's clock
 
 
-class Stat(NamedTuple):
-    """What is known of an object without reading it; times in ns, by the service's clock.
-
-    created   when it was written
-    modified  when it, or what is noted with it, was last changed
-    crc32c    of its contents, in base 64, by the service
-    notes     what was noted with it
-    """
-
-    name: str
-    size: int
-    generation: int
-    metageneration: int
-    created: int
-    modified: int
-    crc32c: str = ""
-    notes: Mapping[str, str] = MappingProxyType({})
-
-
 @dataclass(frozen=True)
-class Objects:
+class GcsObjects(Objects):
     """The objects of a bucket whose names begin with a prefix; names are given without it.
 
-    Every method raises StoreError where the client would raise its own errors, StoreUnreachable when what is
-    wrong lasted for longer than `patience` seconds, but may pass.
+    patience  seconds for which a request is repeated while what is wrong may pass
+    timeout   seconds to connect, and between two pieces of an answer
+    pauses    seconds: about the first, and at most the longest
     """
 
     bucket_name: str
     prefix: str = ""  # empty, or ends with /
     patience: float = PATIENCE
     timeout: tuple[float, float] = TIMEOUT
-    pauses: tuple[float, float] = (0.5, 16.0)  # seconds: about the first, and at most the longest
+    pauses: tuple[float, float] = (0.5, 16.0)
 
     @property
     def url(self) -> str:
         """`gs://bucket/prefix`."""
         return f"gs://{self.bucket_name}/{self.prefix}".rstrip("/")
+
+    @classmethod
+    def at(cls, url: str) -> GcsObjects:
+        """Those at `gs://bucket/prefix`; nothing is asked of the service. Raises StoreError."""
+        parts = urlsplit(url)
+        if parts.scheme != "gs" or not parts.netloc:
+            raise StoreError(f"{url} names no bucket. Give one: gs://bucket or gs://bucket/folder.")
+        folder = parts.path.strip("/")
+        return cls(parts.netloc, f"{folder}/" if folder else "")
+
+    def hurried(self, seconds: float) -> GcsObjects:
+        """The same objects, asked for this long instead of for a minute."""
+        return replace(self, patience=seconds, timeout=(seconds, seconds))
 
     @cached_property
     def _bucket(self) -> Bucket:
@@ -96,10 +88,6 @@ class Objects:
         if blob.generation is None:  # some emulators leave it out of the answer
             blob.reload(timeout=self.timeout, retry=self.retry())
         return data, int(blob.generation)
-
-    def create(self, name: str, data: bytes) -> int | None:
-        """Write an object that is not there yet: its generation, or None when the name is taken."""
-        return self.replace(name, data, 0)
 
     def replace(self, name: str, data: bytes, generation: int) -> int | None:
         """Write an object in place of the generation that was read (0: of none): its new generation.
@@ -133,6 +121,10 @@ class Objects:
             **conditions,
         )
         return int(blob.generation)
+
+    def upload(self, path: Path, name: str, digests: Digests) -> bool:
+        """Write a file's contents to an object; False when the name is taken."""
+        return upload(self, path, name, digests)
 
     def read_range(self, name: str, generation: int, start: int, end: int) -> bytes:
         """Bytes `start` to before `end` of an object's generation; StoreError when it is gone by now."""

@@ -1,79 +1,40 @@
-"""Large contents on their way to a bucket and back; both ways go on where a connection broke.
+"""Large contents on their way to a bucket; an upload that breaks goes on where it was.
 
-An upload is one request that sends the file from end to end: parts that are sent at once would be objects of
-their own until they are put together, left lying by who is killed, and paid for after they are deleted. When
-it breaks, the service is asked how much it has kept, and the next request sends the rest. A download fetches
-pieces, several at a time, and writes them in order, so that a part of the file is always its beginning.
+It is one request that sends the file from end to end: parts that are sent at once would be objects of their
+own until they are put together, left lying by who is killed, and paid for after they are deleted. When it
+breaks, the service is asked how much it has kept, and the next request sends the rest (decision 24 tells why
+not by the client's own upload in chunks).
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import random
 import re
 import time
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-import google_crc32c
 from google.api_core.exceptions import BadRequest, PreconditionFailed, from_http_response
 from requests import Response
 
 from translations_assets.errors import StoreError
-from translations_assets.records.manifest import Blob
+from translations_assets.store.bucket.digests import Digests, digests_of
 from translations_assets.store.digest import digest_bytes
 from translations_assets.store.gcs.client import client
 from translations_assets.store.gcs.errors import passes
-from translations_assets.store.gcs.objects import Objects, Stat
+
+if TYPE_CHECKING:
+    from translations_assets.store.gcs.objects import GcsObjects
 
 AT_ONCE = 8 << 20  # bytes; what is not larger goes by one request, from memory and to it
-PIECE = 8 << 20
 _READ = 1 << 20
-_THREADS = 4  # pieces of a download that are on their way at once, and so in memory
 _SESSIONS = 3
 _KEPT = re.compile(r"bytes=0-(\d+)")
 _UNIT = 256 << 10  # of an upload that broke, the service keeps multiples of this
 
 
-class Digests:
-    """SHA-256, size, and the CRC-32C that the service computes, of what it is fed."""
-
-    def __init__(self) -> None:
-        self._sha256, self._crc32c, self._size = hashlib.sha256(), google_crc32c.Checksum(), 0
-
-    def update(self, data: bytes) -> None:
-        """Feed more."""
-        self._sha256.update(data)
-        self._crc32c.update(data)
-        self._size += len(data)
-
-    @property
-    def blob(self) -> Blob:
-        """SHA-256 and size."""
-        return Blob(self._sha256.hexdigest(), self._size)
-
-    @property
-    def crc32c(self) -> str:
-        """In base 64, as the service writes it."""
-        return base64.b64encode(self._crc32c.digest()).decode()
-
-
-def digests_of(path: Path) -> Digests:
-    """The digests of a file. Raises OSError."""
-    digests = Digests()
-    with path.open("rb") as file:
-        while piece := file.read(_READ):
-            digests.update(piece)
-    return digests
-
-
-def upload(objects: Objects, path: Path, name: str, digests: Digests) -> bool:
+def upload(objects: GcsObjects, path: Path, name: str, digests: Digests) -> bool:
     """Write a file's contents to an object; False when the name is taken.
 
     Raises StoreError when these are not, or no longer, those of the digests.
@@ -113,7 +74,9 @@ class _SessionGone(Exception):
 class _Upload:
     """A file that is sent to a session. `_kept` are the bytes that the service has, or should have."""
 
-    def __init__(self, objects: Objects, file: BinaryIO, path: Path, session: str, digests: Digests) -> None:
+    def __init__(
+        self, objects: GcsObjects, file: BinaryIO, path: Path, session: str, digests: Digests
+    ) -> None:
         self._objects, self._file, self._path, self._session = objects, file, path, session
         self._size, self._crc32c = digests.blob.size, digests.crc32c
         self._kept = 0
@@ -196,55 +159,3 @@ def _whole(file: BinaryIO, path: Path, size: int) -> bytes:
 
 def _changed(path: Path) -> StoreError:
     return StoreError(f"{path} changed while it was being stored. Run again when nobody writes it.")
-
-
-def download(objects: Objects, found: Stat, target: Path) -> Blob:
-    """Write an object's contents to a file that holds their beginning, or nothing; the whole file's digest.
-
-    Raises OSError when the file cannot be written.
-    """
-    sha256 = hashlib.sha256()
-    with target.open("a+b") as file:
-        file.seek(0)
-        while piece := file.read(_READ):
-            sha256.update(piece)
-        for piece in _pieces(objects, found, file.tell()):
-            file.write(piece)
-            sha256.update(piece)
-        return Blob(sha256.hexdigest(), file.tell())
-
-
-def digest_of_object(objects: Objects, found: Stat) -> Blob:
-    """The digest of an object's contents, which are fetched for it, but not kept."""
-    sha256, size = hashlib.sha256(), 0
-    for piece in _pieces(objects, found, 0):
-        sha256.update(piece)
-        size += len(piece)
-    return Blob(sha256.hexdigest(), size)
-
-
-def _pieces(objects: Objects, found: Stat, start: int) -> Iterator[bytes]:
-    """The rest of an object's contents, in order; the next pieces are on their way meanwhile."""
-
-    def fetch(at: int) -> bytes:
-        return objects.read_range(found.name, found.generation, at, min(at + PIECE, found.size))
-
-    starts = iter(range(start, found.size, PIECE))
-    pool = ThreadPoolExecutor(_THREADS)
-    try:
-        coming = deque(pool.submit(fetch, at) for at in islice(starts, _THREADS))
-        while coming:
-            piece = coming.popleft().result()
-            coming.extend(pool.submit(fetch, at) for at in islice(starts, 1))
-            yield piece
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def telling(doing: str, path: Path) -> Iterator[None]:
-    """Turn an OSError of a file on this machine into a StoreError."""
-    try:
-        yield
-    except OSError as error:
-        raise StoreError(f"Could not {doing} {path}: {error.strerror or error}.") from error

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from translations_assets.records.manifest import Blob
-from translations_assets.store.gcs.objects import Objects
-from translations_assets.store.gcs.store import BucketStore
+from translations_assets.store.bucket.objects import Objects
+from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.node_cache import NodeCache
 
 

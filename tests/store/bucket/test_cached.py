@@ -8,8 +8,9 @@ import pytest
 
 from tests.store.gcs_server import BUCKET, GcsServer
 from translations_assets.errors import StoreError
-from translations_assets.store.gcs.cached import CachedBucketStore
-from translations_assets.store.gcs.store import BucketStore
+from translations_assets.store.bucket.cached import CachedBucketStore
+from translations_assets.store.bucket.store import BucketStore
+from translations_assets.store.gcs.objects import GcsObjects
 from translations_assets.store.open import open_store
 
 URL = f"gs://{BUCKET}/cached"
@@ -25,7 +26,7 @@ def caching(gcs: GcsServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.usefixtures("caching")
 @pytest.mark.parametrize("size", [1000, 9 << 20])
 def test_contents_are_downloaded_once(gcs: GcsServer, tmp_path: Path, size: int) -> None:
-    blob = BucketStore.at(URL).add_bytes(b"a" * size)
+    blob = BucketStore(GcsObjects.at(URL)).add_bytes(b"a" * size)
     gcs.requests.clear()
     open_store(URL).place_blob(blob, tmp_path / "one")
     assert gcs.requests != []
@@ -44,7 +45,7 @@ def test_what_was_stored_here_is_not_downloaded(gcs: GcsServer, tmp_path: Path) 
     gcs.requests.clear()
     open_store(URL).place_blob(blob, tmp_path / "input")
     assert gcs.requests == []
-    assert BucketStore.at(URL).read_blob(blob) == b"made here"
+    assert BucketStore(GcsObjects.at(URL)).read_blob(blob) == b"made here"
 
 
 @pytest.mark.usefixtures("caching")

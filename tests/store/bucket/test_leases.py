@@ -12,7 +12,7 @@ from tests.store.fake_objects import FakeObjects, Service
 from tests.store.machines import PERIOD, Machine, World
 from tests.store.values import KEY, OTHER_KEY
 from translations_assets.errors import StoreError, StoreUnreachable
-from translations_assets.store.gcs.leases import Leases
+from translations_assets.store.bucket.leases import Leases
 
 
 def test_an_owner_that_lives_keeps_its_lease(world: World) -> None:
@@ -215,7 +215,8 @@ def test_an_answer_that_is_lost_does_not_lengthen_a_lease(world: World) -> None:
 def test_a_lease_that_was_removed_is_lost(world: World) -> None:
     owner = world.machine()
     assert owner.own()
-    world.service.found.clear()
+    for name in world.service.names():
+        world.service.delete(name)
     world.pass_time(PERIOD, owner)
     assert len(owner.lost) == 1
 
@@ -306,7 +307,7 @@ def test_a_lease_that_cannot_be_given_back_lapses(world: World) -> None:
 def test_threads_renew_by_themselves_and_end_when_nothing_is_owned() -> None:
     """By real clocks: an owner outlives many periods."""
     service, before = Service(), set(threading.enumerate())
-    owner, other = (Leases(FakeObjects("bucket", service=service), 1.5) for _ in range(2))
+    owner, other = (Leases(FakeObjects(service), 1.5) for _ in range(2))
     lost: list[str] = []
 
     def renewed() -> bool:

@@ -10,16 +10,10 @@ from pathlib import Path, PurePosixPath
 from translations_assets.errors import StoreUnreachable
 from translations_assets.records.manifest import Blob
 from translations_assets.store.blobs import DIFFERENT, Blobs
-from translations_assets.store.gcs.files import BucketFiles
-from translations_assets.store.gcs.objects import Stat
-from translations_assets.store.gcs.transfer import (
-    AT_ONCE,
-    digest_of_object,
-    digests_of,
-    download,
-    telling,
-    upload,
-)
+from translations_assets.store.bucket.digests import digests_of
+from translations_assets.store.bucket.files import BucketFiles
+from translations_assets.store.bucket.objects import Stat
+from translations_assets.store.bucket.transfer import PIECE, digest_of_object, download, telling
 
 FRESH = 3600 * 10**9  # ns after a touch in which there is no other: an object may change once a second only
 _CLOCKS = 600 * 10**9  # ns by which our clock and the service's may differ
@@ -35,7 +29,7 @@ class BucketBlobs(Blobs[PurePosixPath]):
         with telling("read", path):
             digests = digests_of(path)
             name = str(self._blob_path(digests.blob))
-            self._ensure(digests.blob, lambda _: upload(self._files.objects, path, name, digests))
+            self._ensure(digests.blob, lambda _: self._files.objects.upload(path, name, digests))
         return digests.blob
 
     def place_blob(self, blob: Blob, target: Path) -> None:
@@ -44,7 +38,7 @@ class BucketBlobs(Blobs[PurePosixPath]):
         Large ones are gathered beside it, in a file that another try goes on with. Damaged contents are put
         aside; raises DamagedError for them and for missing ones.
         """
-        if blob.size <= AT_ONCE:
+        if blob.size <= PIECE:
             data = self.read_blob(blob)
             with telling("write", target):
                 target.write_bytes(data)

@@ -87,15 +87,15 @@ def test_who_was_taken_for_dead_and_is_cut_off_again_counts_in_the_end(
     paused.wait_for()
     world.pass_time(3 * PERIOD)
     assert asking.leases.waiters(KEY, 1) == 0
-    put = world.service.put
+    write = world.service.write
 
-    def put_heartbeats_only(name: str, data: bytes) -> int:
+    def write_heartbeats_only(name: str, data: bytes, notes: None) -> int:
         if name.startswith("waiting/"):
             raise StoreUnreachable("The connection was lost.")
-        return put(name, data)
+        return write(name, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr(world.service, "put", put_heartbeats_only)
+        patch.setattr(world.service, "write", write_heartbeats_only)
         world.pass_time(1, paused)
     assert asking.leases.waiters(KEY, 1) == 0
     world.pass_time(1, paused)

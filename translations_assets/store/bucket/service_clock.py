@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from translations_assets.errors import StoreError, StoreUnreachable
-from translations_assets.store.gcs.objects import Objects, Stat
+from translations_assets.store.bucket.objects import Objects, Stat
 
 _GOOD_SECONDS = 600.0  # then it is asked for again: a machine that sleeps stops its own clock
 _FOLDER = "clock/"

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from translations_assets.errors import StoreError
-from translations_assets.store.gcs.objects import Objects, Stat
-from translations_assets.store.gcs.service_clock import ServiceClock, remove_older
+from translations_assets.store.bucket.objects import Objects, Stat
+from translations_assets.store.bucket.service_clock import ServiceClock, remove_older
 
 _SESSIONS = "sessions/"
 _WAITING = "waiting/"

@@ -11,9 +11,9 @@ from tests.store.values import finish, manifest, publish
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import Rules
+from translations_assets.store.bucket.leases import Leases
+from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.gc import Collected, collect
-from translations_assets.store.gcs.leases import Leases
-from translations_assets.store.gcs.store import BucketStore
 from translations_assets.store.medium import Entry
 from translations_assets.store.verify import verify
 
@@ -156,7 +156,7 @@ def test_verify_names_what_is_damaged_missing_and_strange(
 def test_a_dead_collectors_lock_is_taken_over(
     store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("translations_assets.store.gcs.files._LOOK", 0.05)
+    monkeypatch.setattr("translations_assets.store.bucket.files._LOOK", 0.05)
     objects = store.files.objects
     objects.write("leases/gc.0", b'{"owner": "dead", "lapse": 0.3}')
     collect(BucketStore(objects, Leases(objects, period=0.1)), RULES, delete=True)

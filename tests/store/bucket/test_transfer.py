@@ -11,13 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.store.conftest import OBJECTS
 from tests.store.gcs_server import BUCKET, Fault, GcsServer, Kind
 from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob
+from translations_assets.store.bucket import digests as digesting
+from translations_assets.store.bucket.store import BucketStore
+from translations_assets.store.bucket.transfer import PIECE
 from translations_assets.store.digest import digest_bytes
-from translations_assets.store.gcs import transfer
-from translations_assets.store.gcs.store import BucketStore
-from translations_assets.store.gcs.transfer import AT_ONCE, PIECE
+from translations_assets.store.gcs.upload import AT_ONCE
 
 SIZE = 20_000_000
 DATA = os.urandom(1 << 20) * (SIZE >> 20) + b"the end"
@@ -113,7 +115,7 @@ def test_an_upload_that_the_service_forgot_begins_anew(store: BucketStore, gcs: 
 
 
 def test_a_broken_upload_leaves_nothing(store: BucketStore, gcs: GcsServer, big: Path) -> None:
-    hurried = BucketStore(replace(store.files.objects, patience=0.3))
+    hurried = BucketStore(replace(OBJECTS, prefix="", patience=0.3))
     gcs.faults.append(Fault("cut body", times=1000, requests=SEND + r".* bytes \d+-", after=10))
     with pytest.raises(StoreUnreachable, match="is away"):
         hurried.add_blob(big)
@@ -125,7 +127,7 @@ def test_a_broken_upload_leaves_nothing(store: BucketStore, gcs: GcsServer, big:
 def test_an_upload_that_breaks_after_long_goes_on(store: BucketStore, gcs: GcsServer, big: Path) -> None:
     """The time for which it is tried again begins when it breaks."""
     gcs.faults.append(Fault("cut body", requests=SEND, after=HALF, seconds=0.6))
-    blob = BucketStore(replace(store.files.objects, patience=0.4)).add_blob(big)
+    blob = BucketStore(replace(OBJECTS, prefix="", patience=0.4)).add_blob(big)
     assert gcs.contents(name_of(blob)) == DATA
     assert len(sent(gcs)) == 2
 
@@ -133,7 +135,7 @@ def test_an_upload_that_breaks_after_long_goes_on(store: BucketStore, gcs: GcsSe
 def test_an_upload_that_gets_on_slowly_is_not_given_up(store: BucketStore, gcs: GcsServer, big: Path) -> None:
     """Each request gets 1 MB further; all together take longer than one may go without getting on."""
     gcs.faults.append(Fault("cut body", times=15, requests=SEND + r".* bytes \d+-", after=1_200_000))
-    slow = BucketStore(replace(store.files.objects, patience=0.4, pauses=(0.1, 0.1)))
+    slow = BucketStore(replace(OBJECTS, prefix="", patience=0.4, pauses=(0.1, 0.1)))
     blob = slow.add_blob(big)
     assert gcs.contents(name_of(blob)) == DATA
 
@@ -143,14 +145,14 @@ def test_a_file_that_changes_while_it_is_sent_is_not_stored(
     store: BucketStore, gcs: GcsServer, big: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     os.truncate(big, size)
-    digests_of = transfer.digests_of
+    digests_of = digesting.digests_of
 
-    def change_after(path: Path) -> transfer.Digests:
+    def change_after(path: Path) -> digesting.Digests:
         digests = digests_of(path)
         path.write_bytes(b"other" + DATA[5:size])
         return digests
 
-    monkeypatch.setattr("translations_assets.store.gcs.blobs.digests_of", change_after)
+    monkeypatch.setattr("translations_assets.store.bucket.blobs.digests_of", change_after)
     with pytest.raises(StoreError, match=r"corpus\.zst changed while it was being stored"):
         store.add_blob(big)
     assert gcs.names() == []
@@ -159,14 +161,14 @@ def test_a_file_that_changes_while_it_is_sent_is_not_stored(
 def test_a_file_that_becomes_shorter_while_it_is_sent_is_not_stored(
     store: BucketStore, gcs: GcsServer, big: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    digests_of = transfer.digests_of
+    digests_of = digesting.digests_of
 
-    def cut_after(path: Path) -> transfer.Digests:
+    def cut_after(path: Path) -> digesting.Digests:
         digests = digests_of(path)
         os.truncate(path, HALF)
         return digests
 
-    monkeypatch.setattr("translations_assets.store.gcs.blobs.digests_of", cut_after)
+    monkeypatch.setattr("translations_assets.store.bucket.blobs.digests_of", cut_after)
     with pytest.raises(StoreError, match=r"corpus\.zst changed while it was being stored"):
         store.add_blob(big)
     assert gcs.names() == []
@@ -186,7 +188,7 @@ def test_a_download_goes_on_where_an_earlier_one_was_given_up(
     store: BucketStore, gcs: GcsServer, big: Path, tmp_path: Path
 ) -> None:
     blob = store.add_blob(big)
-    hurried = BucketStore(replace(store.files.objects, patience=0.2))
+    hurried = BucketStore(replace(OBJECTS, prefix="", patience=0.2))
     gcs.faults.append(Fault("status", times=1000, requests=f"GET .* bytes={2 * PIECE}-"))
     with pytest.raises(StoreUnreachable, match="is away"):
         hurried.place_blob(blob, tmp_path / "placed")

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from tests.runners.scripts import eventually
-from translations_assets.store.gcs.beat import Beat
+from translations_assets.store.bucket.beat import Beat
 
 
 def test_an_action_that_fails_is_done_again_and_hinders_no_other(caplog: pytest.LogCaptureFixture) -> None:

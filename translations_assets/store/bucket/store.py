@@ -1,4 +1,4 @@
-"""The store in a bucket of Google Cloud Storage, shared by all machines that may use it.
+"""The store in a bucket, shared by all machines that may use it.
 
 Laid out as the store in a folder (`store.local`), but for checkpoints, which have their owner's token in
 their path, and for what locks are for there: leases/, waiting/ and sessions/ of those who are at work now.
@@ -9,36 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from pathlib import PurePosixPath
-from urllib.parse import urlsplit
 
-from translations_assets.errors import StoreError
+from translations_assets.store.bucket.blobs import BucketBlobs
+from translations_assets.store.bucket.checkpoints import BucketCheckpoints
+from translations_assets.store.bucket.files import BucketFiles
+from translations_assets.store.bucket.leases import Leases
+from translations_assets.store.bucket.objects import Objects
 from translations_assets.store.durable import DurableStore
-from translations_assets.store.gcs.blobs import BucketBlobs
-from translations_assets.store.gcs.checkpoints import BucketCheckpoints
-from translations_assets.store.gcs.files import BucketFiles
-from translations_assets.store.gcs.leases import Leases
-from translations_assets.store.gcs.objects import Objects
 
 _LOOK_UPS = 16
 
 
 class BucketStore(BucketBlobs, BucketCheckpoints, DurableStore[PurePosixPath]):
-    """A `Store` in a bucket, which must exist; see `steps.protocols.Store`."""
+    """A `Store` in a bucket, which must exist; see `running.protocols.Store`."""
 
     _files: BucketFiles
 
     def __init__(self, objects: Objects, leases: Leases | None = None, *, read_only: bool = False) -> None:
         self._leases = leases or Leases(objects)
         self._files = BucketFiles(objects, self._leases, read_only)
-
-    @classmethod
-    def at(cls, url: str, *, read_only: bool = False) -> BucketStore:
-        """The store at `gs://bucket/prefix`; nothing is asked of the service. Raises StoreError otherwise."""
-        parts = urlsplit(url)
-        if parts.scheme != "gs" or not parts.netloc:
-            raise StoreError(f"{url} names no bucket. Give one: gs://bucket or gs://bucket/folder.")
-        folder = parts.path.strip("/")
-        return cls(Objects(parts.netloc, f"{folder}/" if folder else ""), read_only=read_only)
 
     @property
     def files(self) -> BucketFiles:

@@ -17,7 +17,7 @@ from tests.runners.scripts import eventually
 from tests.store.conftest import OBJECTS
 from tests.store.gcs_server import GcsServer
 from tests.store.values import KEY
-from translations_assets.store.gcs.leases import Leases
+from translations_assets.store.bucket.leases import Leases
 
 PERIOD = 1.5  # seconds
 PREFIX = "processes/"
@@ -28,7 +28,7 @@ import sys, threading, time
 from dataclasses import replace
 from tests.store.conftest import OBJECTS
 from tests.store.values import KEY
-from translations_assets.store.gcs.leases import Leases
+from translations_assets.store.bucket.leases import Leases
 def lost(reason):
     print("lost:", reason, flush=True)
 leases = Leases(replace(OBJECTS, prefix={PREFIX!r}), {PERIOD})

@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 from uuid import uuid4
 
 from translations_assets.errors import StoreError, StoreUnreachable
-from translations_assets.store.gcs.leases import LAPSED_AFTER, PERIOD, Leases
-from translations_assets.store.gcs.objects import Objects, Stat
+from translations_assets.store.bucket.leases import LAPSED_AFTER, PERIOD, Leases
+from translations_assets.store.bucket.objects import Objects, Stat
 from translations_assets.store.medium import FOLDERS, Entry
 from translations_assets.store.names import safe
 

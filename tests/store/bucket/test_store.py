@@ -16,8 +16,8 @@ from tests.store.gcs_server import BUCKET, GcsServer
 from tests.store.values import KEY, manifest, ref
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Manifest
-from translations_assets.store.gcs.leases import Leases
-from translations_assets.store.gcs.store import BucketStore
+from translations_assets.store.bucket.leases import Leases
+from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.open import open_store
 
 PERIOD = 0.2
@@ -262,8 +262,8 @@ def test_two_pins_at_once_do_not_meet(
     store: BucketStore, gcs: GcsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pins, `verify` and `gc` each hold the same lease."""
-    monkeypatch.setattr("translations_assets.store.gcs.files._LAPSE", 0.3)
-    monkeypatch.setattr("translations_assets.store.gcs.files._LOOK", 0.05)
+    monkeypatch.setattr("translations_assets.store.bucket.files._LAPSE", 0.3)
+    monkeypatch.setattr("translations_assets.store.bucket.files._LOOK", 0.05)
     store.write_run("run-1", {})
     other = BucketStore(store.files.objects)
     with other.files.reserved("gc") as mine:

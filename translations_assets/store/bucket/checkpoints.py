@@ -14,6 +14,10 @@ from typing import Any
 
 from translations_assets.records.inside import inside
 from translations_assets.records.manifest import Blob
+from translations_assets.store.bucket.digests import digests_of
+from translations_assets.store.bucket.files import BucketFiles
+from translations_assets.store.bucket.leases import Leases
+from translations_assets.store.bucket.transfer import download, telling
 from translations_assets.store.checkpoints import (
     KEPT,
     SET_MANIFEST,
@@ -22,9 +26,6 @@ from translations_assets.store.checkpoints import (
     plain_files,
     set_name,
 )
-from translations_assets.store.gcs.files import BucketFiles
-from translations_assets.store.gcs.leases import Leases
-from translations_assets.store.gcs.transfer import digests_of, download, telling, upload
 from translations_assets.store.medium import aside
 from translations_assets.store.names import original, safe
 from translations_assets.store.sealed import seal
@@ -100,7 +101,7 @@ class BucketCheckpoints:
     def _send(self, path: Path, target: PurePosixPath) -> dict[str, Any]:
         with telling("read", path):
             digests = digests_of(path)
-            upload(self._files.objects, path, str(target), digests)
+            self._files.objects.upload(path, str(target), digests)
         return {**vars(digests.blob), "crc32c": digests.crc32c}
 
     def _stored_sets(self, key: str, generation: int) -> dict[PurePosixPath, bool]:

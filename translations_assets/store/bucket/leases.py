@@ -24,13 +24,13 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from translations_assets.errors import StoreError
-from translations_assets.store.gcs.beat import Beat
-from translations_assets.store.gcs.objects import Objects
-from translations_assets.store.gcs.service_clock import ServiceClock, remove_older
-from translations_assets.store.gcs.waiting import Waiting
+from translations_assets.store.bucket.beat import Beat
+from translations_assets.store.bucket.objects import Objects
+from translations_assets.store.bucket.service_clock import ServiceClock, remove_older
+from translations_assets.store.bucket.waiting import Waiting
 
 PERIOD = 15.0  # seconds; all who use a bucket must agree on it
 RENEWED_AFTER = 2 / 3  # of a period: a service that is away for a whole one costs no lease
@@ -75,7 +75,7 @@ class Leases:
     ) -> None:
         self._objects, self._period, self._clock = objects, period, clock
         seconds = _REQUEST * period
-        self._impatient = replace(objects, patience=seconds, timeout=(seconds, seconds))
+        self._impatient = objects.hurried(seconds)
         self._guard = threading.Lock()  # never held during a request
         self._held: dict[str, _Lease] = {}
         self._seen: dict[str, tuple[int, float]] = {}  # name → generation, and since when we have seen it

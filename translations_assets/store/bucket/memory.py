@@ -1,0 +1,129 @@
+"""A bucket in this process: for tests and simulations of what uses a store; nothing survives the process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from translations_assets.errors import StoreError
+from translations_assets.store.bucket.digests import Digests, digests_of_bytes
+from translations_assets.store.bucket.objects import Objects, Stat
+from translations_assets.store.bucket.store import BucketStore
+
+
+class MemoryObjects(Objects):
+    """Objects with the conditions of a service; safe for use by several threads.
+
+    now  the service's clock, in ns
+    """
+
+    def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
+        self._now = now
+        self._guard = threading.RLock()
+        self._found: dict[str, tuple[bytes, Stat]] = {}
+        self._generation = 0
+
+    @property
+    def url(self) -> str:
+        """A name for people: no other process can open it."""
+        return f"memory://{id(self):x}"
+
+    def hurried(self, seconds: float) -> MemoryObjects:
+        """The same: every request is answered at once."""
+        return self
+
+    def read(self, name: str) -> tuple[bytes, int] | None:
+        """An object's contents and generation."""
+        found = self._found.get(name)
+        return (found[0], found[1].generation) if found else None
+
+    def replace(self, name: str, data: bytes, generation: int) -> int | None:
+        """Write an object in place of a generation (0: of none)."""
+        with self._guard:
+            found = self.stat(name)
+            return self.write(name, data) if (found.generation if found else 0) == generation else None
+
+    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> int:
+        """Write an object, whatever is there."""
+        with self._guard:
+            self._generation += 1
+            now, checksum = self._now(), digests_of_bytes(data).crc32c
+            stat = Stat(name, len(data), self._generation, 1, now, now, checksum, notes or {})
+            self._found[name] = (data, stat)
+            return self._generation
+
+    def upload(self, path: Path, name: str, digests: Digests) -> bool:
+        """Write a file's contents to an object; False when the name is taken."""
+        data = path.read_bytes()
+        if digests_of_bytes(data).blob != digests.blob:
+            raise StoreError(f"{path} changed while it was being stored. Run again when nothing writes it.")
+        return self.create(name, data) is not None
+
+    def read_range(self, name: str, generation: int, start: int, end: int) -> bytes:
+        """Bytes of an object's generation."""
+        found = self.read(name)
+        if found is None or found[1] != generation:
+            raise StoreError(f"{name} was removed from the store {self.url} while it was read.")
+        return found[0][start:end]
+
+    def copy(self, name: str, target: str, *, replace: bool = True) -> bool:
+        """Write an object's contents, and what is noted with it, under another name."""
+        with self._guard:
+            found = self._found.get(name)
+            if found is None or (not replace and target in self._found):
+                return False
+            self.write(target, found[0], found[1].notes)
+            return True
+
+    def delete(self, name: str, generation: int | None = None, metageneration: int | None = None) -> bool:
+        """Remove an object, if it still is what was seen."""
+        with self._guard:
+            found = self.stat(name)
+            if (
+                found is None
+                or generation not in (None, found.generation)
+                or metageneration not in (None, found.metageneration)
+            ):
+                return False
+            del self._found[name]
+            return True
+
+    def touch(self, name: str) -> bool:
+        """Set the time of an object's last change to now."""
+        with self._guard:
+            if name not in self._found:
+                return False
+            data, known = self._found[name]
+            changed = known._replace(metageneration=known.metageneration + 1, modified=self._now())
+            self._found[name] = (data, changed)
+            return True
+
+    def stat(self, name: str) -> Stat | None:
+        """What is known of an object."""
+        found = self._found.get(name)
+        return found[1] if found else None
+
+    def walk(self, prefix: str) -> Iterator[Stat]:
+        """The objects whose names begin with a prefix, as they are now, in order."""
+        with self._guard:
+            return iter([self._found[name][1] for name in sorted(self._found) if name.startswith(prefix)])
+
+    def folder(self, folder: str) -> tuple[list[Stat], list[str]]:
+        """Objects and folders directly below a folder."""
+        found = {known.name.removeprefix(folder): known for known in self.walk(folder)}
+        below = {name.partition("/")[0] for name in found if "/" in name}
+        return [known for name, known in found.items() if "/" not in name], sorted(below)
+
+
+class MemoryStore(BucketStore):
+    """A `Store` in this process."""
+
+    def __init__(self) -> None:
+        super().__init__(MemoryObjects())
+
+    @property
+    def look_ups(self) -> int:
+        """How many look-ups at once pay off: none waits."""
+        return 1

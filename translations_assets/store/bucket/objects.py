@@ -1,0 +1,121 @@
+"""What the store needs of a service that keeps objects in buckets; an adapter for one is a folder of its own.
+
+An object is there whole or not at all. What must not be replaced is written on condition that nothing is
+there, and what replaces something on condition that it is still the generation that was read. An adapter
+repeats requests for as long as what is wrong may pass; so a condition may fail because an earlier request,
+whose answer was lost, has done the work: then what is there is compared with what was to be written.
+
+`store/gcs` is the adapter for Google Cloud Storage, in four files: `client` (credentials and connections),
+`errors` (what passes, what to tell people), `objects` (this class) and `upload` (large contents). Its scheme
+and what opens it stand in `store.open`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from translations_assets.store.bucket.digests import Digests
+
+
+class Stat(NamedTuple):
+    """What is known of an object without reading it; times in ns, by the service's clock.
+
+    generation      a number that is greater with each write of the name, and never comes back; where a
+                    service knows tags only, the adapter notes one with the object
+    metageneration  changes with what is noted
+    created         when it was written
+    modified        when it, or what is noted with it, was last changed
+    crc32c          of its contents, in base 64, computed by the service or compared by it when it was sent
+    notes           what was noted with it
+    """
+
+    name: str
+    size: int
+    generation: int
+    metageneration: int
+    created: int
+    modified: int
+    crc32c: str = ""
+    notes: Mapping[str, str] = MappingProxyType({})
+
+
+class Objects(ABC):
+    """The objects of a bucket whose names begin with a prefix; names are given without it.
+
+    Every method raises StoreError where the service's client would raise its own errors, StoreUnreachable
+    when what is wrong has lasted for longer than the adapter's patience, but may pass.
+    """
+
+    @property
+    @abstractmethod
+    def url(self) -> str:
+        """What `open_store` opens the store in this bucket by, without a / at its end."""
+
+    @abstractmethod
+    def hurried(self, seconds: float) -> Objects:
+        """The same objects, asked for this long instead of for a minute."""
+
+    @abstractmethod
+    def read(self, name: str) -> tuple[bytes, int] | None:
+        """An object's contents and generation, None when it does not exist."""
+
+    def create(self, name: str, data: bytes) -> int | None:
+        """Write an object that is not there yet: its generation, or None when the name is taken."""
+        return self.replace(name, data, 0)
+
+    @abstractmethod
+    def replace(self, name: str, data: bytes, generation: int) -> int | None:
+        """Write an object in place of the generation that was read (0: of none): its new generation.
+
+        None when another generation is there by now.
+        """
+
+    @abstractmethod
+    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> int:
+        """Write an object, whatever is there, with something noted: its generation."""
+
+    @abstractmethod
+    def upload(self, path: Path, name: str, digests: Digests) -> bool:
+        """Write a file's contents to an object; False when the name is taken.
+
+        What breaks goes on where it was. Raises OSError for the file, StoreError when its contents are not,
+        or no longer, those of the digests.
+        """
+
+    @abstractmethod
+    def read_range(self, name: str, generation: int, start: int, end: int) -> bytes:
+        """Bytes `start` to before `end` of an object's generation; StoreError when it no longer exists."""
+
+    @abstractmethod
+    def copy(self, name: str, target: str, *, replace: bool = True) -> bool:
+        """Write an object's contents, and what is noted with it, under another name.
+
+        False when it does not exist, or (not to `replace`) the name is taken.
+        """
+
+    @abstractmethod
+    def delete(self, name: str, generation: int | None = None, metageneration: int | None = None) -> bool:
+        """Remove an object, if it still is what was seen; False when it is not, or not there."""
+
+    @abstractmethod
+    def touch(self, name: str) -> bool:
+        """Set the time of an object's last change to now; False when it does not exist."""
+
+    @abstractmethod
+    def stat(self, name: str) -> Stat | None:
+        """What is known of an object, None when it does not exist."""
+
+    @abstractmethod
+    def walk(self, prefix: str) -> Iterator[Stat]:
+        """The objects whose names begin with a prefix, in order, by page."""
+
+    @abstractmethod
+    def folder(self, folder: str) -> tuple[list[Stat], list[str]]:
+        """What stands directly below a folder (a name that ends with /, or empty): objects and folders.
+
+        The folders are given by their last name, without the /.
+        """

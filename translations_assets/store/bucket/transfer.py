@@ -1,0 +1,74 @@
+"""Contents on their way from a bucket, in pieces, so that what breaks goes on where it was.
+
+Several pieces are fetched at a time and written in order, so that a part of the file is always its beginning.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+from translations_assets.errors import StoreError
+from translations_assets.records.manifest import Blob
+from translations_assets.store.bucket.objects import Objects, Stat
+
+PIECE = 8 << 20
+_READ = 1 << 20
+_THREADS = 4  # pieces of a download that are on their way at once, and so in memory
+
+
+def download(objects: Objects, found: Stat, target: Path) -> Blob:
+    """Write an object's contents to a file that holds their beginning, or nothing; the whole file's digest.
+
+    Raises OSError when the file cannot be written.
+    """
+    sha256 = hashlib.sha256()
+    with target.open("a+b") as file:
+        file.seek(0)
+        while piece := file.read(_READ):
+            sha256.update(piece)
+        for piece in _pieces(objects, found, file.tell()):
+            file.write(piece)
+            sha256.update(piece)
+        return Blob(sha256.hexdigest(), file.tell())
+
+
+def digest_of_object(objects: Objects, found: Stat) -> Blob:
+    """The digest of an object's contents, which are fetched for it, but not kept."""
+    sha256, size = hashlib.sha256(), 0
+    for piece in _pieces(objects, found, 0):
+        sha256.update(piece)
+        size += len(piece)
+    return Blob(sha256.hexdigest(), size)
+
+
+def _pieces(objects: Objects, found: Stat, start: int) -> Iterator[bytes]:
+    """The rest of an object's contents, in order; the next pieces are on their way meanwhile."""
+
+    def fetch(at: int) -> bytes:
+        return objects.read_range(found.name, found.generation, at, min(at + PIECE, found.size))
+
+    starts = iter(range(start, found.size, PIECE))
+    pool = ThreadPoolExecutor(_THREADS)
+    try:
+        coming = deque(pool.submit(fetch, at) for at in islice(starts, _THREADS))
+        while coming:
+            piece = coming.popleft().result()
+            coming.extend(pool.submit(fetch, at) for at in islice(starts, 1))
+            yield piece
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def telling(doing: str, path: Path) -> Iterator[None]:
+    """Turn an OSError of a file on this machine into a StoreError."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"Could not {doing} {path}: {error.strerror or error}.") from error
