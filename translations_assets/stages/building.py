@@ -10,7 +10,15 @@ from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import step
 from translations_assets.graph.step import Input, Output, RepoFile, Step
-from translations_assets.stages.handles import MODEL_FILES, Aligned, Corpus, Model, Vocab
+from translations_assets.stages.handles import (
+    MODEL_FILES,
+    Aligned,
+    Corpus,
+    Model,
+    Vocab,
+    aligned_files,
+    aligned_of,
+)
 
 TRAIN_CONFIGS = "pipeline/train/configs"
 DECODING_CONFIGS = "pipeline/translate/configs"
@@ -96,67 +104,85 @@ def maker(model: Model) -> Step:
     return model.files[MODEL_FILES[0]].step
 
 
-def learn_priors(config: TrainingConfig, label: str, corpus: Corpus) -> Output:
+def learn_priors(
+    config: TrainingConfig, label: str, corpus: Corpus, sample_size: int = PRIORS_SAMPLE
+) -> Output:
     """What a sample of a corpus tells of how its words are linked, with which its parts are aligned."""
-    src, trg = config.experiment.src, config.experiment.trg
     learned = step(
         "pipeline.alignments.priors",
         label=label,
-        args={"src": src, "trg": trg, "sample_size": PRIORS_SAMPLE},
-        inputs={"corpus_src": corpus.src, "corpus_trg": corpus.trg},
+        args={"src": config.experiment.src, "trg": config.experiment.trg, "sample_size": sample_size},
+        inputs=corpus.sides,
         outputs=("corpus.priors", "stats.json"),
         repeatable=False,
     )
     return learned["corpus.priors"]
 
 
+def align(config: TrainingConfig, label: str, corpus: Corpus, priors: Output) -> Aligned:
+    """Tokenise and align a corpus."""
+    src, trg = config.experiment.src, config.experiment.trg
+    aligned = step(
+        "pipeline.alignments.align",
+        label=label,
+        args={"src": src, "trg": trg},
+        inputs={**corpus.sides, "priors": priors},
+        outputs=aligned_files(src, trg),
+        repeatable=False,
+    )
+    return aligned_of(aligned, src, trg)
+
+
 def align_in_chunks(config: TrainingConfig, name: str, corpus: Corpus, priors: Output) -> Aligned:
     """Split a corpus, tokenise and align the parts with the same priors, collect them in order."""
     src, trg = config.experiment.src, config.experiment.trg
     family, parts = f"alignments-{name}-{src}-{trg}", config.taskcluster.split_chunks
-    tokens_src, tokens_trg = f"corpus.tok-icu.{src}.zst", f"corpus.tok-icu.{trg}.zst"
-    outputs = (tokens_src, tokens_trg, "corpus.aln.zst", "stats.json")
     aligned = [
-        step(
-            "pipeline.alignments.align",
-            label=f"{family}-{i}/{parts}",
-            args={"src": src, "trg": trg},
-            inputs={"corpus_src": part_src, "corpus_trg": part_trg, "priors": priors},
-            outputs=outputs,
-            repeatable=False,
-        )
-        for i, (part_src, part_trg) in enumerate(split_pairs(family, parts, corpus.src, corpus.trg), start=1)
+        align(config, f"{family}-{i}/{parts}", Corpus(*pair), priors)
+        for i, pair in enumerate(split_pairs(family, parts, corpus.src, corpus.trg), start=1)
     ]
     collected = step(
         "pipeline.alignments.collect",
         label=f"collect-{family}",
         args={"src": src, "trg": trg},
         inputs={
-            "tokens_src": [part[tokens_src] for part in aligned],
-            "tokens_trg": [part[tokens_trg] for part in aligned],
-            "alignments": [part["corpus.aln.zst"] for part in aligned],
+            "tokens_src": [part.src for part in aligned],
+            "tokens_trg": [part.trg for part in aligned],
+            "alignments": [part.alignments for part in aligned],
             "corpus_src": corpus.src,
         },
-        outputs=outputs,
+        outputs=aligned_files(src, trg),
     )
-    return Aligned(collected[tokens_src], collected[tokens_trg], collected["corpus.aln.zst"], priors)
+    return aligned_of(collected, src, trg, priors)
 
 
 def split_pairs(family: str, parts: int, first: Output, second: Output) -> list[tuple[Output, Output]]:
     """The parts of two texts, line by line beside each other, in order, from a step that splits both."""
-    split = step(
-        "pipeline.translate.split",
-        label=f"split-{family}",
-        args={"parts": parts},
-        inputs={"text": first, "references": second},
-        outputs=part_files(parts, ".zst", ".ref.zst"),
-    )
+    split = _split(family, parts, first, second)
     return [(split[f"part.{i}.zst"], split[f"part.{i}.ref.zst"]) for i in range(1, parts + 1)]
 
 
-def part_files(parts: int, *kinds: str) -> tuple[str, ...]:
-    """The output names of a step that splits a text."""
-    return (*(f"part.{i}{kind}" for i in range(1, parts + 1) for kind in kinds), "stats.json")
+def _split(family: str, parts: int, text: Output, references: Output | None) -> Step:
+    kinds = (".zst", ".ref.zst") if references else (".zst",)
+    return step(
+        "pipeline.translate.split",
+        label=f"split-{family}",
+        args={"parts": parts},
+        inputs={"text": text, "references": references},
+        outputs=(*(f"part.{i}{kind}" for i in range(1, parts + 1) for kind in kinds), "stats.json"),
+    )
+
+
+def collect(family: str, name: str, parts: Sequence[Output], text: Output) -> Output:
+    """The parts of what was made of a text, put together in order under a name."""
+    collected = step(
+        "pipeline.translate.collect",
+        label=f"collect-{family}",
+        args={"name": name},
+        inputs={"parts": parts, "text": text},
+        outputs=(name, "stats.json"),
+    )
+    return collected[name]
 
 
 def translate_in_chunks(
@@ -178,14 +204,7 @@ def translate_in_chunks(
     """
     pair = f"{config.experiment.src}-{config.experiment.trg}"
     parts = config.taskcluster.split_chunks
-    kinds = (".zst", ".ref.zst") if references else (".zst",)
-    split = step(
-        "pipeline.translate.split",
-        label=f"split-{family}-{pair}",
-        args={"parts": parts},
-        inputs={"text": text, "references": references},
-        outputs=part_files(parts, *kinds),
-    )
+    split = _split(f"{family}-{pair}", parts, text, references)
     translated = []
     for i in range(1, parts + 1):
         output = "nbest.zst" if references else "translations.zst"
@@ -214,11 +233,4 @@ def translate_in_chunks(
             )["best.zst"]
             for i, nbest in enumerate(translated, start=1)
         ]
-    collected = step(
-        "pipeline.translate.collect",
-        label=f"collect-{family}-{pair}",
-        args={"name": name},
-        inputs={"parts": translated, "text": text},
-        outputs=(name, "stats.json"),
-    )
-    return collected[name]
+    return collect(f"{family}-{pair}", name, translated, text)

@@ -79,12 +79,7 @@ def _filter_corpus(config: TrainingConfig, corpus: Corpus, model: Folder) -> Cor
         "pipeline.clean.score_bicleaner",
         label=f"bicleaner-ai-score-{name}",
         args={"src": language(src).bicleaner, "trg": language(trg).bicleaner},
-        inputs={
-            "corpus_src": corpus.src,
-            "corpus_trg": corpus.trg,
-            "model": model,
-            "bicleaner_lock": BICLEANER,
-        },
+        inputs={**corpus.sides, "model": model, "bicleaner_lock": BICLEANER},
         outputs=SCORED,
         worker="gpu",
         resumable=True,
@@ -95,7 +90,7 @@ def _filter_corpus(config: TrainingConfig, corpus: Corpus, model: Folder) -> Cor
         "pipeline.clean.filter_parallel",
         label=f"bicleaner-ai-{name}",
         args={"src": src, "trg": trg, "threshold": threshold},
-        inputs={"corpus_src": corpus.src, "corpus_trg": corpus.trg, "scores": scored["scores.zst"]},
+        inputs={**corpus.sides, "scores": scored["scores.zst"]},
         outputs=corpus_files(src, trg, "scores.zst"),
     )
     return replace(corpus_of(filtered, src, trg, corpus.dataset), scores=filtered["scores.zst"])

@@ -84,8 +84,7 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus, identifying: 
             "fix_currencies": source.script == target.script == "Latin" and mode != "legacy",
         },
         inputs={
-            "corpus_src": corpus.src,
-            "corpus_trg": corpus.trg,
+            **corpus.sides,
             "filters": filters,
             "alphabets": RepoFile(f"{FILTERS}/alphabets.json"),
             "currencies": RepoFile(f"{FILTERS}/currencies.json"),

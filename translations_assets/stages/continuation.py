@@ -21,6 +21,8 @@ from translations_assets.stages.handles import (
     Corpus,
     Model,
     Vocab,
+    aligned_files,
+    aligned_of,
     corpus_files,
     corpus_of,
 )
@@ -89,7 +91,7 @@ def _fetch_vocab(config: TrainingConfig, src: str, trg: str, urls: dict[str, str
 
 def fetch_corpus(config: TrainingConfig, name: CorpusName) -> Corpus | None:
     """A corpus of the earlier run; None when it is made here."""
-    given = _given(config, name)
+    given: ContinuedCorpus | None = getattr(config.continuation.corpora, name)
     if given is None:
         return None
     src, trg = config.experiment.src, config.experiment.trg
@@ -105,11 +107,10 @@ def fetch_corpus(config: TrainingConfig, name: CorpusName) -> Corpus | None:
 
 def fetch_alignments(config: TrainingConfig, name: CorpusName, corpus: Corpus) -> Aligned | None:
     """The tokens and alignments that came with a corpus of the earlier run; None when they are made here."""
-    given = _given(config, name)
+    given: ContinuedCorpus | None = getattr(config.continuation.corpora, name)
     if not (given and given.tok_src and given.tok_trg and given.alignments):
         return None
     src, trg = config.experiment.src, config.experiment.trg
-    tokens_src, tokens_trg = f"corpus.tok-icu.{src}.zst", f"corpus.tok-icu.{trg}.zst"
     fetched = _fetch(
         "alignments",
         f"alignments-{name}-{src}-{trg}",
@@ -119,10 +120,10 @@ def fetch_alignments(config: TrainingConfig, name: CorpusName, corpus: Corpus) -
             "alignments_url": given.alignments,
         },
         args={"src": src, "trg": trg},
-        inputs={"corpus_src": corpus.src, "corpus_trg": corpus.trg},
-        outputs=(tokens_src, tokens_trg, "corpus.aln.zst", "stats.json"),
+        inputs=corpus.sides,
+        outputs=aligned_files(src, trg),
     )
-    return Aligned(fetched[tokens_src], fetched[tokens_trg], fetched["corpus.aln.zst"])
+    return aligned_of(fetched, src, trg)
 
 
 def fetch_model(
@@ -145,15 +146,6 @@ def fetch_model(
         outputs=(*MODEL_FILES, TRAINED_WITH, *(STATE_FILES if mode == "continue" else ()), "stats.json"),
     )
     return fetched.folder(*MODEL_FILES)
-
-
-def _given(config: TrainingConfig, name: CorpusName) -> ContinuedCorpus | None:
-    corpora = config.continuation.corpora
-    return {
-        "parallel": corpora.parallel,
-        "backtranslations": corpora.backtranslations,
-        "distillation": corpora.distillation,
-    }[name]
 
 
 def _fetch(

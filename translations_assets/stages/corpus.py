@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from translations_assets.config.datasets import Dataset
-from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.providers import hplt
+from translations_assets.config.schema import MonoLimits, TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Arg, Output
 from translations_assets.stages.cleaning import clean_mono_dataset, clean_parallel_dataset
 from translations_assets.stages.continuation import back_translates, distils, fetch_corpus
-from translations_assets.stages.handles import CleanMono, Corpus, Mono, aliases, corpus_files, corpus_of
+from translations_assets.stages.handles import CleanMono, Corpus, Mono, Side, aliases, corpus_files, corpus_of
 from translations_assets.stages.identifying import Identifying
 from translations_assets.stages.importing import import_mono, import_parallel
 
@@ -39,17 +40,13 @@ def dataset_test(config: TrainingConfig) -> list[Corpus]:
 @stage(group="data", formerly=("dataset", "download"))
 def dataset_mono_src(config: TrainingConfig) -> list[Mono]:
     """Monolingual datasets in the source language, for distillation."""
-    limit = config.experiment.mono_max_sentences_src.per_dataset
-    return _mono(config, "src", config.experiment.src, config.datasets.mono_src, limit)
+    return _mono(config, "src")
 
 
 @stage(group="data", formerly=("dataset", "download"))
 def dataset_mono_trg(config: TrainingConfig) -> list[Mono]:
     """Monolingual datasets in the target language, for back-translation."""
-    if not back_translates(config):
-        return []
-    limit = config.experiment.mono_max_sentences_trg.per_dataset
-    return _mono(config, "trg", config.experiment.trg, config.datasets.mono_trg, limit)
+    return _mono(config, "trg") if back_translates(config) else []
 
 
 @stage(group="data", formerly=("corpus-analyze-parallel",))
@@ -145,28 +142,23 @@ def _parallel(config: TrainingConfig, category: str, datasets: Sequence[Dataset]
     return [import_parallel(config, category, dataset) for dataset in datasets]
 
 
-def _mono(
-    config: TrainingConfig, side: str, lang: str, datasets: Sequence[Dataset], limit: int
-) -> list[Mono]:
-    source = side == "src"
+def _mono(config: TrainingConfig, side: Side) -> list[Mono]:
+    datasets: Sequence[Dataset] = getattr(config.datasets, f"mono_{side}")
+    limits: MonoLimits = getattr(config.experiment, f"mono_max_sentences_{side}")
     return [
         import_mono(
-            f"mono-{side}",
-            lang,
-            dataset,
-            limit=limit,
-            source=source,
-            min_score=_min_score(config, dataset, source=source),
+            config, side, dataset, limit=limits.per_dataset, min_score=_min_score(config, dataset, side)
         )
         for dataset in datasets
     ]
 
 
-def _min_score(config: TrainingConfig, dataset: Dataset, *, source: bool) -> float:
+def _min_score(config: TrainingConfig, dataset: Dataset, side: Side) -> float:
     """Of lines of HPLT 1.2 their fluency, from 0 to 1; of documents of later releases 0 to 10."""
-    first = dataset.name == "mono/v1.2"
+    first = dataset.name == hplt.FIRST
     scores = config.experiment.hplt_min_fluency if first else config.experiment.hplt_min_doc_score
-    return scores.mono_src if source else scores.mono_trg
+    score: float = getattr(scores, f"mono_{side}")
+    return score
 
 
 def _analyze(name: str, lang: str, text: Output) -> None:
@@ -230,15 +222,13 @@ def _merge_parallel(
 
 
 def _merge_mono(
-    config: TrainingConfig, side: str, monos: list[Mono], corpus: Corpus | None, held_out: list[Corpus]
+    config: TrainingConfig, side: Side, monos: list[Mono], corpus: Corpus | None, held_out: list[Corpus]
 ) -> Mono | None:
     if not monos or corpus is None:
         return None
-    experiment, weights = config.experiment, config.experiment.merging.dataset_weights
-    source = side == "src"
-    lang = experiment.src if source else experiment.trg
-    limits = experiment.mono_max_sentences_src if source else experiment.mono_max_sentences_trg
-    choices = _choices(config, weights.mono_src if source else weights.mono_trg, monos)
+    lang: str = getattr(config.experiment, side)
+    limits: MonoLimits = getattr(config.experiment, f"mono_max_sentences_{side}")
+    weights: Mapping[str, float] = getattr(config.experiment.merging.dataset_weights, f"mono_{side}")
     merged = step(
         "pipeline.clean.merge_mono",
         label=f"merge-mono-{side}-{lang}",
@@ -247,12 +237,12 @@ def _merge_mono(
             "datasets": [mono.name for mono in monos],
             "max_sentences": limits.total,
             "seed": SEEDS[f"mono-{side}"],
-            **choices,
+            **_choices(config, weights, monos),
         },
         inputs={
             "text": [mono.text for mono in monos],
-            "parallel": corpus.src if source else corpus.trg,
-            "held_out": [held.src if source else held.trg for held in held_out],
+            "parallel": getattr(corpus, side),
+            "held_out": [getattr(held, side) for held in held_out],
         },
         outputs=(f"mono.{lang}.zst", "sample.txt", "stats.json"),
         worker="large-cpu",

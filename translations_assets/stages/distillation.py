@@ -5,7 +5,7 @@ from __future__ import annotations
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Output
-from translations_assets.stages.building import GPU_ATTEMPTS, split_pairs, translate_in_chunks
+from translations_assets.stages.building import GPU_ATTEMPTS, collect, split_pairs, translate_in_chunks
 from translations_assets.stages.continuation import fetch_corpus
 from translations_assets.stages.handles import (
     CONVERTED_FILES,
@@ -56,18 +56,8 @@ def translate_corpus(
     """The parallel source text with the teachers' best translation by chrF against the reference."""
     if merge_corpus is None:
         return None
-    translated = translate_in_chunks(
-        config,
-        family="corpus",
-        name=f"corpus.{config.experiment.trg}.zst",
-        text=merge_corpus.src,
-        models=train_teacher,
-        converted=convert_teacher,
-        decoding="teacher",
-        args=config.marian_args.decoding_teacher,
-        references=merge_corpus.trg,
-    )
-    return Corpus(merge_corpus.src, translated)
+    text, references = merge_corpus.src, merge_corpus.trg
+    return _translate(config, "corpus", text, train_teacher, convert_teacher, references)
 
 
 @stage(
@@ -90,17 +80,7 @@ def translate_mono_src(
     """Mono source text with the teachers' translation."""
     if merge_mono_src is None:
         return None
-    translated = translate_in_chunks(
-        config,
-        family="mono-src",
-        name=f"mono.{config.experiment.trg}.zst",
-        text=merge_mono_src.text,
-        models=train_teacher,
-        converted=convert_teacher,
-        decoding="teacher",
-        args=config.marian_args.decoding_teacher,
-    )
-    return Corpus(merge_mono_src.text, translated)
+    return _translate(config, "mono-src", merge_mono_src.text, train_teacher, convert_teacher)
 
 
 @stage(group="distillation", formerly=("corpus-merge-distillation",))
@@ -156,14 +136,7 @@ def score(
         )["scores.zst"]
         for i, (source, target) in enumerate(pairs, start=1)
     ]
-    collected = step(
-        "pipeline.translate.collect",
-        label=f"collect-score-{pair}",
-        args={"name": "scores.zst"},
-        inputs={"parts": scored, "text": merge_translated.trg},
-        outputs=("scores.zst", "stats.json"),
-    )
-    return collected["scores.zst"]
+    return collect(f"score-{pair}", "scores.zst", scored, merge_translated.trg)
 
 
 @stage(group="distillation", formerly=("distillation-corpus-final-filtering", "continuation-corpus"))
@@ -181,7 +154,30 @@ def cefilter(config: TrainingConfig, merge_translated: Corpus | None, score: Out
         "pipeline.cefilter.filter",
         label=f"cefilter-{src}-{trg}",
         args={"src": src, "trg": trg, "drop": DROPPED_SHARE},
-        inputs={"corpus_src": merge_translated.src, "corpus_trg": merge_translated.trg, "scores": score},
+        inputs={**merge_translated.sides, "scores": score},
         outputs=corpus_files(src, trg),
     )
     return corpus_of(filtered, src, trg)
+
+
+def _translate(
+    config: TrainingConfig,
+    family: str,
+    text: Output,
+    teachers: list[Model],
+    converted: Model | None,
+    references: Output | None = None,
+) -> Corpus:
+    """A text with the teachers' translation, which is called `corpus` or `mono` in files."""
+    translated = translate_in_chunks(
+        config,
+        family=family,
+        name=f"{family.partition('-')[0]}.{config.experiment.trg}.zst",
+        text=text,
+        models=teachers,
+        converted=converted,
+        decoding="teacher",
+        args=config.marian_args.decoding_teacher,
+        references=references,
+    )
+    return Corpus(text, translated)

@@ -84,8 +84,7 @@ def _evaluate(
             },
             inputs={
                 "models": models,
-                "corpus_src": test.src,
-                "corpus_trg": test.trg,
+                **test.sides,
                 "decoding_config": RepoFile(f"{DECODING_CONFIGS}/{decoding}.yml"),
             },
             outputs=("translations.zst", "metrics.json"),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from translations_assets.config.datasets import Dataset
-from translations_assets.graph.step import Folder, Output, Step
+from translations_assets.graph.step import Folder, Input, Output, Step
 
 # A folder with model.npz, source.spm, target.spm and decoder.yml: a model carries its own vocabularies, in
 # the order in which it was trained (a backwards model: target language first).
 Model: TypeAlias = Folder
+Side = Literal["src", "trg"]
 
 MODEL_FILES = ("model.npz", "source.spm", "target.spm", "decoder.yml")
 CONVERTED_FILES = (  # of a model in CTranslate2's form
@@ -49,6 +50,11 @@ class Corpus(_OfDataset):
     trg: Output
     dataset: Dataset | None = None
     scores: Output | None = None
+
+    @property
+    def sides(self) -> dict[str, Input | None]:
+        """The inputs of scripts that read the corpus."""
+        return {"corpus_src": self.src, "corpus_trg": self.trg}
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,10 @@ class Aligned:
     alignments: Output
     priors: Output | None = None
 
+    def data(self, name: str) -> dict[str, Input | None]:
+        """The inputs of a training that reads this as its text of some name."""
+        return {f"{name}_src": self.src, f"{name}_trg": self.trg, f"{name}_alignments": self.alignments}
+
 
 def corpus_of(step: Step, src: str, trg: str, dataset: Dataset | None = None) -> Corpus:
     """The corpus that a step leaves as corpus.{src}.zst and corpus.{trg}.zst."""
@@ -98,3 +108,14 @@ def corpus_of(step: Step, src: str, trg: str, dataset: Dataset | None = None) ->
 def corpus_files(src: str, trg: str, *more: str) -> tuple[str, ...]:
     """The output names of a step that leaves a corpus and stats.json."""
     return (f"corpus.{src}.zst", f"corpus.{trg}.zst", *more, "stats.json")
+
+
+def aligned_of(step: Step, src: str, trg: str, priors: Output | None = None) -> Aligned:
+    """The tokens and alignments that a step leaves under the names of `aligned_files`."""
+    tokens_src, tokens_trg, alignments, _ = aligned_files(src, trg)
+    return Aligned(step[tokens_src], step[tokens_trg], step[alignments], priors)
+
+
+def aligned_files(src: str, trg: str) -> tuple[str, ...]:
+    """The output names of a step that leaves a tokenised corpus, its alignments and stats.json."""
+    return (f"corpus.tok-icu.{src}.zst", f"corpus.tok-icu.{trg}.zst", "corpus.aln.zst", "stats.json")

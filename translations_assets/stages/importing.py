@@ -11,7 +11,8 @@ from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.urls import login_variable
 from translations_assets.graph.stage import step
 from translations_assets.graph.step import Arg, Input
-from translations_assets.stages.handles import Corpus, Mono, corpus_files, corpus_of
+from translations_assets.stages.building import align, learn_priors
+from translations_assets.stages.handles import Corpus, Mono, Side, corpus_files, corpus_of
 
 DOWNLOAD_ATTEMPTS = 6  # with their pauses a minute, on top of what the scripts themselves try
 HUB = "https://huggingface.co/"
@@ -45,7 +46,7 @@ def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> 
             "pipeline.data.chinese_parallel",
             label=f"{label}-chinese" if dataset.augmentation else label,
             args={"src": src, "trg": trg, **chinese},
-            inputs=_sides(corpus),
+            inputs=corpus.sides,
             outputs=corpus_files(src, trg),
         )
         corpus = corpus_of(one_variant, src, trg, dataset)
@@ -53,13 +54,14 @@ def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> 
 
 
 def import_mono(
-    category: str, lang: str, dataset: Dataset, *, limit: int, source: bool, min_score: float
+    config: TrainingConfig, side: Side, dataset: Dataset, *, limit: int, min_score: float
 ) -> Mono:
-    """A monolingual dataset of a category, in the source language or the target language.
+    """A monolingual dataset of a side.
 
     min_score  the least of a line or document of HPLT; other providers have none
     """
-    label = f"dataset-{category}-{dataset.short_name}-{lang}"
+    lang: str = getattr(config.experiment, side)
+    label = f"dataset-mono-{side}-{dataset.short_name}-{lang}"
     provider, variant = MONO[dataset.provider], language(lang).chinese
     args: dict[str, Arg] = {
         "dataset": dataset.name,
@@ -82,7 +84,7 @@ def import_mono(
         fetched = step(
             "pipeline.data.chinese_mono",
             label=label,
-            args={"lang": lang, "convert" if source else "filter": variant},
+            args={"lang": lang, "convert" if side == "src" else "filter": variant},
             inputs={"text": fetched[outputs[0]]},
             outputs=outputs,
         )
@@ -106,40 +108,12 @@ def _augmented(config: TrainingConfig, corpus: Corpus, dataset: Dataset, label: 
     args: dict[str, Arg] = {"modifier": dataset.augmentation, "src": src, "trg": trg}
     if dataset.augmentation in ("mix", "mix-nocase"):
         args |= {"bicameral": language(src).bicameral, "phonemic": language(src).phonemic}
-    inputs: dict[str, Input | None] = {**_sides(corpus)}
+    inputs: dict[str, Input | None] = {**corpus.sides}
     if dataset.augmentation in ALIGNED:
-        inputs |= _alignments(src, trg, corpus, label)
+        priors = learn_priors(config, f"{label}-priors", corpus, PRIORS_SAMPLE)
+        aligned = align(config, f"{label}-alignments", corpus, priors)
+        inputs |= {"tokens_src": aligned.src, "tokens_trg": aligned.trg, "alignments": aligned.alignments}
     augmented = step(
         "pipeline.data.augment", label=label, args=args, inputs=inputs, outputs=corpus_files(src, trg)
     )
     return corpus_of(augmented, src, trg, dataset)
-
-
-def _alignments(src: str, trg: str, corpus: Corpus, label: str) -> dict[str, Input]:
-    """The words of a test set aligned, with what can be learned from the set itself."""
-    learned = step(
-        "pipeline.alignments.priors",
-        label=f"{label}-priors",
-        args={"src": src, "trg": trg, "sample_size": PRIORS_SAMPLE},
-        inputs=_sides(corpus),
-        outputs=("corpus.priors", "stats.json"),
-        repeatable=False,
-    )
-    tokens_src, tokens_trg = f"corpus.tok-icu.{src}.zst", f"corpus.tok-icu.{trg}.zst"
-    aligned = step(
-        "pipeline.alignments.align",
-        label=f"{label}-alignments",
-        args={"src": src, "trg": trg},
-        inputs={**_sides(corpus), "priors": learned["corpus.priors"]},
-        outputs=(tokens_src, tokens_trg, "corpus.aln.zst", "stats.json"),
-        repeatable=False,
-    )
-    return {
-        "tokens_src": aligned[tokens_src],
-        "tokens_trg": aligned[tokens_trg],
-        "alignments": aligned["corpus.aln.zst"],
-    }
-
-
-def _sides(corpus: Corpus) -> dict[str, Input | None]:
-    return {"corpus_src": corpus.src, "corpus_trg": corpus.trg}

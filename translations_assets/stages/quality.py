@@ -7,7 +7,6 @@ asset checks and no asset. Its inputs are among what the checked stage and all b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.languages import language
@@ -16,7 +15,7 @@ from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Arg, Folder, Input, RepoFile
 from translations_assets.stages.alphabets import letters
 from translations_assets.stages.building import DECODING_CONFIGS, GPU_ATTEMPTS, marian_args
-from translations_assets.stages.handles import Aligned, Corpus, Model, Mono, Vocab
+from translations_assets.stages.handles import Aligned, Corpus, Model, Mono, Side, Vocab
 from translations_assets.stages.identifying import Identifying
 
 NUMBERS = "numbers.json"
@@ -31,8 +30,7 @@ def check_merge_corpus(
     dataset_test: list[Corpus],
 ) -> None:
     """Held-out lines, languages, duplicates, lengths and empty lines of the parallel corpus."""
-    if merge_corpus is not None:
-        _check_corpus(config, "corpus", merge_corpus, dataset_devtest + dataset_test, whole_pairs=True)
+    _check_corpus(config, "corpus", merge_corpus, dataset_devtest + dataset_test, whole_pairs=True)
 
 
 @stage(group="checks", checks="merge_mono_src")
@@ -118,8 +116,7 @@ def check_train_teacher(config: TrainingConfig, train_teacher: list[Model], merg
 @stage(group="checks", checks="translate_mono_trg")
 def check_translate_mono_trg(config: TrainingConfig, translate_mono_trg: Corpus | None) -> None:
     """Empty, copied, repeated and looping back-translations, and their lengths."""
-    if translate_mono_trg is not None:
-        _check_corpus(config, "backtranslations", translate_mono_trg, [])
+    _check_corpus(config, "backtranslations", translate_mono_trg, [])
 
 
 @stage(group="checks", checks="alignments_original")
@@ -139,15 +136,13 @@ def check_alignments_backtranslated(
 @stage(group="checks", checks="translate_corpus")
 def check_translate_corpus(config: TrainingConfig, translate_corpus: Corpus | None) -> None:
     """Empty, copied, repeated and looping translations of the parallel corpus, and their lengths."""
-    if translate_corpus is not None:
-        _check_corpus(config, "translated-corpus", translate_corpus, [])
+    _check_corpus(config, "translated-corpus", translate_corpus, [])
 
 
 @stage(group="checks", checks="translate_mono_src")
 def check_translate_mono_src(config: TrainingConfig, translate_mono_src: Corpus | None) -> None:
     """Empty, copied, repeated and looping translations of the monolingual source text, and their lengths."""
-    if translate_mono_src is not None:
-        _check_corpus(config, "translated-mono-src", translate_mono_src, [])
+    _check_corpus(config, "translated-mono-src", translate_mono_src, [])
 
 
 @stage(group="checks", checks="cefilter")
@@ -185,11 +180,13 @@ def _unmodified(datasets: Sequence[Corpus]) -> list[Corpus]:
 def _check_corpus(
     config: TrainingConfig,
     name: str,
-    corpus: Corpus,
+    corpus: Corpus | None,
     held_out: Sequence[Corpus],
     *,
     whole_pairs: bool = False,
 ) -> None:
+    if corpus is None:
+        return
     src, trg = config.experiment.src, config.experiment.trg
     languages, models = _identify(config, name, [src, trg]) if held_out else ({}, {})
     step(
@@ -206,9 +203,7 @@ def _check_corpus(
     )
 
 
-def _check_mono(
-    config: TrainingConfig, side: Literal["src", "trg"], mono: Mono | None, held_out: Sequence[Corpus]
-) -> None:
+def _check_mono(config: TrainingConfig, side: Side, mono: Mono | None, held_out: Sequence[Corpus]) -> None:
     if mono is None:
         return
     lang: str = getattr(config.experiment, side)

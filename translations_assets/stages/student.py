@@ -43,8 +43,7 @@ def shortlist(config: TrainingConfig, cefilter: Corpus, train_vocab: Vocab) -> O
         inputs={
             "source_vocab": train_vocab.src,
             "target_vocab": train_vocab.trg,
-            "corpus_src": cefilter.src,
-            "corpus_trg": cefilter.trg,
+            **cefilter.sides,
         },
         outputs=("lex.s2t.zst", "stats.json"),
         worker="large-cpu",
@@ -95,11 +94,7 @@ def _train(
         src=config.experiment.src,
         trg=config.experiment.trg,
         vocab=vocab,
-        data={
-            "original_src": aligned.src,
-            "original_trg": aligned.trg,
-            "original_alignments": aligned.alignments,
-        },
+        data=aligned.data("original"),
         dev=dev,
         model=f"student.{config.experiment.student_model}",
         training=training,

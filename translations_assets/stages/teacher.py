@@ -7,7 +7,6 @@ from dataclasses import replace
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import GraphError
 from translations_assets.graph.stage import stage
-from translations_assets.graph.step import Input
 from translations_assets.stages.building import align_in_chunks, learn_priors, train_model
 from translations_assets.stages.continuation import (
     distils,
@@ -68,17 +67,11 @@ def train_teacher(
     fetched = _fetch(config)
     if alignments_original is None:
         return fetched
-    data: dict[str, Input | None] = {
-        "original_src": alignments_original.src,
-        "original_trg": alignments_original.trg,
-        "original_alignments": alignments_original.alignments,
-    }
+    data = alignments_original.data("original")
     curriculum = "teacher.original"
     if alignments_backtranslated is not None:
         curriculum = f"teacher.{config.experiment.teacher_mode}"
-        data["backtranslated_src"] = alignments_backtranslated.src
-        data["backtranslated_trg"] = alignments_backtranslated.trg
-        data["backtranslated_alignments"] = alignments_backtranslated.alignments
+        data |= alignments_backtranslated.data("backtranslated")
     src, trg = config.experiment.src, config.experiment.trg
     return [
         train_model(

@@ -39,7 +39,7 @@ def train_vocab(config: TrainingConfig, merge_corpus: Corpus | None) -> Vocab:
             "norm_rule": config.experiment.spm_norm_rule,
             "seed": SEED,
         },
-        inputs={"corpus_src": merge_corpus.src, "corpus_trg": merge_corpus.trg},
+        inputs=merge_corpus.sides,
         outputs=(f"vocab.{src}.spm", f"vocab.{trg}.spm", "stats.json"),
         worker="large-cpu",
     )
