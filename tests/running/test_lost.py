@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.running.conftest import Bench, demo_graph
+from tests.running.conftest import Bench, demo_graph, graph_of
 from translations_assets.errors import StepFailed
+from translations_assets.graph.stage import Stage, step
+from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
 from translations_assets.records.retention import Rules
@@ -72,6 +74,51 @@ def test_a_deleted_manifest_that_a_ref_names_is_lost_until_it_is_repaired(
     bench.run(bench.session(run="run-3", options=RunOptions(repair=True)))
     assert bench.runner.ran.count("count") == 2
     assert planned(bench).status == "cached"
+
+
+def test_a_stage_that_is_started_at_is_made_again_although_its_manifest_is_lost(
+    bench: Bench, local: LocalStore
+) -> None:
+    make(bench)
+    delete(local, "count")
+    bench.run(bench.session(run="run-2", repeat=["count"]))
+    assert bench.runner.ran.count("count") == 2
+
+
+def test_a_lost_manifest_is_told_although_all_that_was_made_from_it_is_given(
+    bench: Bench, local: LocalStore
+) -> None:
+    """A run cannot pass over it: there is nothing that it could publish for the step."""
+    chain = {
+        "clean_corpus": Stage("clean_corpus", "demo", lambda config: _step("first", [], False), ()),
+        "merge_corpus": Stage(
+            "merge_corpus",
+            "demo",
+            lambda config, clean_corpus: _step("second", clean_corpus),
+            ("clean_corpus",),
+        ),
+    }
+    graph = graph_of(chain)
+    session = bench.session(graph)
+    bench.run(session)
+    session.end()
+    fixed = {graph.step("second"): manifest_of(local, "second")}
+    delete(local, "first")
+    made = make_plan(graph.steps, KeyMaker(bench.root), local, fixed=fixed, partitions=PARTITIONS)
+    assert [planned.status for planned in made.steps] == ["lost", "cached"]
+    with pytest.raises(StepFailed, match="first is lost"):
+        bench.run(bench.session(graph, run="run-2", fixed=fixed))
+
+
+def _step(label: str, texts: list[Output], repeatable: bool = True) -> list[Output]:
+    made = step(
+        "pipeline.demo.join",
+        label=label,
+        inputs={"texts": texts},
+        outputs=["joined.txt"],
+        repeatable=repeatable,
+    )
+    return [made["joined.txt"]]
 
 
 def test_refs_of_any_space_count_and_only_those_of_the_partition(bench: Bench, local: LocalStore) -> None:

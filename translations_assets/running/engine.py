@@ -224,7 +224,8 @@ class _Execution:
         return None
 
     def _not_found(self, step: Step, parts: KeyParts) -> _Missing | None:
-        if not self.session.options.repair and (reason := self.lost.reason(step, parts.digest)):
+        is_asked_for = self.session.options.repair or step.stage in self.session.repeat
+        if not is_asked_for and (reason := self.lost.reason(step, parts.digest)):
             self._failed(step, self._lost(step, reason))
             return None
         return _Missing(step, parts, 1, self._reason(step, parts))

@@ -176,14 +176,16 @@ class _Planning:
         return PlannedStep(step, "lost", manifest.key, (reason, f"it took {cost(manifest)}"), manifest)
 
     def leave_alone(self) -> None:
-        """What is lost counts as cached when everything made from it is; there must be such a thing."""
+        """A result whose files are lost counts as cached when all that is made from them, something, does."""
         readers: dict[Step, list[Step]] = {}
         for step in self.planned:
             for up in step.upstream():
                 readers.setdefault(up, []).append(step)
         for step, planned in reversed(self.planned.items()):
             made = readers.get(step, [])
-            if planned.status == "lost" and made and all(self.planned[r].status == "cached" for r in made):
+            if planned.status != "lost" or planned.manifest is None:
+                continue
+            if made and all(self.planned[reader].status == "cached" for reader in made):
                 reasons = (*planned.reasons, "left alone: everything made from it is whole")
                 self.planned[step] = replace(planned, status="cached", reasons=reasons)
 
