@@ -76,7 +76,11 @@ SETTINGS = RepoFile("pipeline/demo/settings.yml")
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A folder with three scripts, a lock and a settings file."""
-    root = tmp_path / "repository"
+    return write_repository(tmp_path / "repository")
+
+
+def write_repository(root: Path) -> Path:
+    """Write the small repository into a folder."""
     for name, text in FILES.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from translations_assets.records.manifest import Usage
+from translations_assets.running.lost import LostResults
+from translations_assets.running.resolve import Resolved, Resolver
 from translations_assets.running.session import repeated_stages
 
 if TYPE_CHECKING:
     from translations_assets.cli.runs import Run
     from translations_assets.graph.graph import Graph
-    from translations_assets.graph.step import Output, Step
+    from translations_assets.graph.step import Step
     from translations_assets.project import Project
     from translations_assets.records.manifest import Blob, Manifest
     from translations_assets.running.plan import PlannedStep
@@ -41,9 +43,11 @@ class _Steps:
     """Finds each step's result in a run: as its record says, or by its key while the run goes on."""
 
     def __init__(self, project: Project, graph: Graph, run: Run) -> None:
-        self._store, self._keys, self._graph, self._run = project.store, project.keys, graph, run
+        self._store, self._graph, self._run = project.store, graph, run
         self._repeat = repeated_stages(graph, run.options.start)
-        self._outputs: dict[Step, dict[str, Blob]] = {}
+        lost = LostResults(project.store, run.options.ref_partitions(run.partition))
+        self._resolver = Resolver(project.store, project.keys, lost, {}, self._repeats, run.options.repair)
+        self._outputs: dict[Step, Mapping[str, Blob]] = {}
 
     def rows(self) -> Iterator[Row]:
         shown = set(steps_of(self._graph, self._run.selection))
@@ -53,43 +57,39 @@ class _Steps:
                 yield row
 
     def _row(self, step: Step) -> Row:
+        found = self._found(step)
+        if found.status == "run":
+            return self._unfinished(step, found)
+        if found.manifest:
+            self._outputs[step] = found.manifest.outputs
+        if found.status != "cached" or found.manifest is None:
+            return _row(step, "lost" if found.status == "lost" else "waiting", None, 0)
+        state = "finished" if self._has_made(found.manifest) else "cached"
+        return _row(step, state, found.manifest, found.manifest.attempt)
+
+    def _found(self, step: Step) -> Resolved:
         used = (self._run.uses or {}).get(step.label)
-        manifest = self._store.generation(*used) if used else None
-        if used and manifest is None:
-            return _row(step, "lost", None, 0)
-        if manifest is None:
-            inputs = self._inputs(step)
-            if inputs is None:
-                return _row(step, "waiting", None, 0)
-            key = self._keys.parts(step, inputs).digest
-            latest = self._store.latest(key)
-            if latest is None or not self._counts(step, latest):
-                return self._unfinished(step, key, latest.generation + 1 if latest else 1)
-            manifest = latest
-        self._outputs[step] = dict(manifest.outputs)
-        made = manifest.provenance.get("run") == self._run.id
-        return _row(step, "finished" if made else "cached", manifest, manifest.attempt)
+        if used is None:
+            return self._resolver.resolve(step, self._outputs.get)
+        manifest = self._store.generation(*used)
+        return Resolved("cached" if manifest else "lost", manifest=manifest)
 
-    def _counts(self, step: Step, latest: Manifest) -> bool:
-        """Whether a result that the run's record does not have yet is the run's: not once the run is over."""
-        made = latest.provenance.get("run") == self._run.id
-        return made or (not self._run.is_over and step.stage not in self._repeat)
+    def _has_made(self, manifest: Manifest) -> bool:
+        return bool(manifest.provenance.get("run") == self._run.id)
 
-    def _inputs(self, step: Step) -> dict[Output, Blob] | None:
-        inputs = {}
-        for _, _, output in step.input_outputs():
-            if output.step not in self._outputs:
-                return None
-            inputs[output] = self._outputs[output.step][output.name]
-        return inputs
+    def _repeats(self, step: Step, manifest: Manifest | None) -> bool:
+        """Whether a result that the run's record does not have is not the run's: all when it is over."""
+        has_made = manifest is not None and self._has_made(manifest)
+        return not has_made and (self._run.is_over or step.stage in self._repeat)
 
-    def _unfinished(self, step: Step, key: str, generation: int) -> Row:
-        attempts = len(self._store.attempts(key, generation))
+    def _unfinished(self, step: Step, found: Resolved) -> Row:
+        assert found.key is not None
+        attempts = len(self._store.attempts(found.key, found.generation))
         if self._run.is_over:
             states = {"cancelled": "cancelled", "lost its process": "interrupted"}
             state = states.get(self._run.state, "failed") if attempts else "waiting"
         else:
-            state = _state(self._store, key, generation, attempts)
+            state = _state(self._store, found.key, found.generation, attempts)
         return _row(step, state, None, attempts)
 
 

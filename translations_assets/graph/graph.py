@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
 from translations_assets.config.schema import TrainingConfig
@@ -88,10 +88,13 @@ class Graph:
                 found.add(name)
         return [name for name in self.stages if name in found]
 
-    def step_closure(self, targets: Iterable[Step]) -> list[Step]:
-        """The target steps and every step whose outputs they need, in running order."""
+    def step_closure(self, targets: Iterable[Step], known: Collection[Step] = ()) -> list[Step]:
+        """The target steps and every step whose outputs they need, in running order.
+
+        What only steps that are known need is left out.
+        """
         wanted = set(targets)
         for step in reversed(self.steps):
-            if step in wanted:
+            if step in wanted and step not in known:
                 wanted.update(step.upstream())
         return [step for step in self.steps if step in wanted]

@@ -24,9 +24,7 @@ from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.running.command import make_job
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.looking import Looking, looking
-from translations_assets.running.lost import LostResults
 from translations_assets.running.patience import RUN_SECONDS, when_reachable
-from translations_assets.running.plan import are_missing, cost, missing_outputs
 from translations_assets.running.protocols import Runner, Store
 from translations_assets.running.session import Session
 
@@ -122,7 +120,7 @@ class _Execution:
         self.results: dict[Step, StepResult] = {}
         self.running: dict[Future[Outcome], Step] = {}
         self.failures: list[str] = []
-        self.lost = LostResults(engine.store, session.ref_partitions)
+        self.resolver = session.resolver()
 
     def finish(self) -> list[StepResult]:
         with (
@@ -198,37 +196,20 @@ class _Execution:
         return True
 
     def _find(self, step: Step) -> _Missing | None:
-        """Note the step's result when the store has it; else how to make it."""
-        session, store = self.session, self.engine.store
-        if step in session.fixed:
-            self._note(step, session.fixed[step], cached=True)
+        """Note the step's result when one counts; else how to make it."""
+        found = self.resolver.resolve(step, self.session.outputs)
+        if found.status == "run":
+            assert found.parts is not None  # a result that is given does not run
+            reason = "; ".join(found.reasons) if found.manifest else self._reason(step, found.parts)
+            return _Missing(step, found.parts, found.generation, reason)
+        if found.manifest is None or (found.status == "lost" and not self.session.is_spent(step)):
+            self._failed(step, self._lost(step, "; ".join(found.reasons)))
             return None
-        parts = session.keys.parts(step, session.inputs(step))
-        manifest = store.latest(parts.digest)
-        if manifest is None:
-            return self._not_found(step, parts)
-        if session.repeats(step, manifest):
-            return _Missing(step, parts, manifest.generation + 1, f"told to repeat the stage {step.stage}")
-        missing = missing_outputs(manifest, store)
-        if not missing:
-            self._note(step, manifest, cached=True)
-            return None
-        reason = are_missing(missing)
-        if step.repeatable or session.options.repair:
-            return _Missing(step, parts, manifest.generation + 1, reason)
-        if session.is_spent(step):
-            session.warnings.append(f"{step.label} is lost ({reason}); everything made from it is whole.")
-            self._note(step, manifest, cached=True)
-            return None
-        self._failed(step, self._lost(step, f"{reason}; it took {cost(manifest)}"))
+        if found.status == "lost":
+            warning = f"{step.label} is lost ({found.reasons[0]}); everything made from it is whole."
+            self.session.warnings.append(warning)
+        self._note(step, found.manifest, cached=True)
         return None
-
-    def _not_found(self, step: Step, parts: KeyParts) -> _Missing | None:
-        is_asked_for = self.session.options.repair or step.stage in self.session.repeat
-        if not is_asked_for and (reason := self.lost.reason(step, parts.digest)):
-            self._failed(step, self._lost(step, reason))
-            return None
-        return _Missing(step, parts, 1, self._reason(step, parts))
 
     def _lost(self, step: Step, reason: str) -> str:
         return (

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from translations_assets.graph.step import Output, Step
+from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.running.durations import Cost, outlook
 from translations_assets.running.looking import looking
 from translations_assets.running.lost import LostResults
 from translations_assets.running.protocols import Store
+from translations_assets.running.resolve import Resolver
 
 Status = Literal["cached", "run", "maybe", "lost"]
 
@@ -97,7 +98,15 @@ def make_plan(
     repair      lost results are made again
     partitions  by whose refs and runs it is known what was made, see `LostResults`
     """
-    planning = _Planning(keys, store, repeat, fixed or {}, repair, LostResults(store, partitions))
+    resolver = Resolver(
+        store,
+        keys,
+        LostResults(store, partitions),
+        fixed or {},
+        lambda step, manifest: step.stage in repeat,
+        repair,
+    )
+    planning = _Planning(resolver)
     with looking(store) as look:
         for wave in _waves(steps):
             planning.planned.update(zip(wave, look.each(planning.plan, wave), strict=True))
@@ -118,62 +127,26 @@ def _waves(steps: Iterable[Step]) -> Iterator[list[Step]]:
 
 @dataclass
 class _Planning:
-    keys: KeyMaker
-    store: Store
-    repeat: Collection[str]
-    fixed: Mapping[Step, Manifest]
-    repair: bool
-    lost: LostResults
+    resolver: Resolver
     planned: dict[Step, PlannedStep] = field(default_factory=dict)
 
     def plan(self, step: Step) -> PlannedStep:
-        if step in self.fixed:
-            return self._fixed(step, self.fixed[step])
-        repeats = step.stage in self.repeat
-        upstream = [self.planned[up] for up in step.upstream()]
+        resolver = self.resolver
+        upstream = [] if step in resolver.fixed else [self.planned[up] for up in step.upstream()]
         waiting = [up for up in upstream if up.status in ("run", "maybe")]
         if waiting:
             reasons = tuple(f"input from {up.step.label}, which is not cached" for up in waiting)
-            return PlannedStep(step, "run" if repeats else "maybe", None, reasons)
+            return PlannedStep(step, "run" if resolver.repeats(step, None) else "maybe", None, reasons)
         lost = tuple(f"input from {up.step.label}, which is lost" for up in upstream if up.status == "lost")
-        if any(up.manifest is None for up in upstream):
-            return PlannedStep(step, "maybe", None, lost)
-        key, manifest = self._look_up(step)
-        if lost and (repeats or manifest is None):
-            return PlannedStep(step, "maybe", key, lost, manifest)
-        if repeats:
-            return PlannedStep(step, "run", key, (f"told to repeat the stage {step.stage}",), manifest)
-        if manifest is None:
-            return self._not_found(step, key)
-        return self._found(step, manifest)
+        found = resolver.resolve(step, self._outputs)
+        is_new = found.manifest is None or resolver.repeats(step, found.manifest)
+        if found.status == "unknown" or (lost and is_new):
+            return PlannedStep(step, "maybe", found.key, lost, found.manifest)
+        return PlannedStep(step, found.status, found.key, found.reasons, found.manifest)
 
-    def _not_found(self, step: Step, key: str) -> PlannedStep:
-        if not self.repair and (reason := self.lost.reason(step, key)):
-            return PlannedStep(step, "lost", key, (reason,))
-        return PlannedStep(step, "run", key, ("no result for its key in the store",))
-
-    def _look_up(self, step: Step) -> tuple[str, Manifest | None]:
-        inputs = {output: self._contents(output) for _, _, output in step.input_outputs()}
-        key = self.keys.parts(step, inputs).digest
-        return key, self.store.latest(key)
-
-    def _contents(self, output: Output) -> Blob:
-        manifest = self.planned[output.step].manifest
-        assert manifest is not None  # the step is cached or lost
-        return manifest.outputs[output.name]
-
-    def _fixed(self, step: Step, manifest: Manifest) -> PlannedStep:
-        reason = "taken from the previous run"
-        return PlannedStep(step, "cached", manifest.key, (reason,), manifest)
-
-    def _found(self, step: Step, manifest: Manifest) -> PlannedStep:
-        missing = missing_outputs(manifest, self.store)
-        if not missing:
-            return PlannedStep(step, "cached", manifest.key, (), manifest)
-        reason = are_missing(missing)
-        if step.repeatable or self.repair:
-            return PlannedStep(step, "run", manifest.key, (reason,), manifest)
-        return PlannedStep(step, "lost", manifest.key, (reason, f"it took {cost(manifest)}"), manifest)
+    def _outputs(self, step: Step) -> Mapping[str, Blob] | None:
+        manifest = self.planned[step].manifest
+        return manifest.outputs if manifest else None
 
     def leave_alone(self) -> None:
         """A result whose files are lost counts as cached when all that is made from them, something, does."""
@@ -188,21 +161,3 @@ class _Planning:
             if made and all(self.planned[reader].status == "cached" for reader in made):
                 reasons = (*planned.reasons, "left alone: everything made from it is whole")
                 self.planned[step] = replace(planned, status="cached", reasons=reasons)
-
-
-def missing_outputs(manifest: Manifest, store: Store) -> list[str]:
-    """Names of a manifest's outputs whose contents the store does not have whole."""
-    return [name for name, blob in manifest.outputs.items() if not store.has_blob(blob)]
-
-
-def are_missing(names: Sequence[str]) -> str:
-    """That the contents of these outputs are gone, for people."""
-    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} missing from the store or damaged"
-
-
-def cost(manifest: Manifest) -> str:
-    """What making a result took, for people: `3.2 h on 4 GPUs`."""
-    gpus = manifest.provenance.get("worker", {}).get("gpus", 0)
-    machine = f" on {gpus} GPU{'s' * (gpus != 1)}" if gpus else ""
-    seconds = manifest.usage.seconds
-    return f"{seconds / 3600:.1f} h{machine}" if seconds >= 3600 else f"{seconds:.0f} s{machine}"

@@ -15,8 +15,8 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker, KeyParts
 from translations_assets.records.manifest import Manifest
-from translations_assets.running.plan import missing_outputs
 from translations_assets.running.protocols import Store
+from translations_assets.running.resolve import inputs_of, missing_outputs
 
 Explain = Callable[[Step, KeyParts, Manifest], Sequence[str]]
 
@@ -129,17 +129,18 @@ def _differences(
     steps: list[Step], fixed: Mapping[Step, Manifest], store: Store, keys: KeyMaker, explain: Explain
 ) -> list[str]:
     """For each step that is taken although its key differs, what differs."""
-    known: dict[Step, Manifest] = dict(fixed)
+    known = {step: manifest.outputs for step, manifest in fixed.items()}
     lines = []
     for step in steps:
-        if any(up not in known for up in step.upstream()):
+        inputs = inputs_of(step, known.get)
+        if inputs is None:
             continue
-        parts = keys.parts(step, {o: known[o.step].outputs[o.name] for _, _, o in step.input_outputs()})
-        if step not in known:
+        parts = keys.parts(step, inputs)
+        if step not in fixed:
             if manifest := store.latest(parts.digest):
-                known[step] = manifest
-        elif parts.digest != known[step].key:
-            lines.append(f"{step.label}: {'; '.join(explain(step, parts, known[step]))}")
+                known[step] = manifest.outputs
+        elif parts.digest != fixed[step].key:
+            lines.append(f"{step.label}: {'; '.join(explain(step, parts, fixed[step]))}")
     return lines
 
 

@@ -20,10 +20,12 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, Step
 from translations_assets.keys.key import KeyMaker, canonical_json
 from translations_assets.records.manifest import Blob, Manifest, Ref
+from translations_assets.running.lost import LostResults
 from translations_assets.running.options import RunOptions
 from translations_assets.running.patience import RUN_SECONDS, when_reachable
-from translations_assets.running.plan import make_plan, missing_outputs
+from translations_assets.running.plan import make_plan
 from translations_assets.running.protocols import Store
+from translations_assets.running.resolve import Resolver, inputs_of, missing_outputs
 
 HEARTBEAT_SECONDS = 60.0
 
@@ -107,16 +109,27 @@ class Session:
                 self._made.add(manifest.key)
         return result
 
-    def repeats(self, step: Step, manifest: Manifest) -> bool:
+    def resolver(self) -> Resolver:
+        """Finds which results count for the steps that this run makes."""
+        lost = LostResults(self.store, self.ref_partitions)
+        return Resolver(self.store, self.keys, lost, self.fixed, self._repeats, self.options.repair)
+
+    def _repeats(self, step: Step, manifest: Manifest | None) -> bool:
         """Whether a step runs although cached: its stage is to be repeated, and this run has not done so."""
-        done = manifest.key in self._made or manifest.provenance.get("run") in self.continues
-        return step.stage in self.repeat and not done
+        if step.stage not in self.repeat or manifest is None:
+            return step.stage in self.repeat
+        return not (manifest.key in self._made or manifest.provenance.get("run") in self.continues)
+
+    def outputs(self, step: Step) -> Mapping[str, Blob] | None:
+        """The contents of the outputs that the step has in this run, None while it has none."""
+        result = self._results.get(step)
+        return result.outputs if result else None
 
     def inputs(self, step: Step) -> dict[Output, Blob]:
         """The contents of a step's inputs; its upstream steps have results."""
-        return {
-            output: self._results[output.step].outputs[output.name] for _, _, output in step.input_outputs()
-        }
+        inputs = inputs_of(step, self.outputs)
+        assert inputs is not None, f"a step before {step.label} has no result"
+        return inputs
 
     def is_spent(self, step: Step) -> bool:
         """Whether nobody needs a step's files: all that is made from them is whole."""
@@ -192,7 +205,11 @@ class Session:
                 self._need_stage(stage, [step for step in wanted if step.stage == stage])
 
     def _need_stage(self, stage: str, steps: list[Step]) -> None:
-        missing = [step for step in steps if not self._by_key(step)]
+        found = self._find(steps)
+        for step in steps:
+            if step in found and (step in self.fixed or not missing_outputs(found[step], self.store)):
+                self.set_result(step, found[step])
+        missing = [step for step in steps if step not in self._results]
         if not missing:
             return
         refs = self._refs(stage)
@@ -212,34 +229,14 @@ class Session:
         """What the stage last was, newest first; with overrides, before what it was without."""
         return [ref for name in self.ref_partitions for ref in self.store.refs(self.space, name, stage)]
 
-    def _by_key(self, step: Step) -> bool:
-        """Note a step's result when it is given, or the store has it whole; whether it has."""
-        if step in self.fixed:
-            self.set_result(step, self.fixed[step])
-            return True
-        manifest = self._look_up(step, {})
-        if manifest is None or missing_outputs(manifest, self.store):
-            return False
-        self.set_result(step, manifest)
-        return True
-
-    def _look_up(self, step: Step, seen: dict[Step, Mapping[str, Blob] | None]) -> Manifest | None:
-        """A step's manifest by its key. Of the steps before it the digests are enough: they may be lost."""
-        inputs = {}
-        for _, _, output in step.input_outputs():
-            contents = self._contents(output.step, seen)
-            if contents is None:
-                return None
-            inputs[output] = contents[output.name]
-        return self.store.latest(self.keys.parts(step, inputs).digest)
-
-    def _contents(self, step: Step, seen: dict[Step, Mapping[str, Blob] | None]) -> Mapping[str, Blob] | None:
-        if step in self._results:
-            return self._results[step].outputs
-        if step not in seen:
-            manifest = self.fixed.get(step) or self._look_up(step, seen)
-            seen[step] = manifest.outputs if manifest else None
-        return seen[step]
+    def _find(self, steps: Collection[Step]) -> dict[Step, Manifest]:
+        """The manifests of steps, by the digests of what they were made from, whose files may be lost."""
+        resolver, found = self.resolver(), dict[Step, Manifest]()
+        outputs = {step: result.outputs for step, result in self._results.items()}
+        for step in self.graph.step_closure(steps, known={*self.fixed, *outputs}):
+            if step not in outputs and (manifest := resolver.find(step, outputs.get)):
+                found[step], outputs[step] = manifest, manifest.outputs
+        return found
 
     def _use_ref(self, ref: Ref, steps: list[Step]) -> None:
         self._results.update({step: self._from_ref(ref, step) for step in steps})

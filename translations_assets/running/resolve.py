@@ -1,0 +1,116 @@
+"""Which result counts for a step: one that is given, else what the store has under its key and has whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from translations_assets.graph.step import Output, Step
+from translations_assets.keys.key import KeyMaker, KeyParts
+from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.running.lost import LostResults
+from translations_assets.running.protocols import Store
+
+Outputs: TypeAlias = "Callable[[Step], Mapping[str, Blob] | None]"  # of a step, None while they are not known
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What counts for a step, and why.
+
+    cached   `manifest` does
+    run      nothing does: it is to be made, as `generation`; the store may have lost files of `manifest`
+    lost     the same, but it is not made again unasked, as it would not be the same
+    unknown  its inputs are not known yet
+
+    parts    of its key; None for a given result, and while they are not known
+    """
+
+    status: Literal["cached", "run", "lost", "unknown"]
+    reasons: tuple[str, ...] = ()
+    parts: KeyParts | None = None
+    manifest: Manifest | None = None
+
+    @property
+    def key(self) -> str | None:
+        """The key of the result, or that it would have."""
+        return self.manifest.key if self.manifest else self.parts.digest if self.parts else None
+
+    @property
+    def generation(self) -> int:
+        """The generation that making it now would have."""
+        return self.manifest.generation + 1 if self.manifest else 1
+
+
+@dataclass(frozen=True)
+class Resolver:
+    """Finds the results that count, for a plan or a run.
+
+    lost     tells what was made from what was not
+    fixed    results that count for their steps, whatever their keys
+    repeats  whether a step runs although it has a result (None: it has none)
+    repair   lost results are made again
+    """
+
+    store: Store
+    keys: KeyMaker
+    lost: LostResults
+    fixed: Mapping[Step, Manifest] = field(default_factory=dict)
+    repeats: Callable[[Step, Manifest | None], bool] = lambda step, manifest: False
+    repair: bool = False
+
+    def find(self, step: Step, outputs: Outputs) -> Manifest | None:
+        """The result that a step is known by, given those of the steps before it; its files may be lost."""
+        if step in self.fixed:
+            return self.fixed[step]
+        inputs = inputs_of(step, outputs)
+        return None if inputs is None else self.store.latest(self.keys.parts(step, inputs).digest)
+
+    def resolve(self, step: Step, outputs: Outputs) -> Resolved:
+        """What counts for a step, given the outputs of the steps before it."""
+        if step in self.fixed:
+            return Resolved("cached", ("taken from the previous run",), None, self.fixed[step])
+        inputs = inputs_of(step, outputs)
+        if inputs is None:
+            return Resolved("unknown")
+        parts = self.keys.parts(step, inputs)
+        manifest = self.store.latest(parts.digest)
+        if self.repeats(step, manifest):
+            return Resolved("run", (f"told to repeat the stage {step.stage}",), parts, manifest)
+        if manifest is None:
+            lost = "" if self.repair else self.lost.reason(step, parts.digest)
+            reason = lost or "no result for its key in the store"
+            return Resolved("lost" if lost else "run", (reason,), parts)
+        missing = missing_outputs(manifest, self.store)
+        if not missing:
+            return Resolved("cached", (), parts, manifest)
+        verb = "is" if len(missing) == 1 else "are"
+        reason = f"{', '.join(missing)} {verb} missing from the store or damaged"
+        if step.repeatable or self.repair:
+            return Resolved("run", (reason,), parts, manifest)
+        return Resolved("lost", (reason, f"it took {_effort(manifest)}"), parts, manifest)
+
+
+def inputs_of(step: Step, outputs: Outputs) -> dict[Output, Blob] | None:
+    """The contents of a step's inputs; None while those of one are not known."""
+    inputs = {}
+    for _, _, output in step.input_outputs():
+        made = outputs(output.step)
+        if made is None:
+            return None
+        inputs[output] = made[output.name]
+    return inputs
+
+
+def missing_outputs(manifest: Manifest, store: Store) -> list[str]:
+    """Names of a manifest's outputs whose contents the store does not have whole."""
+    return [name for name, blob in manifest.outputs.items() if not store.has_blob(blob)]
+
+
+def _effort(manifest: Manifest) -> str:
+    """What making a result took, for people: `3.2 h on 4 GPUs`."""
+    gpus = manifest.provenance.get("worker", {}).get("gpus", 0)
+    machine = f" on {gpus} GPU{'s' * (gpus != 1)}" if gpus else ""
+    seconds = manifest.usage.seconds
+    return f"{seconds / 3600:.1f} h{machine}" if seconds >= 3600 else f"{seconds:.0f} s{machine}"
