@@ -87,13 +87,19 @@ class Project:
 
         Processes share the machine's CPU and GPU slots.
         """
-        if self.deployment and self.deployment.runner == "kubernetes" and self.deployment.kubernetes:
+        from translations_assets.config.deployment import Deployment
+
+        deployment = self.deployment or Deployment()
+        unsaved_minutes = deployment.unsaved_minutes
+        if deployment.runner == "kubernetes" and deployment.kubernetes:
             from translations_assets.runners.kubernetes.runner import KubernetesRunner
 
-            return KubernetesRunner(self.deployment.kubernetes, self.root)
+            return KubernetesRunner(deployment.kubernetes, self.root, unsaved_minutes=unsaved_minutes)
         from translations_assets.runners.local import LocalRunner
 
-        return LocalRunner(settings.state_folder(), files=self._file_folders())
+        return LocalRunner(
+            settings.state_folder(), files=self._file_folders(), unsaved_minutes=unsaved_minutes
+        )
 
     @cached_property
     def engine(self) -> Engine:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event
+from typing import Any
 
 import pytest
 
+from tests.runners.scripts import eventually
 from tests.running.conftest import Bench, demo_graph
+from tests.virtual_clock import VirtualClock
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob
-from translations_assets.running import session as session_module
 from translations_assets.running.engine import Engine
 from translations_assets.running.options import RunOptions
-from translations_assets.running.session import Session, UpstreamMissing
+from translations_assets.running.session import HEARTBEAT_SECONDS, Session, UpstreamMissing
 
 
 def publish_all(bench: Bench, run: str = "run-1", **words: str) -> Session:
@@ -248,21 +252,74 @@ def test_the_record_tells_what_was_asked_for_and_when_the_run_ended(bench: Bench
     assert record["ended"] >= record["started"]
 
 
-def test_a_run_that_lasts_renews_its_record(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_module, "HEARTBEAT_SECONDS", 0.01)
-    session = bench.session()
+@pytest.mark.parametrize("failures", [0, 1, 1000])
+def test_a_run_that_lasts_renews_its_record(
+    bench: Bench, failures: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = VirtualClock()
+    session = bench.session(clock=clock)
     session.keep_alive()
-    first = bench.store.read_run("run-1")
-    assert first is not None
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        now = bench.store.read_run("run-1")
-        if now is not None and now["heartbeat"] > first["heartbeat"]:
-            break
-        time.sleep(0.01)
-    else:
-        raise AssertionError("the record was not renewed")
+    write, errors = bench.store.write_run, iter([ValueError("strange")] * failures)
+
+    def fail(run: str, value: Mapping[str, Any]) -> None:
+        for error in errors:
+            raise error
+        write(run, value)
+
+    monkeypatch.setattr(bench.store, "write_run", fail)
+    began = clock.time()
+    clock.run(10 * HEARTBEAT_SECONDS)
+    record = bench.store.read_run("run-1")
+    assert record is not None
+    assert record["heartbeat"] - began == (0 if failures == 1000 else 10 * HEARTBEAT_SECONDS)
+    assert len([line for line in caplog.records if "ValueError('strange')" in line.message]) == bool(failures)
+    errors = iter(())
     session.end()
+    clock.run(10 * HEARTBEAT_SECONDS)
+    record = bench.store.read_run("run-1")
+    assert record is not None
+    assert record["ended"] == record["heartbeat"] == began + 10 * HEARTBEAT_SECONDS
+
+
+def test_a_record_that_takes_long_to_write_holds_up_no_result(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.make()
+    session, written, writing, go_on = bench.session(run="run-2"), list[Any](), Event(), Event()
+
+    def write(run: str, value: Mapping[str, Any]) -> None:
+        written.append(value["uses"])
+        writing.set()
+        assert go_on.wait(20)
+
+    monkeypatch.setattr(bench.store, "write_run", write)
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(session.write_down)
+        assert writing.wait(20)
+        session.need([step(session, "join")])
+        assert session.result(step(session, "join"))
+        others = [pool.submit(session.write_down) for _ in range(3)]
+        assert eventually(lambda: session._asked == 4)
+        go_on.set()
+        for future in (first, *others):
+            future.result(20)
+    assert [sorted(uses) for uses in written] == [[], ["join"]], "calls that wait share a write"
+
+
+def test_a_record_is_rewritten_as_seldom_as_the_store_asks_for(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, times = VirtualClock(), list[float]()
+    session = bench.session(clock=clock)
+    monkeypatch.setattr(bench.store, "rewrite_seconds", 1.0, raising=False)
+    monkeypatch.setattr(bench.store, "write_run", lambda *_: times.append(clock.now))
+    session.keep_alive()
+    session.write_down()
+    clock.run(HEARTBEAT_SECONDS - 1.5)
+    session.write_down()
+    clock.run(1)
+    session.end()
+    assert [now - times[0] for now in times] == [0, 1, 59.5, 60.5, 61.5]
 
 
 # Overrides

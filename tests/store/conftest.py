@@ -14,7 +14,6 @@ from tests.store.gcs_server import BUCKET, GcsServer, serve
 from tests.store.machines import World
 from translations_assets.errors import StoreError
 from translations_assets.running.protocols import Store
-from translations_assets.store.bucket.beat import Beat
 from translations_assets.store.bucket.memory import MemoryStore
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.gcs.objects import GcsObjects
@@ -63,9 +62,8 @@ def bucket(gcs: GcsServer) -> BucketStore:
 
 
 @pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def world() -> Iterator[World]:
     """An empty bucket, and no threads; whoever still owns something at the end gives it back."""
-    monkeypatch.setattr(Beat, "start", lambda beat: None)
     world = World()
     yield world
     world.service.away = False

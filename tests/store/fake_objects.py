@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
+from translations_assets.background import Join, SystemClock
 from translations_assets.errors import StoreUnreachable
 from translations_assets.store.bucket.memory import MemoryObjects
 from translations_assets.store.bucket.objects import Stat
 
 
-class Clock:
-    """Seconds, monotonic; every machine of a test has its own."""
+class Clock(SystemClock):
+    """A clock that the test moves; every machine of a test has its own. What is started does not run.
+
+    waits  is called with the seconds of each wait
+    """
 
     def __init__(self, now: float = 0.0) -> None:
         self.now = now
+        self.waits: Callable[[float], None] = lambda seconds: None
 
-    def __call__(self) -> float:
+    def monotonic(self) -> float:
         return self.now
+
+    def wait(self, event: threading.Event, seconds: float) -> bool:
+        self.waits(seconds)
+        return event.is_set()
+
+    def start(self, name: str, work: Iterator[float], wake: threading.Event) -> Join:
+        return lambda seconds: None
 
 
 class Service(MemoryObjects):
@@ -26,6 +38,7 @@ class Service(MemoryObjects):
     now             seconds by the service's clock
     away            nothing can be reached
     answers_lost    the next so many writes are done, but the answers are lost
+    errors          what the next requests raise, one after the other
     requests        what was asked, in order
     """
 
@@ -34,6 +47,7 @@ class Service(MemoryObjects):
         self.now = 1e9
         self.away = False
         self.answers_lost = 0
+        self.errors: Iterator[Exception] = iter(())
         self.requests: list[str] = []
 
     def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> int:
@@ -63,6 +77,8 @@ class FakeObjects(MemoryObjects):
 
     def _ask(self, what: str, name: str) -> None:
         self.service.requests.append(f"{what} {name}")
+        for error in self.service.errors:
+            raise error
         if self.service.away or self.cut.is_set():
             raise StoreUnreachable("The service is away.")
 

@@ -52,6 +52,7 @@ PodConfig: TypeAlias = Annotated[Mapping[str, Any], AfterValidator(_pod_config)]
 SecretReference: TypeAlias = Annotated[str, AfterValidator(_reference)]
 Positive: TypeAlias = Annotated[int, Field(ge=1)]
 
+UNSAVED_MINUTES = 60.0
 _POD = "what pods get, as the values of Dagster's tag `dagster-k8s/config`"
 
 
@@ -137,6 +138,11 @@ class Deployment(Section):
         default=None, description="a store to read beside it and never to write, in the same forms"
     )
     space: str | None = Field(default=None, description="the space that refs are written to")
+    unsaved_minutes: float = Field(
+        default=UNSAVED_MINUTES,
+        gt=0,
+        description="an attempt whose checkpoint sets cannot be stored for that time saves, and ends",
+    )
     runner: Literal["local", "kubernetes"] = Field(default="local", description="where steps run")
     kubernetes: Kubernetes | None = Field(default=None, description="the cluster")
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from translations_assets.background import Repeating, in_words
 from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.keys.programs import other_programs
 from translations_assets.records.inside import inside
@@ -22,7 +23,7 @@ from translations_assets.runners.gpu_monitor import GpuMonitor
 from translations_assets.runners.machine import memory_limit, out_of_memory_kills
 from translations_assets.runners.monitor import Monitor, Progress
 from translations_assets.runners.process import ScriptProcess
-from translations_assets.runners.publisher import CheckpointWatch, LogEcho, StepLog, Ticker, echoing
+from translations_assets.runners.publisher import CheckpointWatch, LogEcho, StepLog, echoing
 from translations_assets.runners.secrets import Redaction, secrets_of
 from translations_assets.runners.toolchain import toolchain
 from translations_assets.runners.wire import Request
@@ -69,9 +70,14 @@ class Attempt:
         self._job = request.job
         self._redaction = Redaction(list(secrets_of(self._job, os.environ).values()))
         self._log = StepLog(folder.log, store, self._job, self._redaction)
+        self._missed_store = False
         self._echo = LogEcho(folder.log, self._redaction, echo) if echo else None
         self._gpus = GpuMonitor(request.gpus)
         self._kills_before = out_of_memory_kills()
+
+    def note(self, text: str) -> None:
+        """Add a line to the step's log."""
+        self._log.note(text)
 
     def run(self) -> Outcome:
         """Run the script and keep its result; how that ended. Raises StoreError or OSError."""
@@ -119,7 +125,8 @@ class Attempt:
     def _run_script(self) -> _Ended:
         job, request = self._job, self._request
         self._log.note(f"python -m {job.script} {' '.join(job.command)}")
-        tickers = self._tickers()
+        shipping = self._publishing("log", self._log.ship_due)
+        saving = self._publishing("checkpoints", self._new_checkpoints())
         started = time.time()
         process = ScriptProcess(
             job.script,
@@ -128,25 +135,26 @@ class Attempt:
             environment=script_environment(request, self._folder, os.environ),
             log=self._folder.log,
         )
-        for ticker in tickers:
-            ticker.start()
+        shipping.start()
+        saving.start()
         detail = {"pid": process.pid, "threads": request.threads, "gpus": list(request.gpus)}
         self._report(JobEvent("started", job.label, detail))
         monitor = Monitor(process.pid, self._folder)
         progress = Progress(self._folder.progress, self._redaction, self._progress)
         try:
-            stopped = self._watch(process, monitor, progress)
+            stopped = self._watch(process, monitor, progress, saving)
         finally:
             self._gpus.end()
             code = process.end()
+            for repeating in (shipping, saving):
+                repeating.stop()
         seconds = time.monotonic() - process.started
         progress.forward()
         self._control.keeping = True
-        for ticker in tickers:
-            ticker.stop()
-            if code != 0 or stopped:
-                ticker.tick()  # commits the set that the script saved when it was told to end
-        missed_store = any(ticker.missed_store for ticker in tickers) or self._is_store_away()
+        for repeating in (shipping, saving):
+            if repeating.join(RESULT_SECONDS) and (code != 0 or stopped):
+                repeating.tick()  # stores the set that the script saved when it was told to end
+        missed_store = self._missed_store or self._is_store_away()
         return _Ended(code, stopped, missed_store, started, self._usage(process, monitor, seconds))
 
     def _is_store_away(self) -> bool:
@@ -156,31 +164,34 @@ class Attempt:
             return isinstance(error, StoreUnreachable)
         return False
 
-    def _tickers(self) -> list[Ticker]:
-        """Log and, of a resumable step, checkpoints."""
-        tickers = [Ticker(self._while_ours(self._log.ship_due), 1.0, self._log.note)]
-        if self._job.resumable:
-            watch = CheckpointWatch(self._folder.checkpoints, self._store, self._job, self._log)
-            tickers.append(Ticker(self._while_ours(watch.commit_new), 1.0, self._log.note))
-        return tickers
+    def _new_checkpoints(self) -> Callable[[], None]:
+        """What stores the new checkpoint sets of a resumable step."""
+        if not self._job.resumable:
+            return lambda: None
+        return CheckpointWatch(self._folder.checkpoints, self._store, self._job, self._log).commit_new
 
-    def _while_ours(self, action: Callable[[], None]) -> Callable[[], None]:
-        """Something that is left undone once the step may be another's, whose log and checkpoints count."""
+    def _publishing(self, name: str, action: Callable[[], None]) -> Repeating:
+        """What stores something while the script runs, unless the step may be another's by now."""
 
         def act() -> None:
-            if not self._control.lost:
-                action()
+            try:
+                if not self._control.lost:
+                    action()
+            except StoreUnreachable:
+                self._missed_store = True
+                raise
 
-        return act
+        return Repeating(name, act, 1.0, self._log.note)
 
     def _progress(self, value: Mapping[str, Any]) -> None:
         self._report(JobEvent("progress", self._job.label, value))
 
-    def _watch(self, process: ScriptProcess, monitor: Monitor, progress: Progress) -> str:
+    def _watch(self, process: ScriptProcess, monitor: Monitor, progress: Progress, saving: Repeating) -> str:
         """Wait for the script's end; why we asked for it, empty when we did not."""
         stopped, deadline = "", float("inf")
         while not process.exited() and time.monotonic() < deadline:
             self._control.wait(_LOOK_SECONDS)
+            self._check_saved(saving)
             if self._control.stop and not stopped and not process.exited():
                 stopped, deadline = self._control.stop, time.monotonic() + self._request.grace
                 process.terminate()
@@ -190,6 +201,13 @@ class Attempt:
             monitor.sample()
             self._gpus.sample()
         return stopped
+
+    def _check_saved(self, saving: Repeating) -> None:
+        """Have the worker end when the script could not be resumed from what it has done for long."""
+        minutes = self._request.unsaved_minutes
+        if saving.unsuccessful > minutes * 60 and not self._control.stop:
+            reason = saving.error or "storing one takes longer"
+            self._control.end(f"no checkpoint set could be stored for {minutes:g} minutes: {reason}")
 
     def _usage(self, process: ScriptProcess, monitor: Monitor, seconds: float) -> Usage:
         return Usage(
@@ -323,10 +341,12 @@ class Attempt:
         return Outcome(kind, None, message, self._log.tail())
 
     def _ship_rest(self) -> None:
+        """Store the end of the log, if that can be done: no attempt fails for its log."""
         try:
-            self._while_ours(self._log.ship_all)()
-        except StoreError as error:
-            self._log.note(str(error))
+            if not self._control.lost:
+                self._log.ship_all()
+        except Exception as error:
+            self._log.note(in_words(error))
 
 
 def _pause(seconds: float) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import threading
-import time
 from collections.abc import Callable
 
+from translations_assets.background import CLOCK, Clock, Repeating
 from translations_assets.errors import StoreError
 from translations_assets.runners.control import Control
 
@@ -14,7 +13,7 @@ LOOK_SECONDS = 1.0
 KEEPING_SECONDS = 6.5  # after which an orchestrator is not kept waiting for what is being stored
 
 
-class LifeLine(threading.Thread):
+class LifeLine:
     """Watches a pipe whose other end only the orchestrator holds, who closes it to cancel, or by ending.
 
     The step then goes on as long as another run waits for it, and `detached` is called; else the worker is
@@ -22,25 +21,37 @@ class LifeLine(threading.Thread):
 
     descriptor  our end of the pipe
     waiters     how many runs wait for the step
+    report      gets what goes wrong with watching, in words
     """
 
     def __init__(
-        self, descriptor: int, control: Control, waiters: Callable[[], int], detached: Callable[[], None]
+        self,
+        descriptor: int,
+        control: Control,
+        waiters: Callable[[], int],
+        detached: Callable[[], None],
+        report: Callable[[str], object],
+        clock: Clock = CLOCK,
     ) -> None:
-        super().__init__(name="life line", daemon=True)
-        self._descriptor, self._control = descriptor, control
+        self._descriptor, self._control, self._clock = descriptor, control, clock
         self._waiters, self._detached = waiters, detached
+        self._left = 0.0  # when the orchestrator let go
+        self._said = False  # that the worker need not be waited for
+        self._repeating = Repeating("life line", self._look, LOOK_SECONDS, report, clock=clock)
 
-    def run(self) -> None:
-        """The thread."""
-        while os.read(self._descriptor, 4096):
-            pass
-        left, told = time.monotonic(), False
-        while True:
-            if self._goes_on(time.monotonic() - left) and not told:
-                told = True
-                self._detached()
-            time.sleep(LOOK_SECONDS)
+    def start(self) -> None:
+        """Watch from now on."""
+        self._repeating.wake()
+        self._repeating.start()
+
+    def _look(self) -> None:
+        if not self._left:
+            while os.read(self._descriptor, 4096):
+                pass
+            self._left = self._clock.monotonic()
+        if self._goes_on(self._clock.monotonic() - self._left) and not self._said:
+            self._detached()
+            self._said = True
 
     def _goes_on(self, seconds: float) -> bool:
         """Whether the worker need not be waited for, so many seconds after its orchestrator let it go."""

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from translations_assets.config.deployment import UNSAVED_MINUTES
 from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.graph.step import WorkerClass
 from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, workspace
@@ -31,6 +32,7 @@ class LocalRunner:
     cpus   CPU slots, by default one for each core
     gpus   GPUs, by default those that nvidia-smi finds
     files  folders below which files lie that file:// URLs may name, beside those of the mirror
+    unsaved_minutes  as in `Deployment`
     """
 
     def __init__(
@@ -39,8 +41,9 @@ class LocalRunner:
         cpus: int | None = None,
         gpus: Sequence[Gpu] | None = None,
         files: Sequence[str] = (),
+        unsaved_minutes: float = UNSAVED_MINUTES,
     ) -> None:
-        self._state, self._files = state, tuple(files)
+        self._state, self._files, self._unsaved_minutes = state, tuple(files), unsaved_minutes
         self._cpus = cpus or cpu_count()
         self._given_gpus = gpus
 
@@ -124,6 +127,7 @@ class LocalRunner:
             gpus=grant.gpus,
             workspace=workspace([self._gpus[name] for name in grant.gpus]),
             files=self._files,
+            unsaved_minutes=self._unsaved_minutes,
         )
 
     def _work_root(self, url: str) -> Path:

@@ -23,12 +23,12 @@ def make_attempt(
     control: Control,
     report: Callable[[JobEvent], None],
     *,
-    owned: Callable[[Store], None] | None = None,
+    owned: Callable[[Store, Callable[[str], None]], None] | None = None,
     echo: Callable[[bytes], None] | None = None,
 ) -> Outcome | Busy:
     """Make the attempt that is asked for; every failure comes back as an outcome.
 
-    owned  called once the step is ours, before anything is done
+    owned  called once the step is ours, with the store and what adds a line to the step's log
     echo   gets the log, too, while it is written: whole lines
     """
     try:
@@ -36,9 +36,7 @@ def make_attempt(
         with store.lock(job.key, job.generation, control.lose) as owner:
             if not owner:
                 return Busy()
-            if owned:
-                owned(store)
-            return _as_owner(request, store, control, report, echo)
+            return _as_owner(request, store, control, report, owned, echo)
     except DamagedError as error:
         return Outcome("failed", message=str(error))
     except StoreUnreachable as error:
@@ -56,6 +54,7 @@ def _as_owner(
     store: Store,
     control: Control,
     report: Callable[[JobEvent], None],
+    owned: Callable[[Store, Callable[[str], None]], None] | None,
     echo: Callable[[bytes], None] | None,
 ) -> Outcome:
     work = Path(request.work)
@@ -63,7 +62,10 @@ def _as_owner(
     if manifest := store.generation(request.job.key, request.job.generation):
         return Outcome("done", manifest)
     with work_folder(work) as folder:
-        return Attempt(request, store, folder, control, report, echo).run()
+        attempt = Attempt(request, store, folder, control, report, echo)
+        if owned:
+            owned(store, attempt.note)
+        return attempt.run()
 
 
 def _explain(error: Exception, request: Request) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.background import CLOCK, Repeating
 from translations_assets.runners.secrets import Redaction
 from translations_assets.running.job import Job
 
@@ -30,9 +29,8 @@ class StepLog:
     def __init__(self, path: Path, store: Store, job: Job, redaction: Redaction) -> None:
         self._path, self._store, self._job, self._redaction = path, store, job, redaction
         self._notes: list[str] = []
-        self._offset = 0
-        self._part = sum(1 for _ in store.read_log(job.key, job.generation, job.attempt))
-        self._due = time.monotonic() + _PART_SECONDS
+        self._offset = self._parts = 0
+        self._due = CLOCK.monotonic() + _PART_SECONDS
         path.touch(mode=0o600)  # it holds what the script prints, secrets, too
 
     def note(self, text: str) -> None:
@@ -59,23 +57,30 @@ class StepLog:
 
     def ship_due(self) -> None:
         """Ship whole parts, and after 5 s whatever there is."""
-        self._ship(everything=time.monotonic() >= self._due)
+        self._ship(everything=CLOCK.monotonic() >= self._due)
 
     def ship_all(self) -> None:
         """Ship what is left; the script has ended."""
         self._write_notes()
         self._ship(everything=True, ended=True)
 
+    @cached_property
+    def _first_part(self) -> int:
+        """The number that parts begin with: another run may have begun the log of this attempt."""
+        job = self._job
+        return sum(1 for _ in self._store.read_log(job.key, job.generation, job.attempt))
+
     def _ship(self, everything: bool, ended: bool = False) -> None:
         job = self._job
         while piece := read_piece(self._path, self._offset, _PART_BYTES, self._redaction, ended):
             if piece.size < _PART_BYTES - self._redaction.longest and not everything:
                 break
-            self._store.append_log(job.key, job.generation, job.attempt, self._part, piece.text)
-            self._part += 1
+            part = self._first_part + self._parts
+            self._store.append_log(job.key, job.generation, job.attempt, part, piece.text)
+            self._parts += 1
             self._offset += piece.size
         if everything:
-            self._due = time.monotonic() + _PART_SECONDS
+            self._due = CLOCK.monotonic() + _PART_SECONDS
 
 
 class Piece(NamedTuple):
@@ -130,13 +135,14 @@ class LogEcho:
 @contextmanager
 def echoing(echo: LogEcho, note: Callable[[str], None]) -> Iterator[None]:
     """Have a log handed on while the block runs, within half a second, and the rest of it at the end."""
-    ticker = Ticker(echo.forward, _ECHO_SECONDS, note)
-    ticker.start()
+    repeating = Repeating("echo", echo.forward, _ECHO_SECONDS, note)
+    repeating.start()
     try:
         yield
     finally:
-        ticker.stop()
-        with suppress(OSError):
+        repeating.stop()
+        repeating.join()
+        with suppress(Exception):
             echo.forward(ended=True)
 
 
@@ -156,37 +162,3 @@ class CheckpointWatch:
                 self._store.add_checkpoint(self._job.key, self._job.generation, path.name, path)
                 self._known.add(path.name)
                 self._log.note(f"stored checkpoint set {path.name}")
-
-
-class Ticker(threading.Thread):
-    """Does something again and again until told to stop. A store that fails is told of, and tried again.
-
-    missed_store: the store could not be reached at some time.
-    """
-
-    def __init__(self, action: Callable[[], None], seconds: float, on_error: Callable[[str], None]) -> None:
-        super().__init__(daemon=True)
-        self._action, self._seconds, self._on_error = action, seconds, on_error
-        self._stopped = threading.Event()
-        self._last_error = ""
-        self.missed_store = False
-
-    def run(self) -> None:
-        """The thread."""
-        while not self._stopped.wait(self._seconds):
-            self.tick()
-
-    def stop(self) -> None:
-        """End the thread, after what it is doing now."""
-        self._stopped.set()
-        self.join()
-
-    def tick(self) -> None:
-        """Do it once."""
-        try:
-            self._action()
-        except (StoreError, OSError) as error:
-            self.missed_store = self.missed_store or isinstance(error, StoreUnreachable)
-            if str(error) != self._last_error:
-                self._last_error = str(error)
-                self._on_error(self._last_error)

@@ -7,6 +7,7 @@ To the worker, once: a `Request`. From the worker: any number of events, then an
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
@@ -29,6 +30,7 @@ class Request:
     host       name of the machine for the manifest; empty: that which it gives itself
     place      what else the manifest tells of where the step ran
     files      folders below which files lie that file:// URLs may name, beside those of the mirror
+    unsaved_minutes  after which a script ends whose checkpoint sets cannot be stored
     """
 
     job: Job
@@ -41,6 +43,7 @@ class Request:
     host: str = ""
     place: Mapping[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
+    unsaved_minutes: float = math.inf
 
 
 @dataclass(frozen=True)

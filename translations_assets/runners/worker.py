@@ -13,6 +13,7 @@ import contextlib
 import os
 import sys
 import threading
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -39,9 +40,9 @@ def main() -> None:
 def attempt(request: Request, control: Control, life_line: int) -> Outcome | Busy:
     """Make the attempt, tied to the orchestrator's life line."""
 
-    def tie(store: Store) -> None:
+    def tie(store: Store, note: Callable[[str], None]) -> None:
         waiters = partial(store.waiters, request.job.key, request.job.generation)
-        LifeLine(life_line, control, waiters, lambda: report(Detached())).start()
+        LifeLine(life_line, control, waiters, lambda: report(Detached()), note).start()
 
     return make_attempt(request, partial(open_store, request.store), control, report, owned=tie)
 

@@ -23,6 +23,10 @@ class Reading(Protocol):
     def look_ups(self) -> int:
         """How many look-ups at once pay off: 1 where one takes no time to speak of."""
 
+    @property
+    def rewrite_seconds(self) -> float:
+        """Seconds for which what was written should not be replaced; 0 where that does not matter."""
+
     # Blobs
     def place_blob(self, blob: Blob, target: Path) -> None:
         """Put the contents at a path, read-only (reflink, else hard link, else copy). Raises DamagedError."""

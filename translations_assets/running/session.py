@@ -7,13 +7,14 @@ writes down what the run uses before it is used, so that nothing is collected as
 from __future__ import annotations
 
 import logging
+import math
 import threading
-import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
+from translations_assets.background import CLOCK, Clock, Repeating
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
@@ -55,6 +56,7 @@ class Session:
     stages    the stages that the run was asked for, for its record
     continues earlier runs that this one repeats from failure: what they repeated is not repeated again
     warnings  what people should know of the results that the run uses
+    clock     what time it is
     """
 
     run: str
@@ -69,13 +71,22 @@ class Session:
     stages: Collection[str] = ()
     continues: Collection[str] = ()
     warnings: list[str] = field(default_factory=list)
+    clock: Clock = CLOCK
 
     def __post_init__(self) -> None:
         self._results: dict[Step, Result] = {}
         self._made: set[str] = set()
-        self._started = time.time()
-        self._lock = threading.RLock()
+        self._started = self.clock.time()
+        self._lock = threading.Lock()  # never held while the store is asked
+        self._finding = threading.Lock()  # held while results are looked up for `need`
         self._ended = threading.Event()
+        self._writing = threading.Lock()  # held while the record is written
+        self._asked = self._written = 0  # calls of `write_down`, and how many of them have been answered
+        self._last_write = -math.inf
+        report = partial(_log.warning, "the run's record cannot be renewed: %s")
+        self._heartbeat = Repeating(
+            f"heartbeat of {self.run}", self.write_down, HEARTBEAT_SECONDS, report, clock=self.clock
+        )
 
     @cached_property
     def ref_partitions(self) -> tuple[str, ...]:
@@ -148,9 +159,20 @@ class Session:
         return {planned.step: planned.status == "cached" for planned in plan.steps}
 
     def write_down(self) -> None:
-        """Store which results the run uses, key by key."""
+        """Store which results the run uses, key by key; calls that wait for each other share a write."""
         with self._lock:
-            self.store.write_run(self.run, self._record())
+            self._asked += 1
+            call = self._asked
+        with self._writing:
+            if self._written >= call:
+                return
+            pause = self._last_write + self.store.rewrite_seconds - self.clock.monotonic()
+            self.clock.wait(threading.Event(), max(0.0, pause))
+            with self._lock:
+                record, asked = self._record(), self._asked
+            self._last_write = self.clock.monotonic()
+            self.store.write_run(self.run, record)
+            self._written = asked
 
     def _record(self) -> dict[str, Any]:
         experiment = self.graph.config.experiment
@@ -164,22 +186,15 @@ class Session:
             "options": self.options.to_dict(),
             "stages": list(self.stages),
             "started": self._started,
-            "heartbeat": time.time(),
-            **({"ended": time.time()} if self._ended.is_set() else {}),
+            "heartbeat": self.clock.time(),
+            **({"ended": self.clock.time()} if self._ended.is_set() else {}),
             "uses": {step.label: [result.key, result.generation] for step, result in used.items()},
         }
 
     def keep_alive(self) -> None:
         """Write the run down now and each minute until `end`, so that what it uses is not collected."""
         self.write_down()
-        threading.Thread(target=self._beat, name=f"heartbeat of {self.run}", daemon=True).start()
-
-    def _beat(self) -> None:
-        while not self._ended.wait(HEARTBEAT_SECONDS):
-            try:
-                self.write_down()
-            except TranslationsError as error:  # the next beat may reach the store again
-                _log.warning("the run's record cannot be renewed: %s", error)
+        self._heartbeat.start()
 
     def end(self) -> None:
         """Write down that the run has ended; a store that cannot be reached then costs no finished run."""
@@ -187,18 +202,20 @@ class Session:
             if self._ended.is_set():
                 return
             self._ended.set()
-            try:
-                self.write_down()
-                self.store.disown([(result.key, result.generation) for result in self._results.values()])
-            except TranslationsError as error:
-                _log.warning("the run's end cannot be written down: %s", error)
+            results = list(self._results.values())
+        self._heartbeat.stop()
+        try:
+            self.write_down()
+            self.store.disown([(result.key, result.generation) for result in results])
+        except TranslationsError as error:
+            _log.warning("the run's end cannot be written down: %s", error)
 
     def need(self, steps: Collection[Step]) -> None:
         """Find results for steps that this run does not make: by key, else by the partition's ref.
 
         Raises UpstreamMissing with the command that makes what is missing.
         """
-        with self._lock:
+        with self._finding:
             wanted = [step for step in steps if step not in self._results]
             stages = dict.fromkeys(step.stage for step in wanted)
             for stage in stages:
@@ -239,7 +256,9 @@ class Session:
         return found
 
     def _use_ref(self, ref: Ref, steps: list[Step]) -> None:
-        self._results.update({step: self._from_ref(ref, step) for step in steps})
+        results = {step: self._from_ref(ref, step) for step in steps}
+        with self._lock:
+            self._results.update(results)
 
     def _from_ref(self, ref: Ref, step: Step) -> Result:
         outputs = ref.outputs.get(step.label, {})
@@ -271,7 +290,7 @@ class Session:
                 partition=self.ref_partition,
                 stage=stage,
                 run=self.run,
-                time=time.time(),
+                time=self.clock.time(),
                 config_digest=self.graph.config.digest,
                 steps=used,
                 outputs={label: result.outputs for label, result in results.items()},

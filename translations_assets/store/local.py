@@ -31,6 +31,8 @@ class LocalStore(LocalBlobs, Ownership, Checkpoints, DurableStore[Path]):
         """The files below the store's folder, for its upkeep."""
         return self._files
 
+    rewrite_seconds = 0.0
+
     @property
     def look_ups(self) -> int:
         """How many look-ups at once pay off: threads take longer than a look into a folder."""

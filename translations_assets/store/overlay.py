@@ -34,6 +34,11 @@ class OverlayStore:
         """How many look-ups at once pay off."""
         return max(self.own.look_ups, self.base.look_ups)
 
+    @property
+    def rewrite_seconds(self) -> float:
+        """What one's own store asks for."""
+        return self.own.rewrite_seconds
+
     # Blobs: what is made here stands here, also when the base has it, which may collect it
     def add_blob(self, path: Path) -> Blob:
         """Store a file's contents in one's own store."""

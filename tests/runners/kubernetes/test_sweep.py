@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.runners.kubernetes.states import FAILED, JOB, POD, ended
-from translations_assets.runners.kubernetes import sweep as sweep_module
+from tests.store.fake_objects import Clock
+from tests.virtual_clock import VirtualClock
 from translations_assets.runners.kubernetes.jobs import store_label
 from translations_assets.runners.kubernetes.state import STORE, JobState, Member, PodState
 from translations_assets.runners.kubernetes.sweep import Sweep
@@ -43,21 +44,10 @@ def store() -> MemoryStore:
     return MemoryStore()
 
 
-class Clock:
-    """A clock that the test moves."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = 1000.0
-        monkeypatch.setattr(sweep_module, "time", self)
-
-    def monotonic(self) -> float:
-        return self.now
-
-
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock() -> Clock:
     """The sweep's clock."""
-    return Clock(monkeypatch)
+    return Clock(1000.0)
 
 
 def of_store(store: MemoryStore, job: JobState = JOB, **changes: Any) -> JobState:
@@ -69,13 +59,13 @@ def look(sweep: Sweep, clock: Clock, minutes: float) -> None:
     sweep.look()
 
 
-def swept(cluster: Cluster, store: MemoryStore) -> Sweep:
-    return Sweep(cluster, cluster, store, minutes=15)  # type: ignore[arg-type]
+def swept(cluster: Cluster, store: MemoryStore, clock: Clock) -> Sweep:
+    return Sweep(cluster, cluster, store, 15, clock)  # type: ignore[arg-type]
 
 
 def test_a_job_that_nobody_has_waited_for_long_enough_is_deleted(store: MemoryStore, clock: Clock) -> None:
     cluster = Cluster(of_store(store))
-    sweep = swept(cluster, store)
+    sweep = swept(cluster, store, clock)
     for minutes in (0, 5, 5):
         look(sweep, clock, minutes)
         assert cluster.deleted == []
@@ -85,7 +75,7 @@ def test_a_job_that_nobody_has_waited_for_long_enough_is_deleted(store: MemorySt
 
 def test_somebody_who_comes_in_time_keeps_it(store: MemoryStore, clock: Clock) -> None:
     cluster = Cluster(of_store(store))
-    sweep = swept(cluster, store)
+    sweep = swept(cluster, store, clock)
     look(sweep, clock, 0)
     with store.waiting(STEP.key, STEP.generation):
         look(sweep, clock, 14)
@@ -99,7 +89,7 @@ def test_somebody_who_comes_in_time_keeps_it(store: MemoryStore, clock: Clock) -
 
 def test_one_waiter_keeps_a_shared_job(store: MemoryStore, clock: Clock) -> None:
     cluster = Cluster(of_store(store, members=(STEP, Member("cd", 1, 1, "other"))))
-    sweep = swept(cluster, store)
+    sweep = swept(cluster, store, clock)
     with ExitStack() as waiting:
         waiting.enter_context(store.waiting("cd", 1))
         for _ in range(4):
@@ -109,7 +99,7 @@ def test_one_waiter_keeps_a_shared_job(store: MemoryStore, clock: Clock) -> None
 
 def test_ended_jobs_and_those_of_other_stores_are_left_alone(store: MemoryStore, clock: Clock) -> None:
     cluster = Cluster(of_store(store, FAILED), of_store(store, deleting=True), of_store(MemoryStore()))
-    sweep = swept(cluster, store)
+    sweep = swept(cluster, store, clock)
     for _ in range(4):
         look(sweep, clock, 10)
     assert cluster.deleted == []
@@ -140,3 +130,26 @@ def test_what_was_seen_is_remembered_when_the_job_has_expired(store: MemoryStore
     for before in (0, 1, 1):
         found.count_preemption(STEP.step, before)
     assert found.preemptions(store.url, STEP.step) == 2
+
+
+@pytest.mark.parametrize("errors", [1, 1000])
+def test_it_goes_on_after_what_was_not_foreseen(
+    store: MemoryStore, errors: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    cluster, clock = Cluster(of_store(store)), VirtualClock()
+    listed, failures = cluster.jobs, iter([ValueError("strange")] * errors)
+
+    def jobs() -> list[JobState]:
+        for error in failures:
+            raise error
+        return listed()
+
+    cluster.jobs = jobs  # type: ignore[method-assign]
+    sweep = Sweep(cluster, cluster, store, 15, clock)  # type: ignore[arg-type]
+    sweep.start()
+    clock.run(17 * 60)
+    assert cluster.deleted == ([JOB.name] if errors == 1 else [])
+    assert len(caplog.records) == (2 if errors == 1 else 1), "told once, and what is deleted"
+    sweep.close()
+    clock.run(60 * 60)
+    assert cluster.deleted == ([JOB.name] if errors == 1 else [])

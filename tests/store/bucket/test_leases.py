@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -11,6 +13,7 @@ from tests.runners.scripts import eventually
 from tests.store.fake_objects import FakeObjects, Service
 from tests.store.machines import PERIOD, Machine, World
 from tests.store.values import KEY, OTHER_KEY
+from tests.virtual_clock import VirtualClock
 from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.store.bucket.leases import Leases
 
@@ -78,7 +81,8 @@ def test_the_lease_of_a_finished_step_goes_with_the_run_and_no_other(world: Worl
     killed, working, run = world.machine(), world.machine(), world.machine()
     assert killed.own()
     assert working.own(OTHER_KEY)
-    run.leases.disown([(KEY, 1)], lambda seconds: world.pass_time(seconds, working))
+    run.clock.waits = lambda seconds: world.pass_time(seconds, working)
+    run.leases.disown([(KEY, 1)])
     assert world.service.names("leases/") == [f"leases/{OTHER_KEY}.1"]
 
 
@@ -86,7 +90,8 @@ def test_a_living_owner_keeps_the_lease_of_its_finished_step(world: World) -> No
     """It has just committed, and gives the lease back itself."""
     owner, run = world.machine(), world.machine()
     assert owner.own()
-    run.leases.disown([(KEY, 1)], lambda seconds: world.pass_time(seconds, owner))
+    run.clock.waits = lambda seconds: world.pass_time(seconds, owner)
+    run.leases.disown([(KEY, 1)])
     assert owner.works()
     owner.leave()
     assert world.service.names("leases/") == []
@@ -94,7 +99,8 @@ def test_a_living_owner_keeps_the_lease_of_its_finished_step(world: World) -> No
 
 def test_a_run_that_leaves_nothing_ends_with_one_request(world: World) -> None:
     run = world.machine()
-    run.leases.disown([(KEY, 1)], lambda seconds: pytest.fail("waits"))
+    run.clock.waits = lambda seconds: pytest.fail("waits")
+    run.leases.disown([(KEY, 1)])
     assert len(world.service.requests) == 1
 
 
@@ -321,3 +327,32 @@ def test_threads_renew_by_themselves_and_end_when_nothing_is_owned() -> None:
     assert lost == []
     assert service.names() == []
     assert eventually(lambda: set(threading.enumerate()) <= before)
+
+
+# On a virtual clock
+
+
+def unforeseen(times: int | None) -> Iterator[Exception]:
+    """Errors that no request raises, so many or for ever."""
+    return itertools.repeat(ValueError("strange"), *(() if times is None else (times,)))
+
+
+@pytest.mark.parametrize("times", [1, 5, None])
+def test_renewing_goes_on_after_what_was_not_foreseen(
+    times: int | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    service, clock, lost = Service(), VirtualClock(), list[str]()
+    leases = Leases(FakeObjects(service), PERIOD, clock)
+    with leases.waiting(OTHER_KEY, 1), leases.lock(KEY, 1, lost.append) as owner:
+        assert owner
+        clock.run(PERIOD)
+        service.errors = unforeseen(times)
+        clock.run(3 * PERIOD)
+        assert bool(lost) == (times is None), "it is given up by the thread that watches"
+        reports = [record.message for record in caplog.records if "ValueError" in record.message]
+        assert len(reports) == (1 if times == 1 else 2), "once for each thread"
+        service.errors = iter(())
+    clock.run(PERIOD)
+    assert service.names("leases/") == []
+    assert service.names("waiting/") == []
+    assert set(clock.names) == {"leases"}

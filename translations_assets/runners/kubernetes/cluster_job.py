@@ -172,8 +172,14 @@ class ClusterJob:
 
     def _describe(self, group: Group, jobs: list[Job]) -> dict[str, Any]:
         store, descriptions = self._store, self._tools.descriptions
-        files = self._tools.kubernetes.files
-        request = PodRequest(tuple(jobs), store.url, descriptions.gpus(group), group.machine, files)
+        request = PodRequest(
+            tuple(jobs),
+            store.url,
+            descriptions.gpus(group),
+            group.machine,
+            self._tools.kubernetes.files,
+            self._tools.unsaved_minutes,
+        )
         return descriptions.job(
             group,
             jobs,

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from translations_assets.config.deployment import Kubernetes
+from translations_assets.config.deployment import UNSAVED_MINUTES, Kubernetes
 from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.runners.kubernetes.cluster import Cluster, ClusterAway, ClusterError
 from translations_assets.runners.kubernetes.cluster_job import ClusterJob
@@ -54,6 +54,7 @@ class KubernetesRunner:
     root        folder of the code, whose lock names the worker's image
     kubeconfig  file to connect by; by default as kubectl finds it, or the pod's own cluster
     sink        takes the lines of the scripts' logs: label of the step, line
+    unsaved_minutes  as in `Deployment`
     """
 
     def __init__(
@@ -62,8 +63,10 @@ class KubernetesRunner:
         root: Path,
         kubeconfig: Path | None = None,
         sink: Callable[[str, bytes], None] = print_line,
+        unsaved_minutes: float = UNSAVED_MINUTES,
     ) -> None:
         self._kubernetes, self._root, self._kubeconfig, self._sink = kubernetes, root, kubeconfig, sink
+        self._unsaved_minutes = unsaved_minutes
         self._lock = threading.Lock()
         self._jobs: list[ClusterJob] = []
         self._connection: _Connection | None = None
@@ -152,7 +155,9 @@ class KubernetesRunner:
         watch.listen("", limits.changed)
         sweep = Sweep(cluster, watch, store, kubernetes.orphan_minutes)
         sweep.start()
-        return Tools(kubernetes, cluster, watch, limits, descriptions, sweep, self._sink)
+        return Tools(
+            kubernetes, cluster, watch, limits, descriptions, sweep, self._sink, self._unsaved_minutes
+        )
 
     def _board(self, tools: Tools, store: Store, job: Job) -> tuple[ClusterJob, Ticket]:
         """A place for a step: in a Job that makes it already, with others that are ready now, or alone."""

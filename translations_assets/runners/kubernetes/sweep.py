@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-import threading
-import time
 
-from translations_assets.errors import StoreError
-from translations_assets.runners.kubernetes.cluster import Cluster, ClusterError
+from translations_assets.background import CLOCK, Clock, Repeating
+from translations_assets.runners.kubernetes.cluster import Cluster
 from translations_assets.runners.kubernetes.jobs import store_label
 from translations_assets.runners.kubernetes.state import STORE, JobState
 from translations_assets.runners.kubernetes.watch import Watch
@@ -25,26 +23,22 @@ class Sweep:
     Not earlier: a run that takes the place of a dead one needs a while until it comes to each of its steps.
     """
 
-    def __init__(self, cluster: Cluster, watch: Watch, store: Store, minutes: float) -> None:
-        self._cluster, self._watch, self._store = cluster, watch, store
+    def __init__(
+        self, cluster: Cluster, watch: Watch, store: Store, minutes: float, clock: Clock = CLOCK
+    ) -> None:
+        self._cluster, self._watch, self._store, self._clock = cluster, watch, store, clock
         self._seconds = minutes * 60
         self._unwanted_since: dict[str, float] = {}
-        self._closed = threading.Event()
-
-    def start(self) -> None:
-        """Look from now on, in a thread."""
-        threading.Thread(target=self._run, name="sweep", daemon=True).start()
-
-    def close(self) -> None:
-        """Look no more."""
-        self._closed.set()
+        pause = min(self._seconds / _LOOKS, _LONGEST_PAUSE)
+        repeating = Repeating("sweep", self.look, pause, self._failed, clock=clock)
+        self.start, self.close = repeating.start, repeating.stop
 
     def look(self) -> None:
         """Note the Jobs that nobody waits for now, and delete those that were found so for long enough."""
         label = store_label(self._store.url)
         unwanted = [job for job in self._watch.jobs() if job.live and job.labels.get(STORE) == label]
         unwanted = [job for job in unwanted if not self._is_wanted(job)]
-        now = time.monotonic()
+        now = self._clock.monotonic()
         self._unwanted_since = {job.uid: self._unwanted_since.get(job.uid, now) for job in unwanted}
         for job in unwanted:
             if now - self._unwanted_since[job.uid] >= self._seconds:
@@ -55,9 +49,5 @@ class Sweep:
     def _is_wanted(self, job: JobState) -> bool:
         return any(self._store.waiters(member.key, member.generation) for member in job.members)
 
-    def _run(self) -> None:
-        while not self._closed.wait(min(self._seconds / _LOOKS, _LONGEST_PAUSE)):
-            try:
-                self.look()
-            except (StoreError, ClusterError) as error:
-                _log.info("Jobs that nobody waits for cannot be looked for: %s", error)
+    def _failed(self, error: str) -> None:
+        _log.warning("Jobs that no run waits for cannot be looked for: %s", error)

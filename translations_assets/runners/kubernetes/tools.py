@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from translations_assets.config.deployment import Kubernetes
+from translations_assets.config.deployment import UNSAVED_MINUTES, Kubernetes
 from translations_assets.runners.kubernetes.cluster import Cluster
 from translations_assets.runners.kubernetes.jobs import Descriptions, store_label
 from translations_assets.runners.kubernetes.limits import Limits
@@ -22,6 +22,7 @@ class Tools:
     """A connected cluster and what is asked of it.
 
     sink  takes the lines of the scripts' logs: label of the step, line
+    unsaved_minutes  as in `Deployment`
     """
 
     kubernetes: Kubernetes
@@ -31,6 +32,7 @@ class Tools:
     descriptions: Descriptions
     sweep: Sweep
     sink: Callable[[str, bytes], None]
+    unsaved_minutes: float = UNSAVED_MINUTES
     _preemptions: Counter[tuple[str, int]] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

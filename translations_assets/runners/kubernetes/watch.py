@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from translations_assets.background import Repeating
 from translations_assets.runners.kubernetes.cluster import (
     AWAY_SECONDS,
     Cluster,
     ClusterAway,
-    ClusterError,
     Expired,
     Kind,
 )
@@ -92,35 +92,37 @@ class _Mirror(Generic[S]):
         self.states: dict[str, S] = {}
         self.heard = time.monotonic()
         self.closed = False
+        self._repeating = Repeating(
+            f"watch-{kind}",
+            self._round,
+            _FIRST_PAUSE,
+            lambda error: _log.warning("The watch on %s was interrupted: %s", kind, error),
+            needed=lambda: not self.closed,
+            longest=_LAST_PAUSE,
+        )
 
     def start(self) -> None:
         self._list()
-        threading.Thread(target=self._run, name=f"watch-{self._kind}", daemon=True).start()
+        self._repeating.wake()
+        self._repeating.start()
 
     def all(self) -> list[S]:
         return list(self.states.values())
 
-    def _run(self) -> None:
-        pause = _FIRST_PAUSE
-        while not self.closed:
-            try:
-                if not self._version:
-                    self._list(patience=0)
-                self._watch()
-                pause = _FIRST_PAUSE
-            except Expired:
-                self._version = ""
-            except ClusterError as error:
-                if pause == _FIRST_PAUSE:
-                    _log.info("The watch on %s was interrupted: %s", self._kind, error)
-                if not isinstance(error, ClusterAway):
-                    self._version = ""  # the server does not know it: it may have lost its memory
-                time.sleep(pause)
-                pause = min(2 * pause, _LAST_PAUSE)
-            except Exception:  # an object that cannot be read must not end the watch for good
-                _log.exception("The watch on %s begins anew.", self._kind)
-                self._version = ""
-                time.sleep(_LAST_PAUSE)
+    def _round(self) -> None:
+        """Watch until the server ends that; the next watch follows at once."""
+        try:
+            if not self._version:
+                self._list(patience=0)
+            self._watch()
+        except ClusterAway:
+            raise
+        except Expired:
+            self._version = ""
+        except Exception:  # the server may have lost its memory, or sent an object that cannot be read
+            self._version = ""
+            raise
+        self._repeating.wake()
 
     def _list(self, patience: float = AWAY_SECONDS) -> None:
         """Take over all objects as they are, and tell of every difference."""

@@ -121,6 +121,7 @@ def _attempt(request: PodRequest, job: Job, number: int, gpus: Sequence[Gpu], co
         host=_node(),
         place={name: value for name, value in place.items() if value},
         files=request.files,
+        unsaved_minutes=request.unsaved_minutes,
     )
 
     def report(event: JobEvent) -> None:

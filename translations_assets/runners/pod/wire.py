@@ -10,6 +10,7 @@ its end, and after that of the job before.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -36,6 +37,7 @@ class PodRequest:
     gpus      GPUs that the deployment gives to the pod; one that sees fewer asks for another attempt
     machine   what the pod runs on, for the manifests: `spot` or `standard`
     files     folders below which files lie that file:// URLs may name, beside those of the mirror
+    unsaved_minutes  as in `Request`
     """
 
     jobs: tuple[Job, ...]
@@ -43,6 +45,7 @@ class PodRequest:
     gpus: int
     machine: str
     files: tuple[str, ...] = ()
+    unsaved_minutes: float = math.inf
 
     def to_bytes(self) -> bytes:
         """The request as JSON; equal requests give equal bytes."""

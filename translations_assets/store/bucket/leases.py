@@ -18,16 +18,17 @@ what died last night delays nobody, and is not shown as running.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
-import time
 import uuid
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 
+from translations_assets.background import CLOCK, Clock, Repeating
 from translations_assets.errors import StoreError
-from translations_assets.store.bucket.beat import Beat
 from translations_assets.store.bucket.objects import Objects
 from translations_assets.store.bucket.service_clock import ServiceClock, remove_older
 from translations_assets.store.bucket.waiting import Waiting
@@ -40,6 +41,8 @@ LONG_DEAD_AFTER = 10  # periods; a margin for doubts about the service's clock
 _ROUND = 1 / 5  # of a period: how often the threads look what is to do
 _REQUEST = 1 / 5  # of a period: how long a request is repeated that is made again anyhow, or must not wait
 _FOLDER = "leases/"
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -67,12 +70,9 @@ class Leases:
     """Owners of steps, and those who wait for their results; safe for use by several threads.
 
     period  seconds
-    clock   seconds, never set back or forth
     """
 
-    def __init__(
-        self, objects: Objects, period: float = PERIOD, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, objects: Objects, period: float = PERIOD, clock: Clock = CLOCK) -> None:
         self._objects, self._period, self._clock = objects, period, clock
         seconds = _REQUEST * period
         self._impatient = objects.hurried(seconds)
@@ -80,11 +80,17 @@ class Leases:
         self._held: dict[str, _Lease] = {}
         self._seen: dict[str, tuple[int, float]] = {}  # name → generation, and since when we have seen it
         self._lapse = LAPSED_AFTER * period
-        self._service = ServiceClock(self._impatient, clock)
-        self._waiting = Waiting(self._impatient, self._lapse, clock, self._service)
+        self._service = ServiceClock(self._impatient, clock.monotonic)
+        self._waiting = Waiting(self._impatient, self._lapse, clock.monotonic, self._service)
         self._swept = False
-        self._beat = Beat(_ROUND * period, lambda: bool(self._held), self.renew, self.watch)
-        self._waiting_beat = Beat(_ROUND * period, self._waiting.is_needed, self.renew_waiting)
+        held = partial(bool, self._held)
+        self._renewing = self._repeating(self.renew, held)
+        self._watching = self._repeating(self.watch, held)  # goes on while a renewal hangs
+        self._renewing_waiting = self._repeating(self.renew_waiting, self._waiting.is_needed)
+
+    def _repeating(self, action: Callable[[], None], needed: Callable[[], bool]) -> Repeating:
+        report = partial(_log.warning, "What keeps the leases failed, and is tried again: %s")
+        return Repeating("leases", action, _ROUND * self._period, report, needed=needed, clock=self._clock)
 
     @contextmanager
     def lock(self, key: str, generation: int, lost: Callable[[str], None] | None = None) -> Iterator[bool]:
@@ -122,15 +128,13 @@ class Leases:
 
     def waiting(self, key: str, generation: int) -> AbstractContextManager[None]:
         """Be counted among those who want a step's result, until the end of the block or of the process."""
-        return self._waiting.joined(key, generation, self._waiting_beat.start)
+        return self._waiting.joined(key, generation, self._renewing_waiting.start)
 
     def waiters(self, key: str, generation: int) -> int:
         """How many want a step's result now; two requests, and one for each process that waits."""
         return self._waiting.count(key, generation)
 
-    def disown(
-        self, finished: Collection[tuple[str, int]], pause: Callable[[float], object] = time.sleep
-    ) -> None:
+    def disown(self, finished: Collection[tuple[str, int]]) -> None:
         """Remove leases of finished steps that are not renewed: their owners were killed after the commit.
 
         One request when there is none; else a period's wait, as a living owner may be giving its lease back.
@@ -138,7 +142,7 @@ class Leases:
         names = {_name(*step) for step in finished}
         if not (left := self._leases_of(names)):
             return
-        pause(self._period)
+        self._clock.wait(threading.Event(), self._period)
         for name, generation in self._leases_of(names).items():
             if left.get(name) == generation:
                 self._objects.delete(name, generation)
@@ -154,8 +158,8 @@ class Leases:
         remove_older(self._objects, _FOLDER, self._service, LONG_DEAD_AFTER * self._period)
 
     def renew(self) -> None:
-        """Renew what is due; a thread does this again and again."""
-        now = self._clock()
+        """Renew what is due."""
+        now = self._clock.monotonic()
         for lease in self._ours():
             if now - lease.renewed >= RENEWED_AFTER * self._period:
                 with lease.busy, suppress(StoreError):  # the next round tries again
@@ -169,8 +173,8 @@ class Leases:
                 self.sweep()
 
     def watch(self) -> None:
-        """Give up what could not be renewed in time, also while a renewal hangs; another thread does this."""
-        now = self._clock()
+        """Give up what could not be renewed in time."""
+        now = self._clock.monotonic()
         for lease in self._ours():
             if now - lease.renewed >= GIVEN_UP_AFTER * self._period:
                 self._lose(lease, f"the lease could not be renewed for {now - lease.renewed:.0f} s")
@@ -186,7 +190,7 @@ class Leases:
         found = self._objects.read(name)
         if found is not None and not self._has_lapsed(name, found[1]):
             return None
-        data, asked = _new_lease(), self._clock()
+        data, asked = _new_lease(), self._clock.monotonic()
         token = self._objects.replace(name, data, found[1] if found else 0)
         if token is None:
             return None
@@ -194,12 +198,13 @@ class Leases:
         with self._guard:
             self._seen.pop(name, None)
             self._held[name] = lease
-        self._beat.start()
+        self._renewing.start()
+        self._watching.start()
         return lease
 
     def _has_lapsed(self, name: str, generation: int) -> bool:
         """Whether a lease has stayed unchanged for so long that its owner has given it up."""
-        now = self._clock()
+        now = self._clock.monotonic()
         seen, since = self._seen.get(name, (0, now))
         if seen != generation:
             self._seen[name] = (generation, now)
@@ -211,7 +216,7 @@ class Leases:
         if self._held.get(lease.name) is not lease:  # released meanwhile
             return
         for _ in range(2):
-            asked = self._clock()
+            asked = self._clock.monotonic()
             generation = self._impatient.replace(lease.name, lease.data, lease.generation)
             if generation is not None:
                 lease.generation, lease.renewed = generation, asked

@@ -120,6 +120,8 @@ class MemoryObjects(Objects):
 class MemoryStore(BucketStore):
     """A `Store` in this process."""
 
+    rewrite_seconds = 0.0
+
     def __init__(self) -> None:
         super().__init__(MemoryObjects())
 

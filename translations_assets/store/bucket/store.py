@@ -24,6 +24,7 @@ class BucketStore(BucketBlobs, BucketCheckpoints, DurableStore[PurePosixPath]):
     """A `Store` in a bucket, which must exist; see `running.protocols.Store`."""
 
     _files: BucketFiles
+    rewrite_seconds = 1.0  # the service's limit for one object
 
     def __init__(self, objects: Objects, leases: Leases | None = None, *, read_only: bool = False) -> None:
         self._leases = leases or Leases(objects)

@@ -1,0 +1,52 @@
+"""A clock that a test moves: what is started runs in the test's thread, when its time has come."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator
+
+from translations_assets.background import Join
+
+
+class VirtualClock:
+    """See `translations_assets.background.Clock`. Nothing happens but while `wait` or `run` is called."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.names: list[str] = []
+        self._due: list[tuple[float, int, Iterator[float], threading.Event]] = []
+        self._numbers = itertools.count()
+
+    def time(self) -> float:
+        return 1e9 + self.now
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def wait(self, event: threading.Event, seconds: float) -> bool:
+        self.run(seconds, event)
+        return event.is_set()
+
+    def start(self, name: str, work: Iterator[float], wake: threading.Event) -> Join:
+        self.names.append(name)
+        self._due.append((self.now, next(self._numbers), work, wake))
+        return lambda seconds: None
+
+    def run(self, seconds: float, until: threading.Event | None = None) -> None:
+        """Let time pass: everything that is due meanwhile is done, in order."""
+        end = self.now + seconds
+        while not (until and until.is_set()):
+            woken = [item for item in self._due if item[3].is_set()]
+            due = min(woken, default=min(self._due, default=None))
+            if due is None or (due[0] > end and not woken):
+                self.now = end
+                return
+            self._due.remove(due)
+            self.now = self.now if woken else max(self.now, due[0])
+            self._go_on(*due[2:])
+
+    def _go_on(self, work: Iterator[float], wake: threading.Event) -> None:
+        pause = next(work, None)
+        if pause is not None:
+            self._due.append((self.now + pause, next(self._numbers), work, wake))
