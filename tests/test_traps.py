@@ -42,7 +42,7 @@ TRAPS = {
         STOPPING: [
             "test_sigterm_leaves_a_complete_set_of_that_update",
             "test_a_stopped_training_is_no_finished_step",
-            "test_a_stop_is_exit_75_in_time_whatever_marian_does",
+            "test_a_stop_is_exit_75_whatever_marian_does",
             "test_nothing_outlives_a_script_that_is_killed",
         ],
     },

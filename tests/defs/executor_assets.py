@@ -32,10 +32,8 @@ from dagster import (
     success_hook,
 )
 
+from tests.patience import PATIENCE
 from translations_assets.defs.executor import cancel_event, threaded_executor
-
-LIMIT_SECONDS = 60
-"""After this an asset gives up waiting, so that nothing outlives a test that fails."""
 
 _meeting = threading.Barrier(2)
 _failed = threading.Event()
@@ -53,14 +51,14 @@ def mark(name: str) -> None:
 @asset
 def left() -> None:
     """Ends only when `right` is running too."""
-    _meeting.wait(LIMIT_SECONDS)
+    _meeting.wait(PATIENCE)
     mark("left")
 
 
 @asset
 def right() -> None:
     """Ends only when `left` is running too."""
-    _meeting.wait(LIMIT_SECONDS)
+    _meeting.wait(PATIENCE)
     mark("right")
 
 
@@ -80,7 +78,7 @@ def after_broken() -> None:
 @asset
 def sibling() -> None:
     """Ends after `broken` has failed."""
-    assert _failed.wait(LIMIT_SECONDS)
+    assert _failed.wait(PATIENCE)
 
 
 @asset(deps=[sibling])
@@ -120,7 +118,7 @@ def waiting(context: AssetExecutionContext) -> None:
     """Waits until the run is stopped, as an asset does whose scripts run elsewhere."""
     cancel = cancel_event(context.run.run_id)
     mark("waiting")
-    if cancel.wait(LIMIT_SECONDS):
+    if cancel.wait(PATIENCE):
         mark("canceled")
         raise DagsterExecutionInterruptedError("stopped")
 
@@ -141,7 +139,7 @@ def queued() -> None:
 def deaf() -> None:
     """Does not look at the cancel event; ends when somebody makes the mark `release`."""
     mark("deaf")
-    deadline = time.monotonic() + LIMIT_SECONDS
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and not (Path(os.environ["EXECUTOR_TEST_MARKS"]) / "release").exists():
         time.sleep(0.05)
 

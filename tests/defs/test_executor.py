@@ -28,12 +28,12 @@ from dagster import (
 )
 
 from tests.defs import executor_assets
+from tests.patience import PATIENCE
 from translations_assets.dagster_home import prepare
 from translations_assets.defs import executor
 from translations_assets.settings import repository_root
 
 MODULE = "tests.defs.executor_assets"
-LIMIT_SECONDS = 60
 
 
 @pytest.fixture
@@ -71,9 +71,9 @@ def left(marks: Path) -> set[str]:
 
 
 def wait_for(condition: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + LIMIT_SECONDS
+    deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, f"waited {LIMIT_SECONDS} s for {what}"
+        assert time.monotonic() < deadline, f"waited {PATIENCE} s for {what}"
         time.sleep(0.05)
 
 
@@ -188,7 +188,7 @@ def test_retries_can_be_switched_off(instance: DagsterInstance, marks: Path) -> 
 
 def test_the_command_line_tells_failure_by_its_exit_status(instance: DagsterInstance, marks: Path) -> None:
     select = "broken,after_broken,sibling,after_sibling"
-    done = subprocess.run(command("--select", select), cwd=repository_root(), timeout=LIMIT_SECONDS)
+    done = subprocess.run(command("--select", select), cwd=repository_root(), timeout=PATIENCE)
     assert done.returncode == 1
     assert left(marks) == {"after_sibling"}
     assert only_run(instance).status is DagsterRunStatus.FAILURE
@@ -205,7 +205,7 @@ def test_a_signal_cancels_the_run_and_starts_nothing_more(
     with materializing("--select", "waiting,after_waiting,queued", "--config-json", one_at_a_time) as process:
         wait_for(lambda: "waiting" in left(marks), "the asset to start")
         os.kill(process.pid, signum)
-        assert process.wait(10) == 1
+        assert process.wait(PATIENCE) == 1
     assert left(marks) == {"waiting", "canceled"}
     assert only_run(instance).status is DagsterRunStatus.CANCELED
 
@@ -217,7 +217,7 @@ def test_ctrl_c_twice_still_cancels_the_run(instance: DagsterInstance, marks: Pa
             os.killpg(process.pid, signal.SIGINT)  # a terminal signals all processes of the session
             time.sleep(0.5)
         (marks / "release").touch()
-        assert process.wait(10) == 1
+        assert process.wait(PATIENCE) == 1
     assert only_run(instance).status is DagsterRunStatus.CANCELED
 
 
@@ -227,7 +227,7 @@ def test_terminate_reaches_a_run_that_no_launcher_started(instance: DagsterInsta
         assert (
             instance.run_launcher.terminate(only_run(instance).run_id) is False
         )  # it knows no way to signal
-        assert process.wait(15) == 1
+        assert process.wait(PATIENCE) == 1
     assert left(marks) == {"waiting", "canceled"}
     assert only_run(instance).status is DagsterRunStatus.CANCELED
 
@@ -240,7 +240,7 @@ def test_an_asset_that_does_not_stop_is_left_behind_after_ten_seconds(
         wait_for(lambda: "deaf" in left(marks), "the asset to start")
         asked = time.monotonic()
         os.kill(process.pid, signal.SIGINT)
-        assert process.wait(25) == 1
+        assert process.wait(PATIENCE) == 1
     assert time.monotonic() - asked > 10
     found = only_run(instance)
     assert found.status is DagsterRunStatus.CANCELED
@@ -277,9 +277,7 @@ def test_assets_with_a_cancel_event_also_run_in_dagsters_own_executor(marks: Pat
 @pytest.mark.slow
 def test_many_small_assets_take_seconds(instance: DagsterInstance, marks: Path) -> None:
     began = time.monotonic()
-    subprocess.run(
-        command("--select", 'key:"link_*"'), cwd=repository_root(), timeout=LIMIT_SECONDS, check=True
-    )
+    subprocess.run(command("--select", 'key:"link_*"'), cwd=repository_root(), timeout=PATIENCE, check=True)
     print(f"{len(executor_assets.CHAIN)} chained assets: {time.monotonic() - began:.1f} s")
     assert len(left(marks)) == len(executor_assets.CHAIN)
 
@@ -311,7 +309,7 @@ def web_server() -> Iterator[Callable[[str], dict[str, Any]]]:
         yield lambda query: _ask(port, query)
     finally:
         process.terminate()
-        process.wait(LIMIT_SECONDS)
+        process.wait(PATIENCE)
 
 
 def _listens(port: int) -> bool:
@@ -325,7 +323,7 @@ def _ask(port: int, query: str) -> dict[str, Any]:
         data=json.dumps({"query": query}).encode(),
         headers={"Content-Type": "application/json"},
     )
-    with urllib.request.urlopen(request, timeout=LIMIT_SECONDS) as response:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as response:
         answer = json.load(response)
     assert "errors" not in answer, answer
     data: dict[str, Any] = answer["data"]

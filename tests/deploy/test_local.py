@@ -21,6 +21,7 @@ from deploy.local.postgres import free_port, postgres, programs
 from deploy.local.processes import LocalError
 from tests.deploy.files import ROOT
 from tests.end_to_end.tiny import PARTITION, Place, make_place
+from tests.patience import PATIENCE
 from translations_assets.running.options import RunOptions
 from translations_assets.server import ENDED, Server, ServerUnreachable
 
@@ -107,7 +108,7 @@ def test_a_run_that_the_web_server_is_given_ends_well_and_ctrl_c_ends_all(place:
         finally:
             process.send_signal(signal.SIGINT)
             assert process.wait(timeout=120) == 0
-    _, alive = psutil.wait_procs(children, timeout=10)
+    _, alive = psutil.wait_procs(children, timeout=PATIENCE)
     assert not alive
     assert not list(place.root.glob("translations-*"))
 
@@ -140,7 +141,7 @@ def test_postgresql_ends_with_its_block(folder: Path) -> None:
         found = [one for one in psutil.process_iter(["cmdline"]) if str(folder) in str(one.info["cmdline"])]
         assert found
         assert server.password not in str([one.info["cmdline"] for one in found])
-    _, alive = psutil.wait_procs(found, timeout=10)
+    _, alive = psutil.wait_procs(found, timeout=PATIENCE)
     assert not alive
 
 

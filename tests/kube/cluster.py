@@ -20,6 +20,7 @@ from tests.kube.objects import Object
 from tests.kube.real import PROGRAMS, LogServer, RealApi
 from tests.kube.rest import Access, Rest
 from tests.kube.standin import StandIn
+from tests.patience import PATIENCE
 
 Kind: TypeAlias = Literal["fake", "real"]
 
@@ -166,7 +167,7 @@ class Cluster:
             if node.name not in self._standin.nodes:
                 self.add_node(node)
 
-    def empty(self, namespace: str, seconds: float = 30.0) -> None:
+    def empty(self, namespace: str, seconds: float = PATIENCE) -> None:
         """Delete a namespace's jobs and pods, and wait until they are gone."""
         self.rest.insist("DELETE", f"/apis/batch/v1/namespaces/{namespace}/jobs?propagationPolicy=Background")
         self.rest.insist("DELETE", f"/api/v1/namespaces/{namespace}/pods?gracePeriodSeconds=0")

@@ -10,6 +10,7 @@ from kubernetes import client, config
 
 from tests.kube.cluster import Cluster
 from tests.kube.objects import Object
+from tests.patience import PATIENCE
 
 Found = TypeVar("Found")
 
@@ -106,7 +107,7 @@ class Api:
         return rest.rest_client.GET(url, headers=headers, query_params=query, _preload_content=False)
 
 
-def wait_for(look: Callable[[], Found], seconds: float = 30.0) -> Found:
+def wait_for(look: Callable[[], Found], seconds: float = PATIENCE) -> Found:
     """What is found as soon as there is something."""
     deadline = time.monotonic() + seconds
     while not (found := look()):

@@ -18,6 +18,7 @@ from kubernetes import client, watch
 from tests.kube.cluster import Cluster
 from tests.kube.made import HOLD, POLITE, TOUGH, Api, wait_for
 from tests.kube.nodes import Node
+from tests.patience import PATIENCE
 from tests.runners.scripts import alive
 
 pytestmark = [
@@ -185,7 +186,7 @@ def last_states(api: Api, version: str, pod: str) -> list[client.V1PodStatus]:
     """The statuses that a pod had until it was gone."""
     states = []
     stream: Iterator[Any] = watch.Watch().stream(
-        api.core.list_namespaced_pod, api.namespace, resource_version=version, timeout_seconds=20
+        api.core.list_namespaced_pod, api.namespace, resource_version=version, timeout_seconds=round(PATIENCE)
     )
     for event in stream:
         if event["object"].metadata.name == pod:
@@ -251,4 +252,4 @@ def test_pods_of_a_cluster_end_with_whoever_started_it(tmp_path: Path, cluster: 
 def test_200_tiny_pods(api: Api) -> None:
     for number in range(200):
         api.run(f"tiny-{number}", "", {"command": ["/bin/true"]})
-    wait_for(lambda: all(job["status"].get("succeeded") for job in api.cluster.jobs(api.namespace)), 120.0)
+    wait_for(lambda: all(job["status"].get("succeeded") for job in api.cluster.jobs(api.namespace)))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.patience import PATIENCE
 from translations_assets.runners.local import LocalRunner
 from translations_assets.running.job import Job, Outcome
 from translations_assets.running.protocols import Store
@@ -59,7 +60,7 @@ def tar(members: Mapping[str, str]) -> bytes:
     return buffer.getvalue()
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
+def eventually(condition: Callable[[], bool], seconds: float = PATIENCE) -> bool:
     """Whether something becomes true in time."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.runners.scripts import COPY, KEY, alive, eventually, job, output, processes_of, run, written
 from tests.store.gcs_server import BUCKET, GcsServer, serve
 from translations_assets.runners.local import LocalRunner
@@ -148,22 +149,22 @@ def test_a_killed_and_a_paused_workers_steps_are_taken_over(
         os.kill(worker, signal.SIGSTOP)
         began = time.monotonic()
         try:
-            outcome = first.result(timeout=20)
+            outcome = first.result(timeout=PATIENCE)
             assert (outcome.kind, outcome.message) == ("temporary", "the worker was killed (signal 9)")
             again, elsewhere = pool.submit(killed.run, runner, 2), pool.submit(paused.run, other)
-            assert eventually(lambda: len(killed.started()) == len(paused.started()) == 2, seconds=120)
+            assert eventually(lambda: len(killed.started()) == len(paused.started()) == 2)
             assert time.monotonic() - began > 30, "not before the owner can have given up"
         finally:
             os.kill(worker, signal.SIGCONT)
-        outcome = second.result(timeout=30)
+        outcome = second.result(timeout=PATIENCE)
         assert outcome.kind == "temporary"
         assert "the ownership of the step was lost" in outcome.message
         assert not alive(script)
         assert [name for name in server.names() if "/checkpoints/" in name] == []
         (killed.here / "go").touch()
         (paused.here / "go").touch()
-        assert again.result(timeout=30).kind == "done"
-        assert output(store, elsewhere.result(timeout=30)) == "done"
+        assert again.result(timeout=PATIENCE).kind == "done"
+        assert output(store, elsewhere.result(timeout=PATIENCE)) == "done"
     assert not alive(dead_script), "it was swept with its work folder"
     assert eventually(lambda: processes_of(tmp_path) == [])
     assert left(server) == []

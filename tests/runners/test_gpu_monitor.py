@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.runners.scripts import eventually, job, run, written
+from tests.runners.scripts import alive, eventually, job, run, written
 from tests.runners.test_machine import nvidia_smi
 from tests.store.values import manifest
 from translations_assets.records.manifest import Manifest, Usage
@@ -68,14 +67,17 @@ def test_an_answer_that_says_nothing_is_passed_over(programs: Path, answer: str)
     assert "No devices" not in "".join(monitor.models)
 
 
-def test_a_driver_that_hangs_holds_nobody_up(programs: Path) -> None:
-    nvidia_smi(programs, "exec sleep 60")
+def test_a_driver_that_hangs_delays_nothing(programs: Path) -> None:
+    nvidia_smi(programs, f"echo $$ >> {programs}/pids\nexec sleep 600")
     monitor = GpuMonitor(["0"])
-    start = time.monotonic()
+    monitor.sample()
+    assert eventually(lambda: (programs / "pids").exists() and (programs / "pids").read_text() != "")
     for _ in range(5):
         monitor.sample()
+    (asked,) = map(int, (programs / "pids").read_text().split())
+    assert alive(asked), "the samples waited for its answer"
     monitor.end()
-    assert time.monotonic() - start < 2
+    assert not alive(asked)
 
 
 def test_without_gpus_or_nvidia_smi_nothing_is_asked(programs: Path) -> None:

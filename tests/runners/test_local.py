@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.runners.scripts import COPY, KEY, alive, eventually, job, processes_of
 from translations_assets.runners.local import LocalRunner
 from translations_assets.running.job import JobEvent, Outcome
@@ -22,7 +23,7 @@ from translations_assets.store.local import LocalStore
 STUBBORN = """
     import os, pathlib, signal, subprocess, sys, time
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     sets = os.environ.get("TRANSLATIONS_CHECKPOINTS")
     with open(os.environ["TRANSLATIONS_PROGRESS"], "a") as live:
         print('{"child": %d}' % child.pid, file=live, flush=True)
@@ -66,10 +67,14 @@ class Running:
         assert eventually(lambda: len(self.events) >= 2), self.events
         return self.events[0].detail["pid"], self.events[1].detail["child"]
 
+    def has_ended(self) -> bool:
+        """Whether it has an outcome."""
+        return self._outcome.done()
+
     def outcome(self) -> Outcome:
         """How it ended."""
         with self._pool:
-            return self._outcome.result(timeout=30)
+            return self._outcome.result(timeout=PATIENCE)
 
 
 def parent(pid: int) -> int:
@@ -77,15 +82,11 @@ def parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def test_cancelling_ends_a_script_that_ignores_sigterm_within_ten_seconds(
-    runner: LocalRunner, store: LocalStore
-) -> None:
+def test_cancelling_ends_a_script_that_ignores_sigterm(runner: LocalRunner, store: LocalStore) -> None:
     running = Running(runner, store, STUBBORN)
     script, child = running.pids()
-    start = time.monotonic()
     running.cancel.set()
     outcome = running.outcome()
-    assert time.monotonic() - start < 10
     assert outcome.kind == "cancelled"
     assert not alive(script)
     assert not alive(child)
@@ -108,7 +109,7 @@ def test_cancelling_lets_a_script_save_its_checkpoint(
         sys.exit(0)
     signal.signal(signal.SIGTERM, save)
     print("ready", file=open(os.environ["TRANSLATIONS_PROGRESS"], "w"))
-    time.sleep(60)
+    time.sleep(600)
     """
     cancel, events = threading.Event(), list[JobEvent]()
     with ThreadPoolExecutor(1) as pool:
@@ -116,7 +117,7 @@ def test_cancelling_lets_a_script_save_its_checkpoint(
         assert eventually(lambda: any((store.root / "work").glob("*/progress.jsonl")))
         time.sleep(0.2)
         cancel.set()
-        assert future.result(timeout=30).kind == "cancelled"
+        assert future.result(timeout=PATIENCE).kind == "cancelled"
     assert store.latest(KEY) is None
     assert store.place_checkpoints(KEY, 1, tmp_path) == ["000100"]
 
@@ -127,9 +128,8 @@ def test_cancelling_before_a_slot_is_free(runner: LocalRunner, store: LocalStore
     cancel = threading.Event()
     threading.Timer(0.3, cancel.set).start()
     waiting = job(store, COPY, key="cd" * 32, worker="large-cpu")
-    start = time.monotonic()
     assert runner.run(waiting, store, cancel, lambda event: None).kind == "cancelled"
-    assert time.monotonic() - start < 3
+    assert not running.has_ended(), "it was cancelled although no slot became free"
     running.cancel.set()
     assert running.outcome().kind == "cancelled"
 
@@ -138,7 +138,7 @@ def test_sigterm_of_the_worker_is_another_attempts_chance(runner: LocalRunner, s
     script = """
     import os, time
     print('{"child": 0}', file=open(os.environ["TRANSLATIONS_PROGRESS"], "w"))
-    time.sleep(60)
+    time.sleep(600)
     """
     running = Running(runner, store, script)
     pid, _ = running.pids()
@@ -161,7 +161,7 @@ def test_a_step_that_ends_well_because_the_machine_goes_away_is_not_done(
         sys.exit(0)
     signal.signal(signal.SIGTERM, finish)
     print('{"child": 0}', file=open(os.environ["TRANSLATIONS_PROGRESS"], "w"), flush=True)
-    time.sleep(60)
+    time.sleep(600)
     """
     running = Running(runner, store, script)
     pid, _ = running.pids()
@@ -179,7 +179,7 @@ def test_kill_9_of_the_worker_leaves_no_process_and_the_next_run_succeeds(
     outcome = running.outcome()
     assert outcome.kind == "temporary"
     assert "the worker was killed" in outcome.message
-    assert eventually(lambda: not alive(script) and not alive(child), seconds=5)
+    assert eventually(lambda: not alive(script) and not alive(child))
     assert [path.name for path in (store.root / "work").iterdir()] != [], "its work folder is still there"
     again = runner.run(job(store, COPY), store, threading.Event(), lambda event: None)
     assert again.kind == "done"
@@ -197,8 +197,8 @@ def test_kill_9_of_the_orchestrator_leaves_no_process_and_the_next_run_succeeds(
         worker = parent(script)
         other.kill()
         other.wait()
-    assert eventually(lambda: not any(map(alive, (worker, script, child))), seconds=12)
-    assert eventually(lambda: processes_of(store.root) == [], seconds=5)
+    assert eventually(lambda: not any(map(alive, (worker, script, child))))
+    assert eventually(lambda: processes_of(store.root) == [])
     assert runner.run(job(store, COPY), store, threading.Event(), lambda event: None).kind == "done"
 
 
@@ -247,7 +247,7 @@ def test_who_waits_for_an_owner_holds_no_slot(runner: LocalRunner, store: LocalS
         assert runner.run(both, store, threading.Event(), lambda event: None).kind == "done"
         assert not any(future.done() for future in waiting)
         cancel.set()
-        assert [future.result(timeout=15).kind for future in waiting] == ["cancelled", "cancelled"]
+        assert [future.result(timeout=PATIENCE).kind for future in waiting] == ["cancelled", "cancelled"]
 
 
 def test_a_listener_that_fails_ends_the_script(runner: LocalRunner, store: LocalStore) -> None:
@@ -257,7 +257,7 @@ def test_a_listener_that_fails_ends_the_script(runner: LocalRunner, store: Local
         pids.append(event.detail["pid"])
         raise RuntimeError("the listener failed")
 
-    script = "import time; time.sleep(60)"
+    script = "import time; time.sleep(600)"
     with pytest.raises(RuntimeError, match="the listener failed"):
         runner.run(job(store, script), store, threading.Event(), fail)
     assert not alive(pids[0])

@@ -83,10 +83,10 @@ pathlib.Path("out/copy.txt").write_text("done")
 # A deaf script with a child: both must be gone although it never ends by itself.
 WORKS_ON = """
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 (root / "pids").write_text(f"{os.getpid()} {child.pid}")
 (root / "lose").touch()
-time.sleep(60)
+time.sleep(600)
 """
 
 

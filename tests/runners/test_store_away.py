@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.runners.scripts import KEY, eventually, job, leftovers, output
 from translations_assets.runners.local import LocalRunner
 from translations_assets.running.job import Outcome
@@ -44,7 +45,7 @@ def run_without_store(
         time.sleep(1.5)
         store.root.rmdir()
         away.rename(store.root)
-        return outcome.result(timeout=30)
+        return outcome.result(timeout=PATIENCE)
 
 
 def test_a_result_waits_for_the_store(runner: LocalRunner, store: LocalStore, tmp_path: Path) -> None:

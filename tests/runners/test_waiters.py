@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.runners.scripts import KEY, alive, eventually, leftovers, processes_of
 from translations_assets.store.local import LocalStore
 from translations_assets.store.locks import release, take
@@ -33,7 +34,7 @@ SCRIPT = """
 import os, pathlib, signal, subprocess, sys, time
 root = pathlib.Path({root!r})
 {deaf}
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 with (root / "started").open("a") as file:
     print(os.getpid(), child.pid, file=file, flush=True)
 with open(os.environ["TRANSLATIONS_PROGRESS"], "a") as live:
@@ -92,12 +93,12 @@ def place(tmp_path: Path) -> Iterator[Place]:
     for run in place.runs:
         run.kill()
         run.communicate()
-    assert eventually(lambda: processes_of(tmp_path / "store") == [], seconds=12)
+    assert eventually(lambda: processes_of(tmp_path / "store") == [])
 
 
-def outcome(run: subprocess.Popen[str], seconds: float) -> str:
-    """How a run ended, in time."""
-    return run.communicate(timeout=seconds)[0].split()[0]
+def outcome(run: subprocess.Popen[str]) -> str:
+    """How a run ended."""
+    return run.communicate(timeout=PATIENCE)[0].split()[0]
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
@@ -107,21 +108,21 @@ def test_a_step_goes_on_for_the_run_that_still_waits(place: Place, how: signal.S
     second = place.run()
     first.send_signal(how)
     if how == signal.SIGTERM:
-        assert outcome(first, seconds=4) == "cancelled"
+        assert outcome(first) == "cancelled"
     first.wait()
     time.sleep(2.5)  # two looks at who waits
     assert alive(script)
     assert place.slots_held() == 1
     (place.root / "go").touch()
-    assert outcome(second, seconds=10) == "done"
+    assert outcome(second) == "done"
     assert place.script()[0] == script, "it was not started again"
     assert place.store.latest(KEY) is not None
-    assert eventually(lambda: place.slots_held() == 0 and leftovers(place.store.root) == [], seconds=5)
+    assert eventually(lambda: place.slots_held() == 0 and leftovers(place.store.root) == [])
 
 
 @pytest.mark.parametrize("how", [(signal.SIGTERM, signal.SIGTERM), (signal.SIGKILL, signal.SIGTERM)])
 @pytest.mark.parametrize("deaf", [False, True])
-def test_a_step_that_nobody_waits_for_any_more_ends_within_ten_seconds(
+def test_a_step_that_no_run_waits_for_any_more_ends(
     place: Place, how: tuple[signal.Signals, signal.Signals], deaf: bool
 ) -> None:
     runs = [place.run(deaf)]
@@ -129,12 +130,10 @@ def test_a_step_that_nobody_waits_for_any_more_ends_within_ten_seconds(
     runs.append(place.run(deaf))
     for run, number in zip(runs, how, strict=True):
         run.send_signal(number)
-    cancelled = time.monotonic()
-    assert outcome(runs[1], seconds=5) == "cancelled"
-    assert eventually(lambda: not any(map(alive, pids)), seconds=10)
-    assert eventually(lambda: processes_of(place.store.root) == [], seconds=10)
-    assert eventually(lambda: place.slots_held() == 0, seconds=10), "the worker has ended"
-    assert time.monotonic() - cancelled < 10
+    assert outcome(runs[1]) == "cancelled"
+    assert eventually(lambda: not any(map(alive, pids)))
+    assert eventually(lambda: processes_of(place.store.root) == [])
+    assert eventually(lambda: place.slots_held() == 0), "the worker has ended"
     assert place.store.latest(KEY) is None
 
 
@@ -143,10 +142,10 @@ def test_the_run_that_waits_is_cancelled_and_the_step_goes_on(place: Place) -> N
     script, _ = place.script()
     second = place.run()
     second.send_signal(signal.SIGTERM)
-    assert outcome(second, seconds=3) == "cancelled"
+    assert outcome(second) == "cancelled"
     assert alive(script)
     (place.root / "go").touch()
-    assert outcome(first, seconds=10) == "done"
+    assert outcome(first) == "done"
 
 
 def test_a_cancelled_run_that_asks_again_gets_the_result(place: Place) -> None:
@@ -154,8 +153,8 @@ def test_a_cancelled_run_that_asks_again_gets_the_result(place: Place) -> None:
     script, _ = place.script()
     second = place.run()
     first.send_signal(signal.SIGTERM)
-    assert outcome(first, seconds=4) == "cancelled"
+    assert outcome(first) == "cancelled"
     again = place.run()
     (place.root / "go").touch()
-    assert [outcome(run, seconds=10) for run in (second, again)] == ["done", "done"]
+    assert [outcome(run) for run in (second, again)] == ["done", "done"]
     assert place.script()[0] == script

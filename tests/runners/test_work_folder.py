@@ -61,7 +61,7 @@ def test_a_sweep_ends_the_processes_of_an_abandoned_folder_and_no_others(tmp_pat
     root = tmp_path / "work"
     (root / "0000dead" / "tmp").mkdir(parents=True)
     (root / "000dead2" / "tmp").mkdir(parents=True)
-    sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+    sleep = [sys.executable, "-c", "import time; time.sleep(600)"]
     ours = subprocess.Popen(sleep, env={"TMPDIR": str(root / "0000dead" / "tmp")}, start_new_session=True)
     others = subprocess.Popen(sleep, env={"TMPDIR": str(root / "0000dead" / "tmp2")})
     try:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.running.conftest import SETTINGS, Bench, FakeRunner, demo_graph, graph_of, one_stage
 from translations_assets.errors import StepFailed
 from translations_assets.graph.stage import Stage, step
@@ -332,7 +333,7 @@ def test_stages_of_one_session_run_at_once(bench: Bench) -> None:
 
 
 def test_steps_run_at_the_same_time(bench: Bench) -> None:
-    barrier = threading.Barrier(2, timeout=30)
+    barrier = threading.Barrier(2, timeout=PATIENCE)
 
     class Meeting(FakeRunner):
         def run(self, job: Any, *others: Any) -> Outcome:

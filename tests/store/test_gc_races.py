@@ -12,6 +12,7 @@ from threading import Thread
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.store.values import finish, manifest
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest
@@ -66,7 +67,7 @@ def start(program: str, *words: str) -> subprocess.Popen[str]:
 
 def said(process: subprocess.Popen[str]) -> list[int]:
     """The numbers that a process printed; it has ended well."""
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     return [int(word) for word in out.split()]
 
@@ -169,7 +170,7 @@ def test_what_a_run_has_found_stays_until_it_has_used_it(local: LocalStore) -> N
     assert list(local.keys()) == [], "nobody else finds it any more"
     assert (collected.total().count, collected.running) == (0, ["run-1"])
     assert collected.later.count == 5 + 2, "outputs, code and config stay"
-    out, _ = reader.communicate("\n", timeout=30)
+    out, _ = reader.communicate("\n", timeout=PATIENCE)
     assert out == "5\n"
     collect(local, NOTHING, delete=True)
     assert len(list(local.keys())) == 5, "what a run uses is back"

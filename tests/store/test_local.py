@@ -261,7 +261,7 @@ def holding_process(path: Path) -> subprocess.Popen[str]:
 import pathlib, time
 from translations_assets.store.locks import take
 print(take(pathlib.Path({str(path)!r})), flush=True)
-time.sleep(60)
+time.sleep(600)
 """
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.runners.scripts import eventually
 from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob
@@ -300,7 +301,7 @@ def test_of_two_processes_one_downloads(tmp_path: Path, processes: list[subproce
     time.sleep(0.5)
     assert [process.poll() for process in processes] == [None, None]
     (tmp_path / "go").touch()
-    assert [process.wait(20) for process in processes] == [0, 0]
+    assert [process.wait(PATIENCE) for process in processes] == [0, 0]
     assert downloads(tmp_path) == 1
     assert [(tmp_path / f"target.{number}").read_bytes() for number in (1, 2)] == [contents("a")] * 2
 

@@ -67,7 +67,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         script.url = f"http://127.0.0.1:{http.server_address[1]}"
         yield script
         http.shutdown()
-        thread.join(timeout=5)
+        thread.join()
 
 
 def _send(handler: BaseHTTPRequestHandler, answer: Answer) -> None:

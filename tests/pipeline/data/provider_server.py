@@ -60,7 +60,7 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Providers]:
             yield providers
         finally:
             http.shutdown()
-            thread.join(timeout=5)
+            thread.join()
 
 
 def _answer(handler: BaseHTTPRequestHandler, providers: Providers) -> None:

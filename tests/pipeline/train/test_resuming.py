@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from pipeline.train.checkpoints import FEED, PROGRESS, find_fault
+from tests.patience import PATIENCE
 from tests.pipeline.train.training import QUICK, SMALL_CURRICULUM, metrics, newest_update, running, train
 
 pytestmark = pytest.mark.marian
@@ -33,12 +34,12 @@ def interrupt(folder: Path, how: signal.Signals, saves: int) -> None:
     """Train in a folder, from its newest set, until there are so many new saves; end it by a signal."""
     begun = newest_update(folder) if (folder / "sets").exists() else 0
     with running(folder, {}, marian_args=OFTEN) as process:
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + PATIENCE
         while not (folder / "sets").exists() or newest(folder) < begun + 11 * saves:
             assert time.monotonic() < deadline, (folder / "log").read_text()
             time.sleep(0.02)
         process.send_signal(how)
-        assert process.wait(timeout=9) in (75, -signal.SIGKILL)
+        assert process.wait(timeout=PATIENCE) in (75, -signal.SIGKILL)
     for path in (folder / "out").glob("*"):  # what a killed process could not remove
         assert path.name == ".staging"
         path.rename(folder / f"left-by-{how.name}")

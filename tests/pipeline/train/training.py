@@ -14,6 +14,7 @@ import yaml
 
 from pipeline.alignments.icu_tokens import tokenize
 from pipeline.common.lines import write_lines
+from tests.patience import PATIENCE
 from tests.pipeline.train import tiny
 
 QUICK = {**tiny.TINY, "save-freq": 10, "valid-freq": 1000, "disp-freq": 5, "maxi-batch": 2}
@@ -92,7 +93,7 @@ def running(
 
 
 def wait_for_sets(folder: Path, number: int) -> None:
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + PATIENCE
     while len(list(folder.glob("sets/0*"))) < number:
         assert time.monotonic() < deadline, (folder / "log").read_text()
         time.sleep(0.1)

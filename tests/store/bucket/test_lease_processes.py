@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.runners.scripts import eventually
 from tests.store.conftest import OBJECTS
 from tests.store.gcs_server import GcsServer
@@ -101,7 +102,7 @@ def test_a_paused_owner_has_lost_its_step_when_it_goes_on(
         assert eventually(lambda: mine.enter_context(leases.lock(KEY, 1, lost.append)))
         owner.send_signal(signal.SIGCONT)
         assert said(owner).startswith("lost: the ownership of the step was lost")
-        assert owner.communicate(timeout=20)[0].strip() == "left"
+        assert owner.communicate(timeout=PATIENCE)[0].strip() == "left"
         assert leases.token(KEY, 1) > 0
         assert f"{PREFIX}leases/{KEY}.1" in gcs.names()
     assert lost == []
@@ -121,5 +122,5 @@ def test_of_two_who_wait_one_takes_over(leases: Leases, gcs: GcsServer, start: C
         time.sleep(PERIOD)
         (taker,) = has_said(takers)
         assert said(taker) == "owner"
-        assert taker.communicate(timeout=20)[0].strip() == "left"
+        assert taker.communicate(timeout=PATIENCE)[0].strip() == "left"
         takers.remove(taker)

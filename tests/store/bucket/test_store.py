@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.store.conftest import OBJECTS
 from tests.store.gcs_server import BUCKET, GcsServer
 from tests.store.values import KEY, manifest, ref
@@ -249,7 +250,7 @@ def test_who_has_lost_a_step_stores_no_checkpoint(
         save(first, "000100", tmp_path / "set")
         lease = next(name for name in gcs.names() if name.startswith("leases/"))
         first.files.objects.write(lease, b'{"owner": "another", "lapse": 1}')  # as after a takeover
-        until = time.monotonic() + 20
+        until = time.monotonic() + PATIENCE
         while not told and time.monotonic() < until:
             time.sleep(0.05)
         assert told

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.store.gcs_server import BUCKET, GcsServer
 from tests.store.values import finish, manifest, publish
 from translations_assets.errors import StoreError
@@ -172,7 +173,7 @@ def test_a_collector_that_has_lost_its_lock_removes_nothing(
 
     def sleep() -> int:
         store.files.objects.write("leases/gc.0", b'{"owner": "another", "lapse": 45}')
-        until = time.monotonic() + 20
+        until = time.monotonic() + PATIENCE
         while not late.files._lost and time.monotonic() < until:
             time.sleep(0.05)
         return marked()
