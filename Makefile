@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 TOOLS := .tools
 UV := $(shell command -v uv 2>/dev/null || echo $(TOOLS)/bin/uv)
+# What packages are built with, where they are published as source alone, is locked as well
+INSTALL := $(UV) pip install -q --python $(BIN)/python --build-constraints requirements/build.lock --require-build-hashes
 export DAGSTER_HOME ?= $(CURDIR)/.state/dagster
 PYTEST_WORKERS ?= 2
 BENCHMARKS := cached thousand_steps step_overhead changes gc merging mono_import decoding
@@ -63,6 +65,8 @@ lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.t
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
 	    --group worker -c requirements/main.lock -o requirements/worker.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
+	    --group build -c requirements/main.lock -o requirements/build.lock
+	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
 	    --group opuscleaner --overrides requirements/opuscleaner.overrides.txt -o requirements/opuscleaner.lock
 	for name in bicleaner monocleaner; do $(UV) pip compile -q --universal --python-version 3.10 --generate-hashes \
 	    --no-emit-index-url --no-header --project requirements/classifiers \
@@ -74,19 +78,22 @@ clean: ## remove the environment and the caches; what was trained, in .state, st
 	rm -rf $(VENV) $(TOOLS) .mypy_cache .ruff_cache .pytest_cache build dist *.egg-info
 	find pipeline translations_assets tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
-$(VENV)/.main: requirements/main.lock pyproject.toml | $(UV)
+$(VENV)/.main: requirements/main.lock requirements/build.lock pyproject.toml | $(UV)
 	@command -v cc >/dev/null || { echo "error: a C compiler is missing, which the package eflomal needs." \
 	    "On Debian or Ubuntu: apt-get install gcc libc6-dev"; exit 1; }
 	@test -x $(BIN)/python || $(UV) venv -q --python 3.11 $(VENV) || $(UV) venv -q --python 3.10 $(VENV) \
 	    || { echo "error: no Python 3.11 or 3.10 was found, and none could be fetched. Install one."; exit 1; }
+	@$(BIN)/python -c 'import os, sys, sysconfig; \
+	    os.path.exists(sysconfig.get_path("include") + "/Python.h") or sys.exit("error: Python.h is missing, which" \
+	    " the package eflomal needs. On Debian or Ubuntu: apt-get install python%d.%d-dev" % sys.version_info[:2])'
 	@echo "Installing the locked dependencies (Marian alone has 600 MB) …"
-	@$(UV) pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/main.lock
-	@$(UV) pip install -q --python $(BIN)/python --no-deps -e .
+	@$(INSTALL) --compile-bytecode --require-hashes -r requirements/main.lock
+	@$(INSTALL) --no-deps -e .
 	@$(BIN)/python -m translations_assets.dagster_home
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.main
-	@$(UV) pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/dev.lock
+	@$(INSTALL) --compile-bytecode --require-hashes -r requirements/dev.lock
 	@touch $@
 
 $(TOOLS)/bin/uv:
