@@ -20,9 +20,7 @@ class FarStore(MemoryStore):
 
     together: threading.Barrier | None = None
 
-    @property
-    def look_ups(self) -> int:
-        return 3
+    look_ups = 3
 
     def latest(self, key: str) -> Manifest | None:
         if self.together:

@@ -136,7 +136,7 @@ def test_each_uses_what_the_other_stored(users: tuple[User, User], umask: int) -
         store.write_run("run-1", {"run": "run-1", "uses": {}})
         store.append_log(made.key, 1, time.time_ns(), 0, b"line")
         publish(store, "run-2", 2.0, made)
-        store.mark_time()
+        store.files.mark_time()
 
     def old(store: LocalStore) -> None:
         for path in store.root.glob("blobs/*/*"):

@@ -7,12 +7,20 @@ import hashlib
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from translations_assets.records.manifest import Blob
 
 PIECE = 1 << 20
+NO_FILE = Blob("", 0)  # the digest of a link, a folder, a pipe …
 _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe must not make us wait
+
+
+class Digests(NamedTuple):
+    """SHA-256 and size; the CRC-32C in base 64 where a service compares it, else empty."""
+
+    blob: Blob
+    crc32c: str = ""
 
 
 class NotPlainError(OSError):

@@ -1,59 +1,55 @@
-"""What the stores that outlive a process, in a folder and in a bucket, have in common."""
+"""The store, over whatever keeps its files, in a folder or in a bucket."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 
-from translations_assets.records.manifest import Blob
+from translations_assets.store.checkpoints import Checkpoints
 from translations_assets.store.logs import Logs
 from translations_assets.store.manifests import Manifests
-from translations_assets.store.medium import Medium, P
+from translations_assets.store.medium import Lost, Medium, Owners, P
 from translations_assets.store.records import Records
 
 
-class DurableStore(Manifests[P], Logs[P], Records[P]):
-    """A `Store` that is looked after: what `gc` and `verify` ask of it besides."""
+class DurableStore(Manifests[P], Logs[P], Checkpoints[P], Records[P]):
+    """A `Store` that is looked after by `gc` and `verify`; see `running.protocols.Store`."""
+
+    look_ups = 1  # where a look-up takes no time to speak of, threads only cost some
+    rewrite_seconds = 0.0
+
+    def __init__(self, files: Medium[P], owners: Owners) -> None:
+        self.files, self.owners = files, owners
 
     def __str__(self) -> str:
-        return str(self._files)
-
-    @property
-    def files(self) -> Medium[P]:
-        """The store's files."""
-        return self._files
+        return str(self.files)
 
     @property
     def root(self) -> P:
         """What all paths begin with."""
-        return self._files.root
+        return self.files.root
 
-    @abstractmethod
-    def digest_now(self, digest: str) -> Blob | None:
-        """Digest and size of what stands under a digest, read anew; None when nothing does."""
+    @property
+    def url(self) -> str:
+        """What `open_store` opens this store by."""
+        return self.files.url
 
-    @abstractmethod
-    def mark_time(self) -> int:
-        """A time in ns by the clock of the files' times.
+    def lock(self, key: str, generation: int, lost: Lost | None = None) -> AbstractContextManager[bool]:
+        """Try to become the owner of a step's generation; gives False at once when another worker is."""
+        return self.owners.lock(key, generation, lost)
 
-        Whoever relies on contents that were last touched before it has committed what names them by now.
-        """
+    def is_owned(self, key: str, generation: int) -> bool:
+        """Whether a step's generation has an owner now."""
+        return self.owners.is_owned(key, generation)
 
-    @abstractmethod
-    def removing_blobs(self) -> AbstractContextManager[None]:
-        """Keep everybody from relying on contents that they find, while some are removed."""
+    def disown(self, finished: Collection[tuple[str, int]]) -> None:
+        """Remove what owners of finished steps left who were killed."""
+        self.owners.disown(finished)
 
-    @abstractmethod
-    def lock(
-        self, key: str, generation: int, lost: Callable[[str], None] | None = None
-    ) -> AbstractContextManager[bool]:
-        """Try to become the owner of a step's generation."""
+    def waiting(self, key: str, generation: int) -> AbstractContextManager[None]:
+        """Be counted among those who want a step's result."""
+        return self.owners.waiting(key, generation)
 
-    @abstractmethod
-    def checkpoint_sets(self) -> Iterator[tuple[str, int, P]]:
-        """(key, generation, folder) of every checkpoint set, whole or not."""
-
-    @abstractmethod
-    def wrong_in_set(self, stored: P) -> str:
-        """What is wrong with a stored checkpoint set; nothing with one whose writer was killed."""
+    def waiters(self, key: str, generation: int) -> int:
+        """How many want a step's result now."""
+        return self.owners.waiters(key, generation)

@@ -20,7 +20,7 @@ from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.records.inside import first_link
 from translations_assets.store.clone import READ_ONLY
 from translations_assets.store.digest import PIECE, NotPlainError, open_plain
-from translations_assets.store.locks import hold, release, take, take_new
+from translations_assets.store.locks import release, take, take_new
 from translations_assets.store.medium import FOLDERS, Entry
 from translations_assets.store.names import safe
 from translations_assets.store.sharing import share_folder
@@ -63,7 +63,15 @@ class Files:
 
     def walk(self, folder: Path) -> Iterator[Path]:
         """Every file below a folder, in order; no symbolic link is followed."""
-        for parent, folders, names in () if first_link(self.root, folder) else os.walk(folder):
+
+        def refuse(error: OSError) -> None:
+            if not isinstance(error, FileNotFoundError):
+                raise self.trouble(f"list {folder}", error)
+            self.check()
+
+        for parent, folders, names in (
+            () if first_link(self.root, folder) else os.walk(folder, onerror=refuse)
+        ):
             folders.sort()
             for name in sorted(names):
                 yield Path(parent) / name
@@ -160,7 +168,7 @@ class Files:
             with open(open_plain(source), "rb") as file:
                 self._finish(file, READ_ONLY, durable=True)
             # Its writer may have ended long ago: the garbage collector goes by this
-            return self.touch(source, durable=False) and self._link(source, path, durable=True)
+            return self.touch(source, durable=False) is not None and self._link(source, path, durable=True)
 
     def replace(self, path: Path, data: bytes) -> None:
         """Write a file, at once in place of an earlier one, whose time of writing it keeps as mtime."""
@@ -173,8 +181,8 @@ class Files:
             os.rename(temporary, path)
             _sync(path.parent)
 
-    def touch(self, path: Path, durable: bool = True) -> bool:
-        """Mark a file as used now and make its folder durable; False when it is gone.
+    def touch(self, path: Path, durable: bool = True) -> int | None:
+        """Mark a file as used now and make its folder durable; its size, None when it does not exist.
 
         The garbage collector spares what was touched lately.
         """
@@ -185,13 +193,14 @@ class Files:
                     os.utime(path, follow_symlinks=False)
                 except PermissionError:
                     self._take_over(path)
+                size = os.lstat(path).st_size
             except FileNotFoundError:
                 self.check()
-                return False
+                return None
             if durable:
                 self.make_folder(path.parent)
                 _sync(path.parent)  # whoever made the file may have been killed before doing so
-            return True
+            return size
 
     def _take_over(self, path: Path) -> None:
         """Put a copy of our own in the place of a file of another user, which only that one can touch."""
@@ -199,23 +208,6 @@ class Files:
             shutil.copyfileobj(file, copy, PIECE)
             self._finish(copy, READ_ONLY, durable=True)
             os.rename(temporary, path)
-
-    @contextmanager
-    def locked(self, name: str, *, alone: bool = False, wait: bool = True) -> Iterator[bool]:
-        """Hold a lock of the whole store, shared or alone; gives False when that would mean waiting."""
-        path = self.at("locks", name)
-        with self.telling("lock", path):
-            self.make_folder(path.parent)
-            descriptor = hold(path, alone=alone, wait=wait)
-        try:
-            yield descriptor is not None
-        finally:
-            if descriptor is not None:
-                os.close(descriptor)
-
-    def reserved(self, name: str, alone: bool = False) -> AbstractContextManager[bool]:
-        """Hold a lock of the whole store, shared or alone; gives False when somebody else's is in the way."""
-        return self.locked(name, alone=alone, wait=False)
 
     def make_folder(self, folder: Path) -> None:
         """Make a folder and its parents, and their entries durable."""

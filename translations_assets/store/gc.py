@@ -134,7 +134,7 @@ class _Collection(Generic[P]):
 
     def run(self) -> Collected:
         self._refuse_damage()
-        mark = self.store.mark_time() if self.delete else time.time_ns()
+        mark = self.files.mark_time() if self.delete else time.time_ns()
         roots = self._read_roots()
         self._read_manifests(roots)
         self.result.rest["refs"] = Share(len(roots.old_refs))
@@ -277,7 +277,7 @@ class _Collection(Generic[P]):
     def _sweep_contents(self, before: int) -> None:
         """Remove contents that are not reached and were not touched after a time (ns)."""
         for shard in self.store.blob_shards():
-            with self.store.removing_blobs() if self.delete else nullcontext():
+            with self.files.removing_contents() if self.delete else nullcontext():
                 entries = self.files.entries(shard)
                 useless = [entry for entry in entries if self._is_useless(entry, before)]
                 if self.delete:

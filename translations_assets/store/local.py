@@ -11,34 +11,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from translations_assets.store.checkpoints import Checkpoints
 from translations_assets.store.durable import DurableStore
-from translations_assets.store.files import Files
-from translations_assets.store.local_blobs import LocalBlobs
+from translations_assets.store.local_files import LocalFiles
 from translations_assets.store.ownership import Ownership
 
 
-class LocalStore(LocalBlobs, Ownership, Checkpoints, DurableStore[Path]):
-    """A `Store` in a folder, which is made when something is first written; see `running.protocols.Store`."""
+class LocalStore(DurableStore[Path]):
+    """A `Store` in a folder, which is made when something is first written."""
 
-    _files: Files
+    files: LocalFiles
 
     def __init__(self, root: Path, *, read_only: bool = False) -> None:
-        self._files = Files(root.resolve(), read_only)
-
-    @property
-    def files(self) -> Files:
-        """The files below the store's folder, for its upkeep."""
-        return self._files
-
-    rewrite_seconds = 0.0
-
-    @property
-    def look_ups(self) -> int:
-        """How many look-ups at once pay off: threads take longer than a look into a folder."""
-        return 1
-
-    @property
-    def url(self) -> str:
-        """What `open_store` opens this store by."""
-        return self._files.root.as_uri()
+        files = LocalFiles(root.resolve(), read_only)
+        super().__init__(files, Ownership(files))

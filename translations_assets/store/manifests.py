@@ -25,14 +25,14 @@ class Manifests(Blobs[P]):
     def latest(self, key: str) -> Manifest | None:
         """The highest whole generation of a step's manifest, None when the step never finished."""
         folder = self._step_folder(key)
-        for number in sorted(numbers(self._files.names(folder)), reverse=True):
+        for number in sorted(numbers(self.files.names(folder)), reverse=True):
             if manifest := self.read_manifest(folder / f"{number}.json", key, number):
                 return manifest
         return None
 
     def has_damaged(self, key: str) -> bool:
         """Whether a manifest of the step was damaged and put aside."""
-        return any(name.startswith(f"{key}.") for name in self._files.names(self._files.at("quarantine")))
+        return any(name.startswith(f"{key}.") for name in self.files.names(self.files.at("quarantine")))
 
     def generation(self, key: str, number: int) -> Manifest | None:
         """One generation of a step's manifest; a damaged one is put aside and counts as absent."""
@@ -40,7 +40,7 @@ class Manifests(Blobs[P]):
 
     def commit(self, manifest: Manifest) -> Manifest:
         """Make a step finished: durable, all or nothing. Returns what counts: the first writer's manifest."""
-        with self._blobs_stay():
+        with self.files.using_contents():
             for name, blob in manifest.outputs.items():
                 if not self._touch_blob(blob):
                     raise DamagedError(
@@ -54,12 +54,12 @@ class Manifests(Blobs[P]):
         path = self.manifest_file(manifest.key, manifest.generation)
         data = seal({"format": FORMAT, **manifest.to_dict()})
         for _ in range(3):
-            if self._files.create(path, data):
+            if self.files.create(path, data):
                 return manifest
             if earlier := self.generation(manifest.key, manifest.generation):
                 return earlier
         raise StoreError(
-            f"The store {self._files} does not keep what is written to {path}. Check its disk or bucket."
+            f"The store {self.files} does not keep what is written to {path}. Check its disk or bucket."
         )
 
     def keys(self) -> Iterator[str]:
@@ -81,37 +81,37 @@ class Manifests(Blobs[P]):
     ) -> Iterator[tuple[str, int, P, Manifest | None]]:
         """Each of some files of manifests, and the manifest as `read_manifest` gives it."""
         names, paths = tee(files)
-        read = self._files.read_all(path for _, _, path in paths)
+        read = self.files.read_all(path for _, _, path in paths)
         for (key, number, path), (_, data) in zip(names, read, strict=True):
             yield key, number, path, self._parsed(path, key, number, data)
 
     def manifest_files(self) -> Iterator[tuple[str, int, P]]:
         """(key, generation, path) of every manifest, whole or not."""
-        steps = self._files.at("steps")
+        steps = self.files.at("steps")
         root, path = str(steps), type(steps)
-        for shard in sorted(self._files.names(root)):
-            for name in sorted(self._files.names(f"{root}/{shard}")):
+        for shard in sorted(self.files.names(root)):
+            for name in sorted(self.files.names(f"{root}/{shard}")):
                 folder = f"{root}/{shard}/{name}"  # not by pathlib, which takes thrice as long
-                for number in sorted(numbers(self._files.names(folder))):
+                for number in sorted(numbers(self.files.names(folder))):
                     yield original(name), number, path(f"{folder}/{number}.json")
 
     def retire(self, key: str, number: int) -> None:
         """Take a manifest out of use, for the garbage collector; `restore` undoes it."""
         path = self.manifest_file(key, number)
-        self._files.touch(path, durable=False)  # when it was retired
-        self._files.move(path, self._retired_path(key, number))
-        self._files.remove_empty(path.parent)
+        self.files.touch(path, durable=False)  # when it was retired
+        self.files.move(path, self._retired_path(key, number))
+        self.files.remove_empty(path.parent)
 
     def restore(self, key: str, number: int) -> None:
         """Put a retired manifest back into use, unless the step has been finished again since."""
         retired = self._retired_path(key, number)
-        self._files.adopt(retired, self.manifest_file(key, number))
-        self._files.unlink(retired)
+        self.files.adopt(retired, self.manifest_file(key, number))
+        self.files.unlink(retired)
 
     def retired_files(self) -> Iterator[tuple[str, int, P]]:
         """(key, generation, path) of every retired manifest."""
-        folder = self._files.at("retired")
-        for name in sorted(self._files.names(folder)):
+        folder = self.files.at("retired")
+        for name in sorted(self.files.names(folder)):
             key, _, number = name.removesuffix(".json").rpartition(".")
             if key and number.isdecimal():
                 yield original(key), int(number), folder / name
@@ -128,7 +128,7 @@ class Manifests(Blobs[P]):
 
     def read_manifest(self, path: P, key: str, number: int) -> Manifest | None:
         """A generation's manifest from a file; None when that is gone or damaged, then it is put aside."""
-        return self._parsed(path, key, number, self._files.read(path))
+        return self._parsed(path, key, number, self.files.read(path))
 
     def _parsed(self, path: P, key: str, number: int, data: bytes | None) -> Manifest | None:
         if data is None:
@@ -141,18 +141,18 @@ class Manifests(Blobs[P]):
 
     def manifest_file(self, key: str, number: int) -> P:
         """Where a manifest stands, when it is there."""
-        return self._files.at("steps", key[:2], key, f"{number}.json")
+        return self.files.at("steps", key[:2], key, f"{number}.json")
 
     def _step_folder(self, key: str) -> P:
-        return self._files.at("steps", key[:2], key)
+        return self.files.at("steps", key[:2], key)
 
     def _retired_path(self, key: str, number: int) -> P:
-        return self._files.at("retired", f"{key}.{number}.json")
+        return self.files.at("retired", f"{key}.{number}.json")
 
     def _put_manifest_aside(self, path: P, reason: str) -> None:
-        warn(f"{path} is damaged ({reason}); it is {aside(self._files)} and not used")
+        warn(f"{path} is damaged ({reason}); it is {aside(self.files)} and not used")
         try:
-            self._files.set_aside(path, reason)
+            self.files.set_aside(path, reason)
         except StoreError as error:  # a store that is only read from
             warn(str(error))
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import NamedTuple, Protocol, TypeVar
+
+from translations_assets.records.manifest import Blob
+from translations_assets.store.digest import Digests
 
 FOLDERS = (
     *("blobs", "steps", "retired", "logs", "checkpoints"),
     *("runs", "refs", "pins", "configs", "quarantine"),
 )
 
+Lost = Callable[[str], None]
 P = TypeVar("P", bound=PurePath)
 
 
@@ -40,6 +44,10 @@ class Medium(Protocol[P]):
     """
 
     read_only: bool  # what is damaged stays where it is
+
+    @property
+    def url(self) -> str:
+        """What `open_store` opens the store by."""
 
     @property
     def root(self) -> P:
@@ -88,8 +96,8 @@ class Medium(Protocol[P]):
     def replace(self, path: P, data: bytes) -> None:
         """Write a file, at once in place of an earlier one, whose `modified` it keeps."""
 
-    def touch(self, path: P, durable: bool = True) -> bool:
-        """Mark a file as used now; False when it is gone."""
+    def touch(self, path: P, durable: bool = True) -> int | None:
+        """Mark a file as used now, unless that was done lately; its size, None when it does not exist."""
 
     def discard(self, entry: Entry) -> None:
         """Remove a file unless it was touched since it was listed, where that can be told."""
@@ -124,6 +132,43 @@ class Medium(Protocol[P]):
         Nothing when it is gone, or the store is only read.
         """
 
+    # Contents
+    def measure(self, source: Path) -> Digests:
+        """What `send` compares of a file of this machine."""
+
+    def send(self, source: Path, path: P, digests: Digests) -> bool:
+        """Make a file with the contents of one of this machine; False when the name is taken.
+
+        StoreError when these are not, or no longer, those of the digests.
+        """
+
+    def save(self, source: Path, path: P) -> Digests:
+        """Make a file the cheapest way, where only the caller writes: the source may become the same file."""
+
+    def fetch(self, path: P, blob: Blob, target: Path, writable: bool = False) -> Blob | None:
+        """Put contents at a path of this machine, the cheapest way; the digest of what came, None if missing.
+
+        What came is of no use unless it is the digest that is asked for.
+        """
+
+    def digest(self, path: P) -> Blob | None:
+        """Digest and size of a file, read again; None when it does not exist."""
+
+    def is_whole(self, path: P, digests: Digests) -> bool | None:
+        """Whether a file of the right size has its contents, as cheaply as is safe; None if it is missing."""
+
+    def mark_time(self) -> int:
+        """A time in ns by the clock of the files' times.
+
+        Whoever relies on contents that were last touched before it has committed what names them by now.
+        """
+
+    def using_contents(self) -> AbstractContextManager[object]:
+        """Keep contents from being removed that were touched before, or are in the block."""
+
+    def removing_contents(self) -> AbstractContextManager[object]:
+        """Keep everybody from relying on contents that they find, while some are removed."""
+
     def reserved(self, name: str, alone: bool = False) -> AbstractContextManager[bool]:
         """Hold a lock of the whole store, shared or alone; gives False when somebody else's is in the way."""
 
@@ -131,3 +176,27 @@ class Medium(Protocol[P]):
 def aside(files: Medium[P]) -> str:
     """What becomes of a damaged file, for people."""
     return "left there, as the store is only read" if files.read_only else "put aside in quarantine/"
+
+
+class Owners(Protocol):
+    """Who works on a step, and who waits for its result; see `running.protocols.Store`."""
+
+    fenced: bool  # an owner may lose a step unawares: what it saves has its token in the path
+
+    def token(self, key: str, generation: int) -> int:
+        """A number greater than those of all owners before; StoreError when the step was lost."""
+
+    def lock(self, key: str, generation: int, lost: Lost | None = None) -> AbstractContextManager[bool]:
+        """Try to become the owner of a step's generation; gives False at once when another worker is."""
+
+    def is_owned(self, key: str, generation: int) -> bool:
+        """Whether a step's generation has an owner now."""
+
+    def disown(self, finished: Collection[tuple[str, int]]) -> None:
+        """Remove what owners of finished steps left who were killed."""
+
+    def waiting(self, key: str, generation: int) -> AbstractContextManager[None]:
+        """Be counted among those who want a step's result."""
+
+    def waiters(self, key: str, generation: int) -> int:
+        """How many want a step's result now."""

@@ -12,16 +12,20 @@ from translations_assets.store.names import safe
 
 
 class Ownership:
-    """The part of `LocalStore` that knows who works on a step, and who waits for it."""
+    """`Owners` of the steps of a store in a folder."""
 
-    _files: Files
+    fenced = False  # the kernel keeps the ownership up, so that it is never lost
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+
+    def token(self, key: str, generation: int) -> int:
+        """Nothing that matters, as owners are not fenced."""
+        return 0
 
     @contextmanager
     def lock(self, key: str, generation: int, lost: Callable[[str], None] | None = None) -> Iterator[bool]:
-        """Try to become the owner of a step's generation; gives False at once when somebody else is.
-
-        The kernel keeps the ownership up, so that it is never lost.
-        """
+        """Try to become the owner of a step's generation; gives False at once when somebody else is."""
         path = self._lock_file(key, generation)
         with self._files.telling("lock", path):
             self._files.make_folder(path.parent)

@@ -23,45 +23,45 @@ T = TypeVar("T")
 class Records(Generic[P]):
     """The part of a store that remembers what was asked for and what came of it."""
 
-    _files: Medium[P]
+    files: Medium[P]
 
     def spaces(self) -> list[str]:
         """The spaces that have refs."""
-        return sorted(map(original, self._files.names(self._files.at("refs"))))
+        return sorted(map(original, self.files.names(self.files.at("refs"))))
 
     def add_ref(self, ref: Ref) -> None:
         """Append a ref; a run that publishes a stage again gets a second file, `<run>~2.json`."""
-        folder = self._files.at("refs", ref.space, ref.partition, ref.stage)
+        folder = self.files.at("refs", ref.space, ref.partition, ref.stage)
         data = seal(ref.to_dict())
         number = 1
-        while not self._files.create(folder / _ref_name(ref.run, number), data):
+        while not self.files.create(folder / _ref_name(ref.run, number), data):
             number += 1
 
     def refs(self, space: str, partition: str, stage: str) -> list[Ref]:
         """A stage's refs, newest first; damaged ones are left out, with a warning."""
-        return [ref for _, ref in self._refs_in(self._files.at("refs", space, partition, stage))]
+        return [ref for _, ref in self._refs_in(self.files.at("refs", space, partition, stage))]
 
     def has_refs(self, space: str, partition: str) -> list[str]:
         """The stages of a partition that have a ref."""
-        return sorted(map(original, self._files.names(self._files.at("refs", space, partition))))
+        return sorted(map(original, self.files.names(self.files.at("refs", space, partition))))
 
     def ref_files(self) -> Iterator[list[tuple[P, Ref]]]:
         """For each space, partition and stage its whole refs, newest first, each with its file."""
-        spaces = self._files.at("refs")
-        for space in sorted(self._files.names(spaces)):
-            for partition in sorted(self._files.names(spaces / space)):
-                for stage in sorted(self._files.names(spaces / space / partition)):
+        spaces = self.files.at("refs")
+        for space in sorted(self.files.names(spaces)):
+            for partition in sorted(self.files.names(spaces / space)):
+                for stage in sorted(self.files.names(spaces / space / partition)):
                     yield self._refs_in(spaces / space / partition / stage)
 
     def _refs_in(self, folder: P) -> list[tuple[P, Ref]]:
-        paths = [folder / name for name in sorted(self._files.names(folder))]
-        read = self._files.read_all(paths)
+        paths = [folder / name for name in sorted(self.files.names(folder))]
+        read = self.files.read_all(paths)
         found = [(path, ref) for path, data in read if (ref := _parse(path, data, Ref.from_dict))]
         return sorted(found, key=lambda pair: pair[1].time, reverse=True)
 
     def write_run(self, run: str, value: Mapping[str, Any]) -> None:
         """Store what a run uses (replaces the run's own earlier state)."""
-        self._files.replace(self._run_path(run), seal(value))
+        self.files.replace(self._run_path(run), seal(value))
 
     def read_run(self, run: str) -> Mapping[str, Any] | None:
         """What a run stored; None, with a warning, when that is damaged."""
@@ -69,49 +69,49 @@ class Records(Generic[P]):
 
     def remove_run(self, run: str) -> None:
         """Forget a run, for the garbage collector."""
-        self._files.unlink(self._run_path(run))
+        self.files.unlink(self._run_path(run))
 
     def runs(self) -> list[str]:
         """Ids of the runs, those that began last first."""
-        began = {entry.name: entry.modified for entry in self._files.entries(self._files.at("runs"))}
+        began = {entry.name: entry.modified for entry in self.files.entries(self.files.at("runs"))}
         newest = sorted(began, key=lambda name: (began[name], name), reverse=True)
         return [original(name.removesuffix(".json")) for name in newest]
 
     def pin(self, run: str, reason: str) -> None:
         """Keep what a run uses from being collected. Raises StoreError for an unknown or pinned run."""
         if self.read_run(run) is None:
-            raise StoreError(f"The store {self._files} has no run {run}.")
+            raise StoreError(f"The store {self.files} has no run {run}.")
         value = {"run": run, "reason": reason, "time": time.time()}
         path = self._pin_path(run)
         with self._unless_collected():
-            while not self._files.create(path, seal(value)):
+            while not self.files.create(path, seal(value)):
                 if self._read_record(path, Pin.from_dict):
                     raise StoreError(
                         f"The run {run} is pinned already. To give another reason, unpin it first: "
                         f"translations cache unpin {run}"
                     )
-                self._files.set_aside(path, DIFFERENT)
+                self.files.set_aside(path, DIFFERENT)
 
     def unpin(self, run: str) -> None:
         """Let what a run uses be collected again. Raises StoreError when the run is not pinned."""
-        if self._files.size(self._pin_path(run)) is None:
+        if self.files.size(self._pin_path(run)) is None:
             raise StoreError(f"The run {run} is not pinned. To list the pins: translations cache pins")
-        self._files.unlink(self._pin_path(run))
+        self.files.unlink(self._pin_path(run))
 
     def pins(self) -> Mapping[str, Pin]:
         """The pinned runs by id; damaged pins are left out, with a warning."""
-        folder = self._files.at("pins")
-        paths = [folder / name for name in self._files.names(folder)]
-        found = [_parse(path, data, Pin.from_dict) for path, data in self._files.read_all(paths)]
+        folder = self.files.at("pins")
+        paths = [folder / name for name in self.files.names(folder)]
+        found = [_parse(path, data, Pin.from_dict) for path, data in self.files.read_all(paths)]
         return {pin.run: pin for pin in sorted(filter(None, found), key=lambda pin: pin.time)}
 
     @contextmanager
     def _unless_collected(self) -> Iterator[None]:
         """Keep the garbage collector from starting; StoreError while it is at work."""
-        with self._files.reserved(GC_LOCK) as mine:
+        with self.files.reserved(GC_LOCK) as mine:
             if not mine:
                 raise StoreError(
-                    f"The store {self._files} is being cleared by `translations cache gc`, which would "
+                    f"The store {self.files} is being cleared by `translations cache gc`, which would "
                     "not see the pin. Pin the run when that has ended."
                 )
             yield
@@ -119,36 +119,36 @@ class Records(Generic[P]):
     def add_config(self, name: str, text: str) -> None:
         """Store a training config under a name, for good; StoreError when the name has another text."""
         path = self._config_path(name)
-        while not self._files.create(path, seal_bytes(text.encode())):
-            earlier = _text(path, self._files.read(path))
+        while not self.files.create(path, seal_bytes(text.encode())):
+            earlier = _text(path, self.files.read(path))
             if earlier == text:
                 return
             if earlier is not None:
                 raise StoreError(
-                    f"There is another training config named {name} in the store {self._files}, and "
+                    f"There is another training config named {name} in the store {self.files}, and "
                     "configs are never replaced. Choose another name."
                 )
-            self._files.set_aside(path, DIFFERENT)
+            self.files.set_aside(path, DIFFERENT)
 
     def configs(self) -> Mapping[str, str]:
         """Name → text of the stored training configs; damaged ones are left out, with a warning."""
-        folder = self._files.at("configs")
-        names = sorted(name for name in self._files.names(folder) if name.endswith(".yml"))
-        read = self._files.read_all(folder / name for name in names)
+        folder = self.files.at("configs")
+        names = sorted(name for name in self.files.names(folder) if name.endswith(".yml"))
+        read = self.files.read_all(folder / name for name in names)
         texts = {original(path.stem): _text(path, data) for path, data in read}
         return {name: text for name, text in texts.items() if text is not None}
 
     def _pin_path(self, run: str) -> P:
-        return self._files.at("pins", f"{run}.json")
+        return self.files.at("pins", f"{run}.json")
 
     def _run_path(self, run: str) -> P:
-        return self._files.at("runs", f"{run}.json")
+        return self.files.at("runs", f"{run}.json")
 
     def _config_path(self, name: str) -> P:
-        return self._files.at("configs", f"{name}.yml")
+        return self.files.at("configs", f"{name}.yml")
 
     def _read_record(self, path: P, parse: Callable[[dict[str, Any]], T]) -> T | None:
-        return _parse(path, self._files.read(path), parse)
+        return _parse(path, self.files.read(path), parse)
 
 
 def _parse(path: PurePath, data: bytes | None, parse: Callable[[dict[str, Any]], T]) -> T | None:

@@ -18,7 +18,7 @@ from translations_assets.records.manifest import Blob
 from translations_assets.store.bucket import digests as digesting
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.bucket.transfer import PIECE
-from translations_assets.store.digest import digest_bytes
+from translations_assets.store.digest import Digests, digest_bytes
 from translations_assets.store.gcs.upload import AT_ONCE
 
 SIZE = 20_000_000
@@ -147,12 +147,12 @@ def test_a_file_that_changes_while_it_is_sent_is_not_stored(
     os.truncate(big, size)
     digests_of = digesting.digests_of
 
-    def change_after(path: Path) -> digesting.Digests:
+    def change_after(path: Path) -> Digests:
         digests = digests_of(path)
         path.write_bytes(b"other" + DATA[5:size])
         return digests
 
-    monkeypatch.setattr("translations_assets.store.bucket.blobs.digests_of", change_after)
+    monkeypatch.setattr("translations_assets.store.bucket.files.digests_of", change_after)
     with pytest.raises(StoreError, match=r"corpus\.zst changed while it was being stored"):
         store.add_blob(big)
     assert gcs.names() == []
@@ -163,12 +163,12 @@ def test_a_file_that_becomes_shorter_while_it_is_sent_is_not_stored(
 ) -> None:
     digests_of = digesting.digests_of
 
-    def cut_after(path: Path) -> digesting.Digests:
+    def cut_after(path: Path) -> Digests:
         digests = digests_of(path)
         os.truncate(path, HALF)
         return digests
 
-    monkeypatch.setattr("translations_assets.store.bucket.blobs.digests_of", cut_after)
+    monkeypatch.setattr("translations_assets.store.bucket.files.digests_of", cut_after)
     with pytest.raises(StoreError, match=r"corpus\.zst changed while it was being stored"):
         store.add_blob(big)
     assert gcs.names() == []

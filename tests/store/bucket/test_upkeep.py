@@ -169,7 +169,7 @@ def test_a_collector_that_has_lost_its_lock_removes_nothing(
 ) -> None:
     """It slept for so long that another has taken the lock over."""
     late = BucketStore(store.files.objects, Leases(store.files.objects, period=0.2))
-    marked = late.mark_time
+    marked = late.files.mark_time
 
     def sleep() -> int:
         store.files.objects.write("leases/gc.0", b'{"owner": "another", "lapse": 45}')
@@ -178,7 +178,7 @@ def test_a_collector_that_has_lost_its_lock_removes_nothing(
             time.sleep(0.05)
         return marked()
 
-    monkeypatch.setattr(late, "mark_time", sleep)
+    monkeypatch.setattr(late.files, "mark_time", sleep)
     with pytest.raises(StoreError, match="Nothing more is moved or removed"):
         collect(late, RULES, delete=True)
     assert len(list(store.manifests())) == 3

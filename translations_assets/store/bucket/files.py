@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from pathlib import PurePosixPath
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.records.manifest import Blob
+from translations_assets.store.bucket.digests import digests_of
 from translations_assets.store.bucket.leases import LAPSED_AFTER, PERIOD, Leases
 from translations_assets.store.bucket.objects import Objects, Stat
+from translations_assets.store.bucket.transfer import PIECE, digest_of_object, download, telling
+from translations_assets.store.digest import Digests, digest_bytes
 from translations_assets.store.medium import FOLDERS, Entry
 from translations_assets.store.names import safe
 
@@ -22,6 +27,8 @@ _THREADS = 16
 _AHEAD = 32  # files that are read, or waited for, before they are asked for
 _LAPSE = (LAPSED_AFTER + 0.5) * PERIOD  # seconds
 _LOOK = 2.0
+FRESH = 3600 * 10**9  # ns after a touch in which there is no other: an object may change once a second only
+_CLOCKS = 600 * 10**9  # ns by which our clock and the service's may differ
 
 
 class BucketFiles:
@@ -45,6 +52,11 @@ class BucketFiles:
         return [*(found.name.rpartition("/")[2] for found in objects), *folders]
 
     @property
+    def url(self) -> str:
+        """The bucket's, with the prefix."""
+        return self.objects.url
+
+    @property
     def folders(self) -> Collection[str]:
         """The names of all folders that a store makes at its root."""
         return (*FOLDERS, "leases", "waiting", "sessions", "clock")
@@ -60,7 +72,7 @@ class BucketFiles:
         """The bytes of all files below a folder, or those of a file; 0 when it is gone."""
         return sum(found.size for found in self._below(path))
 
-    def now(self) -> int:
+    def _now(self) -> int:
         """The time in ns by the service's clock, which `modified` goes by."""
         name = f"clock/{uuid4().hex}"
         generation = self.objects.write(name, b"")
@@ -113,9 +125,12 @@ class BucketFiles:
         found = self.objects.stat(str(path))
         self.objects.write(str(path), data, {_BEGAN: str(_modified(found))} if found else None)
 
-    def touch(self, path: PurePosixPath, durable: bool = True) -> bool:
-        """Mark a file as used now; False when it is gone."""
-        return self.objects.touch(str(path))
+    def touch(self, path: PurePosixPath, durable: bool = True) -> int | None:
+        """Mark a file as used now, unless that was done within the last hour; its size."""
+        found = self.objects.stat(str(path))
+        if found and (time.time_ns() - found.modified < FRESH or self.objects.touch(found.name)):
+            return found.size
+        return None
 
     def discard(self, entry: Entry) -> None:
         """Remove a file unless it has changed, or was touched, since it was listed."""
@@ -166,6 +181,83 @@ class BucketFiles:
         note = json.dumps({"path": str(path), "reason": reason, "time": time.time()})
         self.objects.write(f"{target}.reason.json", (note + "\n").encode())
         self._each(lambda name: self.move(PurePosixPath(name), PurePosixPath(below[name])), below)
+
+    # Contents
+    def measure(self, source: Path) -> Digests:
+        """The digests of a file."""
+        with telling("read", source):
+            return digests_of(source)
+
+    def send(self, source: Path, path: PurePosixPath, digests: Digests) -> bool:
+        """Make a file with the contents of one of this machine; False when the name is taken."""
+        with telling("read", source):
+            return self.objects.upload(source, str(path), digests)
+
+    def save(self, source: Path, path: PurePosixPath) -> Digests:
+        """Make a file with the contents of one of this machine."""
+        digests = self.measure(source)
+        self.send(source, path, digests)
+        return digests
+
+    def fetch(self, path: PurePosixPath, blob: Blob, target: Path, writable: bool = False) -> Blob | None:
+        """Download contents to a path. Large ones are gathered beside it, where another try goes on."""
+        with telling("write", target):
+            if writable:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            came = self._at_once(path, target) if blob.size <= PIECE else self._gather(path, blob, target)
+            if came == blob:
+                target.chmod(0o644 if writable else 0o444)
+            return came
+
+    def _at_once(self, path: PurePosixPath, target: Path) -> Blob | None:
+        data = self.read(path)
+        if data is None:
+            return None
+        target.write_bytes(data)
+        return digest_bytes(data)
+
+    def _gather(self, path: PurePosixPath, blob: Blob, target: Path) -> Blob | None:
+        """Download contents by way of a file that has their beginning, or nothing."""
+        found = self.objects.stat(str(path))
+        if found is None or found.size != blob.size:
+            return Blob("", found.size) if found else None
+        part = target.with_name(f".{blob.digest[:32]}.part")
+        came = download(self.objects, found, part)
+        if came == blob:
+            os.replace(part, target)
+            return came
+        came_as_sent = digests_of(part).crc32c == found.crc32c
+        part.unlink()
+        if came_as_sent:
+            return came
+        raise StoreUnreachable(f"{blob.digest} did not arrive from {self} as it was sent.")
+
+    def digest(self, path: PurePosixPath) -> Blob | None:
+        """Digest and size of a file, which is fetched for it, but not kept."""
+        found = self.objects.stat(str(path))
+        return digest_of_object(self.objects, found) if found else None
+
+    def is_whole(self, path: PurePosixPath, digests: Digests) -> bool | None:
+        """Whether a file has its contents, by the service's checksum where one was noted.
+
+        Else it has: whoever reads it compares its digest.
+        """
+        if not digests.crc32c:
+            return True
+        found = self.objects.stat(str(path))
+        return found.crc32c == digests.crc32c if found else None
+
+    def mark_time(self) -> int:
+        """A time by the service's clock: what is fresh need not be touched by who relies on it."""
+        return self._now() - FRESH - _CLOCKS
+
+    def using_contents(self) -> AbstractContextManager[object]:
+        """Nothing to do: what was touched since it was listed is not removed (`discard`)."""
+        return nullcontext()
+
+    def removing_contents(self) -> AbstractContextManager[object]:
+        """Nothing to do, as above."""
+        return nullcontext()
 
     @contextmanager
     def reserved(self, name: str, alone: bool = False) -> Iterator[bool]:

@@ -72,6 +72,8 @@ class Leases:
     period  seconds
     """
 
+    fenced = True
+
     def __init__(self, objects: Objects, period: float = PERIOD, clock: Clock = CLOCK) -> None:
         self._objects, self._period, self._clock = objects, period, clock
         seconds = _REQUEST * period

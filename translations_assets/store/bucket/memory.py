@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from translations_assets.errors import StoreError
-from translations_assets.store.bucket.digests import Digests, digests_of_bytes
+from translations_assets.store.bucket.digests import digests_of_bytes
 from translations_assets.store.bucket.objects import Objects, Stat
 from translations_assets.store.bucket.store import BucketStore
+from translations_assets.store.digest import Digests
 
 
 class MemoryObjects(Objects):
@@ -120,12 +121,8 @@ class MemoryObjects(Objects):
 class MemoryStore(BucketStore):
     """A `Store` in this process."""
 
+    look_ups = 1
     rewrite_seconds = 0.0
 
     def __init__(self) -> None:
         super().__init__(MemoryObjects())
-
-    @property
-    def look_ups(self) -> int:
-        """How many look-ups at once pay off: none waits."""
-        return 1

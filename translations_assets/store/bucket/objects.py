@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from translations_assets.store.bucket.digests import Digests
+from translations_assets.store.digest import Digests
 
 
 class Stat(NamedTuple):

@@ -18,8 +18,8 @@ from google.cloud.storage import Blob, Bucket
 from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 
 from translations_assets.errors import StoreError
-from translations_assets.store.bucket.digests import Digests
 from translations_assets.store.bucket.objects import Objects, Stat
+from translations_assets.store.digest import Digests
 from translations_assets.store.gcs.client import client
 from translations_assets.store.gcs.errors import is_bucket_missing, passes, telling
 from translations_assets.store.gcs.upload import upload

@@ -19,8 +19,8 @@ from google.api_core.exceptions import BadRequest, PreconditionFailed, from_http
 from requests import Response
 
 from translations_assets.errors import StoreError
-from translations_assets.store.bucket.digests import Digests, digests_of
-from translations_assets.store.digest import digest_bytes
+from translations_assets.store.bucket.digests import digests_of
+from translations_assets.store.digest import Digests, digest_bytes
 from translations_assets.store.gcs.client import client
 from translations_assets.store.gcs.errors import passes
 
