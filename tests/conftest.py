@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,13 @@ if TYPE_CHECKING:
     from tests.kube.cluster import Cluster
 
 _API = {"fake": "a fake of its API", "real": "a real API server"}
+
+
+@pytest.fixture(autouse=True)
+def _another_project() -> None:
+    """The command line in a test has a project of its own, over what the environment names there."""
+    if project := sys.modules.get("translations_assets.project"):
+        project.this_project.cache_clear()
 
 
 def pytest_report_header() -> str:

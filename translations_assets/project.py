@@ -9,7 +9,8 @@ from __future__ import annotations
 import subprocess
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,6 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker, KeyParts
-from translations_assets.records.manifest import Manifest
 from translations_assets.running.engine import Engine
 from translations_assets.running.history import History
 from translations_assets.running.options import RunOptions
@@ -52,8 +52,35 @@ if TYPE_CHECKING:
     from translations_assets.why.explain import Explainer
 
 
+@dataclass(frozen=True)
+class ReadConfig:
+    """A training config as one reading of it found it, and what is made from that.
+
+    given      the key or the path by which it was asked for
+    partition  its key
+    source     its file, or what it is called
+    config     its values, with the overrides that were asked for
+    """
+
+    given: str
+    partition: str
+    text: str
+    source: Path | str
+    config: TrainingConfig
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph of the config's steps."""
+        return build_graph(self.config, STAGES)
+
+    @cached_property
+    def notes(self) -> list[Problem]:
+        """What people should know of the config."""
+        return notes_of(self.text, self.source)
+
+
 class Project:
-    """What the settings name. Safe for use by several threads."""
+    """What the settings name. Safe for use by several threads. A process has one: `this_project`."""
 
     def __init__(self) -> None:
         self.root = settings.repository_root()
@@ -123,16 +150,18 @@ class Project:
         files, problems = _usable_files(settings.config_folders())
         return sorted({*files, *self.store.configs()}), problems
 
-    def read_config(self, partition: str) -> tuple[str, TrainingConfig]:
-        """The partition key and training config of a key, or of a path to a YAML file, as they are now.
+    def read(self, partition: str, overrides: Mapping[str, Any] | None = None) -> ReadConfig:
+        """The training config of a key, or of a path to a YAML file, as it is now, with some keys overridden.
 
-        A path need not end in a name that can be a key: one is made from it.
+        A path need not end in a name that can be a key: one is made from it. Raises ConfigError.
         """
         text, source = self.config_text(partition)
         config = self.parse(text, str(source))
-        if not isinstance(source, Path):
-            return partition, config
-        return (key_of_path if _is_path(partition) else partition_key)(source, config), config
+        key = partition
+        if isinstance(source, Path):
+            key = (key_of_path if _is_path(partition) else partition_key)(source, config)
+        config = apply_overrides(config, overrides) if overrides else config
+        return ReadConfig(partition, key, text, source, config)
 
     def parse(self, text: str, source: str) -> TrainingConfig:
         """A training config, whose files may be read where its steps run. Raises ConfigError."""
@@ -156,29 +185,17 @@ class Project:
         path = path or find_config(partition, folders)
         return read_text(path), path
 
-    def notes(self, partition: str) -> list[Problem]:
-        """What people should know of a training config, given by key or path: old spellings, unused keys."""
-        text, source = self.config_text(partition)
-        notes = config_notes(text, str(source))
-        return (
-            [*name_note(source, read_values(text, str(source)).value), *notes]
-            if isinstance(source, Path)
-            else notes
-        )
-
-    def adopt(self, partition: str) -> str:
-        """Keep the config of a path outside the config folders in the store; the partition key.
+    def adopt(self, read: ReadConfig) -> None:
+        """Keep a config that was read from outside the config folders in the store, as it was read.
 
         Raises StoreError when the store has another config of that name: one that was trained never changes.
         """
-        key, _ = self.read_config(partition)
-        known = _usable_files(settings.config_folders())[0].get(key)
-        path = Path(partition).expanduser()
-        if _is_path(partition) and (known is None or known.resolve() != path.resolve()):
+        known = _usable_files(settings.config_folders())[0].get(read.partition)
+        if isinstance(read.source, Path) and (known is None or known.resolve() != read.source.resolve()):
             if known is not None:
-                raise ConfigError.of(f"{key} is also {known}; give the file another name", partition)
-            self.store.add_config(key, path.read_text(encoding="utf-8"))
-        return key
+                message = f"{read.partition} is also {known}; give the file another name"
+                raise ConfigError.of(message, str(read.source))
+            self.store.add_config(read.partition, read.text.replace("\r\n", "\n"))
 
     def keep(self, text: str, name: str = "") -> str:
         """Keep a pasted training config in the store, as an experiment of its pair; the partition key.
@@ -188,7 +205,7 @@ class Project:
         """
         source = "the pasted config"
         config = self.parse(text, source)
-        self._graph(config, None)
+        build_graph(config, STAGES)
         pair = f"{config.experiment.src}-{config.experiment.trg}"
         key = partition_key(Path(f"{pair}.{name or config.experiment.name}.yml"), config)
         known = _usable_files(settings.config_folders())[0].get(key)
@@ -197,36 +214,21 @@ class Project:
         self.store.add_config(key, text)
         return key
 
-    def read_graph(self, partition: str, overrides: Mapping[str, Any] | None = None) -> Graph:
-        """The graph of a partition as its config is now, with some keys overridden."""
-        return self._graph(self.read_config(partition)[1], overrides)
-
-    def _graph(self, config: TrainingConfig, overrides: Mapping[str, Any] | None) -> Graph:
-        return build_graph(apply_overrides(config, overrides) if overrides else config, STAGES)
-
-    def plan(
-        self,
-        partition: str,
-        graph: Graph,
-        steps: Iterable[Step],
-        options: RunOptions,
-        fixed: Mapping[Step, Manifest] | None = None,
-    ) -> Plan:
-        """What a run of steps, given with all upstream steps in running order, would do.
-
-        `fixed` are the results of `previous`.
-        """
-        repeat = repeated_stages(graph, options.start)
-        partitions = options.ref_partitions(self._key_of(partition))
-        return make_plan(steps, self.keys, self.store, repeat, fixed, options.repair, partitions)
+    def plan(self, session: Session, steps: Iterable[Step]) -> Plan:
+        """What the session's run of steps, given with all upstream steps in running order, would do."""
+        return make_plan(
+            steps,
+            self.keys,
+            self.store,
+            session.repeat,
+            session.fixed,
+            session.options.repair,
+            session.ref_partitions,
+        )
 
     def history(self, partition: str) -> History:
-        """Earlier artifacts of a partition, given by its key or a path, and of its relatives."""
-        return History(self.store, self.space, self._key_of(partition))
-
-    def _key_of(self, partition: str) -> str:
-        """The partition key of a key, or of a path to a YAML file."""
-        return self.read_config(partition)[0] if _is_path(partition) else partition
+        """Earlier artifacts of a partition and of its relatives."""
+        return History(self.store, self.space, partition)
 
     def explainer(self, graph: Graph, history: History, keys: KeyMaker | None = None) -> Explainer:
         """Says why steps of a graph run."""
@@ -243,7 +245,7 @@ class Project:
                 self._explainers[which] = self.explainer(session.graph, history)
         return self._explainers[which].explain(step, parts).reasons
 
-    def previous(
+    def _previous(
         self, partition: str, graph: Graph, options: RunOptions, stages: Collection[str]
     ) -> Previous:
         """The results of the earlier run that the options name, for a run of stages."""
@@ -264,35 +266,33 @@ class Project:
     def session(
         self,
         run: str,
-        partition: str,
+        partition: str | ReadConfig,
         options: RunOptions | None = None,
         stages: Collection[str] = (),
-        continues: Collection[str] = (),
     ) -> Session:
-        """The session that everything in a run shares; the config is read when it begins.
+        """The session that everything in a run shares, its plan included.
 
-        `partition` is a key or a path to a YAML file. What follows counts when the session begins.
+        `partition` is a key, a path to a YAML file, or a config that was read with the options' overrides.
+        What follows counts when the session begins; that is when the config is read.
         """
+        options = options or RunOptions()
         with self._lock:
-            if (run, partition) not in self._sessions:
-                new = self._new_session(run, partition, options or RunOptions(), stages, continues)
-                self._sessions[run, partition] = new
-            return self._sessions[run, partition]
+            key = partition.partition if isinstance(partition, ReadConfig) else partition
+            if (run, key) not in self._sessions:
+                if not isinstance(partition, ReadConfig):
+                    partition = self.read(partition, options.overrides)
+                key = partition.partition
+                self._sessions[run, key] = self._new_session(run, partition, options, stages)
+            return self._sessions[run, key]
 
     def _new_session(
-        self,
-        run: str,
-        partition: str,
-        options: RunOptions,
-        stages: Collection[str],
-        continues: Collection[str],
+        self, run: str, read: ReadConfig, options: RunOptions, stages: Collection[str]
     ) -> Session:
-        key, config = self.read_config(partition)
-        graph = self._graph(config, options.overrides)
-        previous = self.previous(key, graph, options, stages or graph.stages)
+        graph = read.graph
+        previous = self._previous(read.partition, graph, options, stages or graph.stages)
         return Session(
             run=run,
-            partition=key,
+            partition=read.partition,
             space=self.space,
             graph=graph,
             store=self.store,
@@ -301,7 +301,7 @@ class Project:
             repeat=repeated_stages(graph, options.start),
             fixed=previous.fixed,
             stages=stages,
-            continues=continues,
+            notes=read.notes,
             warnings=[f"Overlooked in run {options.previous_run}: {line}" for line in previous.overlooked],
         )
 
@@ -313,6 +313,20 @@ class Project:
                 session = self._sessions.pop(key)
                 self._explainers.pop((run, session.partition), None)
                 session.end()
+
+
+@cache
+def this_project() -> Project:
+    """The project of this process, which the command line and Dagster's definitions share."""
+    return Project()
+
+
+def notes_of(text: str, source: Path | str) -> list[Problem]:
+    """What people should know of a config, right or wrong: its file's name, old spellings, unused keys."""
+    notes = config_notes(text, str(source))
+    if not isinstance(source, Path):
+        return notes
+    return [*name_note(source, read_values(text, str(source)).value), *notes]
 
 
 def _is_path(partition: str) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from translations_assets.cli.main import main
-from translations_assets.project import Project
+from translations_assets.project import Project, this_project
 from translations_assets.running.options import RunOptions
 
 
@@ -46,6 +46,7 @@ def command(
     """Runs `translations` with some words."""
 
     def call(*words: str) -> Said:
+        this_project.cache_clear()
         monkeypatch.setattr("sys.argv", ["translations", *words])
         code = 0
         try:

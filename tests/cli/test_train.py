@@ -44,6 +44,31 @@ def test_nothing_to_do(command: Command) -> None:
     assert "nothing to run" in said.out
 
 
+EDITING = """
+import sys, typer
+from pathlib import Path
+from translations_assets.cli.main import main
+
+def edit(question, **_):
+    path = Path(sys.argv[-1])
+    path.write_text(path.read_text().replace("data/dev.", "data/nothing."))
+    return True
+
+typer.confirm = edit
+main()
+"""
+
+
+def test_an_edit_between_the_question_and_the_answer_is_not_trained(place: Place) -> None:
+    path = place.root / "configs" / f"{PARTITION}.yml"
+    done = place.run("python", "-c", EDITING, "train", "--target", "merge_devset", str(path))
+    assert "data/nothing." in path.read_text()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "merge-devset-en-eo done" in done.stdout
+    plan = place.run("translations", "plan", PARTITION, "--target", "merge_devset")
+    assert "1 cached, 1 run, 1 maybe" in plan.stdout.splitlines()[-1], "the edit counts from now on"
+
+
 def test_a_config_from_outside_is_trained_and_kept(place: Place, tmp_path: Path) -> None:
     path = tmp_path / "en-eo.mine.yml"
     path.write_text((place.root / "configs" / f"{PARTITION}.yml").read_text())

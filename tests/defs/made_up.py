@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from uuid import uuid4
 
 import dagster as dg
 from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleStatus
@@ -32,7 +33,8 @@ def make(partitions: Sequence[str]) -> None:
     """Materialize every asset of the partitions."""
     PROJECT.__dict__["runner"] = MadeUpRunner()
     for partition in partitions:
-        run = launch(partition, ASSETS, RunOptions(), lambda event: None)
+        session = PROJECT.session(str(uuid4()), partition, RunOptions(), list(ASSETS))
+        run = launch(session, lambda event: None)
         assert run.status is dg.DagsterRunStatus.SUCCESS, run.status
 
 

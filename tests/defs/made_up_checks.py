@@ -10,6 +10,7 @@ prints a JSON object for each of two runs of everything, the second with the tea
 import json
 import sys
 from typing import Any
+from uuid import uuid4
 
 import dagster as dg
 
@@ -25,7 +26,8 @@ OFF = {"checks": {"teacher-margin": {"level": "off"}}}
 
 def run(partition: str, options: RunOptions) -> dict[str, Any]:
     """Materialize everything; the run's status, what it made, and the evaluations of its checks."""
-    ended = launch(partition, STAGES, options, lambda event: None)
+    session = PROJECT.session(str(uuid4()), partition, options, list(STAGES))
+    ended = launch(session, lambda event: None)
     with dg.DagsterInstance.get() as instance:
         made = instance.all_logs(ended.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION)
         checked = instance.all_logs(ended.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)

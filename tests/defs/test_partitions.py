@@ -46,7 +46,7 @@ def test_a_file_that_cannot_be_a_partition_stops_no_other(
     with caplog.at_level(logging.WARNING):
         assert partitions.partition_keys() == [PARTITION]
     assert "no name.yml" in caplog.text
-    assert project.read_graph(PARTITION).steps
+    assert project.read(PARTITION).graph.steps
 
 
 def test_of_two_files_with_one_key_neither_is_used(place: Place, project: Project) -> None:
@@ -54,7 +54,7 @@ def test_of_two_files_with_one_key_neither_is_used(place: Place, project: Projec
     put(place, "en-eo.more.yml", text(place))
     assert partitions.partition_keys() == ["en-eo.more"]
     with pytest.raises(ConfigError, match="also defined by"):
-        project.read_config(PARTITION)
+        project.read(PARTITION)
 
 
 def test_a_missing_folder_stops_no_other(
@@ -72,32 +72,23 @@ def test_no_configs_are_no_partitions(place: Place, project: Project) -> None:
     assert partitions.partition_keys() == []
 
 
-def test_a_config_that_cannot_be_read_is_told_of(
-    place: Place, project: Project, caplog: pytest.LogCaptureFixture
-) -> None:
-    put(place, "en-eo.broken.yml", "experiment: {\n")
-    with caplog.at_level(logging.WARNING):
-        assert partitions.partition_keys() == ["en-eo.broken", PARTITION]
-    assert "The partition en-eo.broken cannot run" in caplog.text
-
-
 def test_a_config_from_outside_becomes_a_partition(place: Place, project: Project, tmp_path: Path) -> None:
     path = tmp_path / "en-eo.mine.yml"
     path.write_text(text(place))
-    assert project.adopt(str(path)) == "en-eo.mine"
+    project.adopt(project.read(str(path)))
     assert partitions.partition_keys() == ["en-eo.mine", PARTITION]
     path.unlink()
-    assert project.read_config("en-eo.mine")[0] == "en-eo.mine"
+    assert project.read("en-eo.mine").partition == "en-eo.mine"
 
 
 def test_an_adopted_config_never_changes(place: Place, project: Project, tmp_path: Path) -> None:
     path = tmp_path / "en-eo.mine.yml"
     path.write_text(text(place))
-    project.adopt(str(path))
-    project.adopt(str(path))
+    project.adopt(project.read(str(path)))
+    project.adopt(project.read(str(path)))
     path.write_text(text(place).replace("after: 20u", "after: 40u"))
     with pytest.raises(StoreError, match="Choose another name"):
-        project.adopt(str(path))
+        project.adopt(project.read(str(path)))
 
 
 def test_a_config_from_outside_does_not_replace_one_of_the_folder(
@@ -106,7 +97,7 @@ def test_a_config_from_outside_does_not_replace_one_of_the_folder(
     path = tmp_path / f"{PARTITION}.yml"
     path.write_text(text(place))
     with pytest.raises(ConfigError, match="give the file another name"):
-        project.adopt(str(path))
+        project.adopt(project.read(str(path)))
     own = place.root / "configs" / f"{PARTITION}.yml"
-    assert project.adopt(str(own)) == PARTITION
+    project.adopt(project.read(str(own)))
     assert project.store.configs() == {}

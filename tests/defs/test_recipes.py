@@ -16,6 +16,7 @@ from translations_assets.defs.recipes import (
     CurrentKeys,
     file_state,
     observe_recipes,
+    observed_versions,
     recipe_tags,
     recipe_versions,
 )
@@ -49,7 +50,12 @@ def edit(path: Path, old: str, new: str) -> None:
 
 def versions(partition: str = PARTITION) -> dict[str, str]:
     project = Project()
-    return recipe_versions(project.read_graph(partition), project.keys)
+    return recipe_versions(project.read(partition).graph, project.keys)
+
+
+def observe(instance: dg.DagsterInstance, project: Project, *partitions: str) -> int:
+    """How many recipes of the partitions were reported."""
+    return sum(observe_recipes(instance, project, project.read(key), project.keys) for key in partitions)
 
 
 def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
@@ -85,10 +91,10 @@ def test_an_edit_changes_the_recipes_that_it_concerns(
 def test_only_what_changed_is_observed(place: Place) -> None:
     project = Project()
     with dg.DagsterInstance.ephemeral() as instance:
-        assert observe_recipes(instance, project, [PARTITION, OTHER]) == 2 * len(ASSETS)
-        assert observe_recipes(instance, project, [PARTITION, OTHER]) == 0
+        assert observe(instance, project, PARTITION, OTHER) == 2 * len(ASSETS)
+        assert observe(instance, project, PARTITION, OTHER) == 0
         edit(config(place), "spm-vocab-size: 336", "spm-vocab-size: 328")
-        assert observe_recipes(instance, project, [PARTITION, OTHER]) == 1
+        assert observe(instance, project, PARTITION, OTHER) == 1
 
 
 def test_keys_are_made_anew_when_a_file_changes_and_only_then(tmp_path: Path) -> None:
@@ -172,17 +178,18 @@ def test_with_other_builders_of_graphs_nothing_is_observed(
 def test_a_materialization_names_the_recipe_of_its_run_although_another_was_observed(place: Place) -> None:
     project = Project()
     with dg.DagsterInstance.ephemeral() as instance:
-        observe_recipes(instance, project, [PARTITION])
+        observe(instance, project, PARTITION)
         session = project.session("run-1", PARTITION)
         first = recipe_tags(instance, session, "train_vocab")
         assert recipe_tags(instance, session, "train_vocab") == first
         edit(config(place), "spm-vocab-size: 336", "spm-vocab-size: 328")
-        assert observe_recipes(instance, project, [PARTITION]) == 1
+        assert observe(instance, project, PARTITION) == 1
         second = recipe_tags(instance, session, "train_vocab")
         version, pointer = sorted(first, key=lambda tag: "pointer" in tag)
         assert second[version] == first[version]
         assert int(second[pointer]) > int(first[pointer])
-        assert observe_recipes(instance, project, [PARTITION]) == 1  # as the config is now: it shows as stale
+        last = observed_versions(instance, ["train_vocab"], [PARTITION])
+        assert last[PARTITION]["train_vocab"] != first[version], "as the config is now: it shows as stale"
 
 
 @pytest.mark.slow

@@ -100,7 +100,7 @@ def unmake(place: Place) -> None:
 def run_stage(stage: str, run: str) -> str:
     """Make a stage, each step by one attempt; the error, empty when it worked."""
     project = Project()
-    graph = with_one_attempt(project.read_graph(PARTITION), stage)
+    graph = with_one_attempt(project.read(PARTITION).graph, stage)
     session = Session(run, PARTITION, "test", graph, project.store, project.keys)
     try:
         project.engine.run(session, graph.stages[stage], threading.Event(), lambda event: None)

@@ -15,14 +15,13 @@ from translations_assets.cli.common import (
     Set,
     copy_blob,
     find_step,
-    overrides_of,
     plan_of,
     print_json,
     reading_session,
     results_of,
 )
 from translations_assets.errors import TranslationsError
-from translations_assets.project import Project
+from translations_assets.project import Project, this_project
 from translations_assets.records.inside import inside
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def command(
     --provenance tells of the step and of all steps before it: training config, code, commands, inputs by
     digest up to the datasets, versions, seeds, and shell lines that repeat each.
     """
-    project = Project()
+    project = this_project()
     if download is not None and label is None:
         raise TranslationsError(
             "Name the step whose files to download: translations artifacts PARTITION LABEL."
@@ -100,8 +99,7 @@ def _provenance(
 
 
 def _of_all(project: Project, partition: str, overrides: list[str] | None) -> dict[str, dict[str, Blob]]:
-    graph = project.read_graph(partition, overrides_of(overrides or ()))
-    plan = plan_of(project, partition, graph, "all")
+    plan = plan_of(project, reading_session(project, partition, overrides), "all")
     return {
         planned.step.label: dict(planned.manifest.outputs)
         for planned in plan.steps

@@ -15,7 +15,7 @@ from rich.filesize import decimal
 from translations_assets.cli import cache_accept
 from translations_assets.cli.common import Json, print_json
 from translations_assets.errors import TranslationsError
-from translations_assets.project import Project
+from translations_assets.project import Project, this_project
 from translations_assets.records.retention import Rules
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def verify(
     """
     from translations_assets.store.verify import verify as verify_store
 
-    project = Project()
+    project = this_project()
     store = _durable_store(project)
     chosen = _sample(sample)
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
@@ -92,7 +92,7 @@ def gc(
     """
     from translations_assets.store.gc import collect
 
-    store = _durable_store(Project())
+    store = _durable_store(this_project())
     collected = collect(store, Rules(keep_days, keep_refs, grace_days), delete=delete)
     if json:
         print_json({**asdict(collected), "total": asdict(collected.total())})
@@ -108,7 +108,7 @@ def pin(
     """Keep everything that a run uses, until it is unpinned."""
     from translations_assets.records.retention import uses_of
 
-    project = Project()
+    project = this_project()
     store = project.store
     run = _whole_id(run, store.runs(), "The store has no run", "translations status")
     store.pin(run, reason)
@@ -125,7 +125,7 @@ def pin(
 @app.command()
 def unpin(run: Run) -> None:
     """Let what a pinned run uses be collected like everything else."""
-    store = Project().store
+    store = this_project().store
     run = _whole_id(run, store.pins(), "There is no pinned run", "translations cache pins")
     store.unpin(run)
     typer.echo(f"Unpinned {run}.")
@@ -134,7 +134,7 @@ def unpin(run: Run) -> None:
 @app.command("pins")
 def list_pins(json: Json = False) -> None:
     """List the pinned runs, since when, and why."""
-    store = Project().store
+    store = this_project().store
     pins = store.pins()
     if json:
         print_json([asdict(pin) for pin in pins.values()])

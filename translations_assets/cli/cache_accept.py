@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from translations_assets.cli.common import Partition, find_step
+from translations_assets.cli.common import Partition, find_step, reading_session
 from translations_assets.errors import TranslationsError
-from translations_assets.project import Project
-from translations_assets.running.options import RunOptions
+from translations_assets.keys.key import KeyMaker
+from translations_assets.project import Project, this_project
 
 if TYPE_CHECKING:
     from translations_assets.graph.graph import Graph
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from translations_assets.keys.code.accept import Acceptance
     from translations_assets.keys.code.accepted import Accepted
     from translations_assets.records.manifest import Manifest
+    from translations_assets.running.session import Session
 
 
 def command(
@@ -44,11 +45,12 @@ def command(
 
     if not reason.strip():
         raise TranslationsError("--reason is empty: say why the change is harmless.")
-    project = Project()
-    graph = project.read_graph(partition)
+    project = this_project()
+    session = reading_session(project, partition)
+    graph = session.graph
     symbol = what if ":" in what and what not in graph.by_label else ""
     steps = _reaching(project, graph, symbol) if symbol else [find_step(graph, partition, what)]
-    step, earlier = _earlier(project, graph, partition, steps, what)
+    step, earlier = _earlier(project, session, steps, what)
     path = project.root / FILE
     accepted = Accepted.read(path)
     found, changed = _compare(project, step, earlier, accepted, reason.strip(), symbol)
@@ -60,9 +62,9 @@ def command(
     for change in found.changes:
         typer.echo(f"  {change.symbol}")
     yes or typer.confirm("Do these changes leave the results as they are?", abort=True)
-    before = _digests(project, graph)
+    before = _digests(project.keys, graph)
     add_changes(path, found.changes)
-    _report(graph, before, _digests(Project(), graph), path)
+    _report(graph, before, _digests(KeyMaker(project.root), graph), path)
 
 
 def _reaching(project: Project, graph: Graph, symbol: str) -> list[Step]:
@@ -77,14 +79,12 @@ def _reaching(project: Project, graph: Graph, symbol: str) -> list[Step]:
     return steps
 
 
-def _earlier(
-    project: Project, graph: Graph, partition: str, steps: Iterable[Step], what: str
-) -> tuple[Step, Manifest]:
+def _earlier(project: Project, session: Session, steps: Iterable[Step], what: str) -> tuple[Step, Manifest]:
     """The first of the steps whose nearest earlier artifact was made by other code, and that artifact."""
     from translations_assets.why.explain import known_parts
 
-    explainer = project.explainer(graph, project.history(partition))
-    made = project.plan(partition, graph, graph.steps, RunOptions()).results()
+    explainer = project.explainer(session.graph, project.history(session.partition))
+    made = project.plan(session, session.graph.steps).results()
     for step in steps:
         earlier = explainer.explain(step, known_parts(project.keys, step, made)).earlier
         if earlier is None or earlier.provenance["script"] != step.script:
@@ -126,8 +126,8 @@ def _check(found: Acceptance, earlier: Manifest, step: Step, symbol: str) -> Non
         typer.echo(f"note: {step.label} still runs: its code differs in more than {symbol}", err=True)
 
 
-def _digests(project: Project, graph: Graph) -> dict[str, str]:
-    return {script: project.keys.fingerprint(script).digest for script in {s.script for s in graph.steps}}
+def _digests(keys: KeyMaker, graph: Graph) -> dict[str, str]:
+    return {script: keys.fingerprint(script).digest for script in {s.script for s in graph.steps}}
 
 
 def _report(graph: Graph, before: dict[str, str], after: dict[str, str], path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.errors import TranslationsError
-from translations_assets.project import Project
+from translations_assets.project import Project, this_project
 
 if TYPE_CHECKING:
     from translations_assets.cli.runs import Run
@@ -30,7 +30,7 @@ def command(
     if server:
         _cancel_on_server(name, server)
         return
-    project = Project()
+    project = this_project()
     run = _running(project, name)
     from translations_assets.cli.instance import cancel
     from translations_assets.cli.runs import get_run
@@ -59,7 +59,7 @@ def _running(project: Project, name: str) -> Run:
         if run.is_over or not run.dagster:
             raise TranslationsError(f"{run.short} does not run: {run.state}.")
         return run
-    runs = [run for run in running_of(project, project.read_config(name)[0]) if run.dagster]
+    runs = [run for run in running_of(project, project.read(name).partition) if run.dagster]
     if not runs:
         raise TranslationsError(f"No run of {name} is running. To list the runs: translations status")
     if len(runs) > 1:

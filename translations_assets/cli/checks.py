@@ -8,7 +8,7 @@ import typer
 
 from translations_assets.cli.common import Json, Partition, Set, overrides_of, print_json, print_table
 from translations_assets.errors import StepFailed
-from translations_assets.project import Project
+from translations_assets.project import Project, this_project
 from translations_assets.running.options import RunOptions
 from translations_assets.running.session import UpstreamMissing
 
@@ -46,7 +46,7 @@ def judge(partition: str, options: RunOptions) -> tuple[Session, list[Finding]]:
     from translations_assets.checks.gates import GATES
     from translations_assets.checks.verdict import Verdict
 
-    project, run = Project(), str(uuid4())
+    project, run = this_project(), str(uuid4())
     session = project.session(run, partition, options)
     failures = _compute(project, session)
     findings = []

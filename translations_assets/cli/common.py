@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
+from uuid import uuid4
 
 import typer
 
 from translations_assets.config.errors import ConfigError
 from translations_assets.errors import GraphError
-from translations_assets.project import Project
+from translations_assets.project import Project, ReadConfig
 from translations_assets.running.options import OPTIONS, Option, RunOptions
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
-    from translations_assets.records.manifest import Blob, Manifest
+    from translations_assets.records.manifest import Blob
     from translations_assets.running.plan import Plan
     from translations_assets.running.protocols import Store
     from translations_assets.running.session import Result, Session
@@ -48,22 +49,19 @@ MOST_NOTES = 3
 READING = "reading"  # the run id of sessions that run no step
 
 
-def target_stages(graph: Graph, target: str | None) -> list[str]:
-    """The stages that a target names, all stages upstream of them, and their checks, in running order."""
-    return graph.up_to(target)
+def plannable(project: Project, read: ReadConfig, target: str | None, options: RunOptions) -> Session:
+    """The session of a run that may begin; notes on its config and its results go to standard error."""
+    session = project.session(str(uuid4()), read, options, read.graph.up_to(target))
+    print_notes(read)
+    for warning in session.warnings:
+        typer.echo(f"note: {warning}", err=True)
+    return session
 
 
-def plan_of(
-    project: Project,
-    partition: str,
-    graph: Graph,
-    target: str | None,
-    options: RunOptions | None = None,
-    fixed: Mapping[Step, Manifest] | None = None,
-) -> Plan:
-    """The plan of a target's stages; `fixed` are the results of the previous run that the options name."""
-    steps = [step for stage in target_stages(graph, target) for step in graph.stages[stage]]
-    return project.plan(partition, graph, steps, options or RunOptions(), fixed)
+def plan_of(project: Project, session: Session, target: str | None) -> Plan:
+    """The plan of a target's stages, with what the session's run was asked."""
+    stages = session.graph.up_to(target)
+    return project.plan(session, [step for stage in stages for step in session.graph.stages[stage]])
 
 
 def asks(command: Callable[..., None]) -> Callable[..., None]:
@@ -111,19 +109,19 @@ def overrides_of(settings: Sequence[str]) -> dict[str, Any]:
     return overrides
 
 
-def print_notes(project: Project, partition: str) -> None:
+def print_notes(read: ReadConfig) -> None:
     """Tell on standard error what people should know of a config: a few notes, or how to see the many.
 
     What is said of the whole file, such as which name it gets, is always told.
     """
-    notes = project.notes(partition)
+    notes = read.notes
     if len(notes) > MOST_NOTES:
         for note in notes:
             if note.line is None:
                 typer.echo(f"note: {note}", err=True)
         typer.echo(
             f"note: {len(notes)} notes on {notes[0].file}: old spellings, keys without effect. "
-            f"To see them: translations config check {partition}",
+            f"To see them: translations config check {read.given}",
             err=True,
         )
         return

@@ -16,7 +16,7 @@ from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.json_schema import json_schema
 from translations_assets.config.load import read_text, read_values
 from translations_assets.config.migrate import migrated
-from translations_assets.project import Project
+from translations_assets.project import Project, notes_of, this_project
 from translations_assets.settings import config_folders, mirror
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def check(
     Keys of earlier years are read as today's, with a note for each; `translations config migrate` rewrites
     them.
     """
-    project = Project()
+    project = this_project()
     checked = [_check(project, file, online) for file in files]
     if json:
         print_json([_as_json(file, *found) for file, found in zip(files, checked, strict=True)])
@@ -128,7 +128,7 @@ def _check(project: Project, file: str, online: bool) -> tuple[list[Problem], li
     try:
         text, place = project.config_text(file)
         source = str(place)
-        notes = project.notes(file)
+        notes = notes_of(text, place)
     except ConfigError as error:
         return error.problems, [], []
     problems: list[Problem] = []

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from translations_assets.cli.common import Json, Label, Partition, Set, find_step, overrides_of, print_json
-from translations_assets.project import Project
-from translations_assets.running.options import RunOptions
+from translations_assets.cli.common import Json, Label, Partition, Set, find_step, print_json, reading_session
+from translations_assets.project import Project, this_project
 from translations_assets.running.plan import Plan, PlannedStep
 
 if TYPE_CHECKING:
-    from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
     from translations_assets.keys.key import KeyParts
     from translations_assets.records.manifest import Manifest
+    from translations_assets.running.session import Session
     from translations_assets.why.explain import Explanation
 
 SHOWN_DIGITS = 12
@@ -39,10 +38,9 @@ class _Found(NamedTuple):
 def command(partition: Partition, label: Label, overrides: Set = None, json: Json = False) -> None:
     """Print why a step is cached or will run: what differs from its nearest earlier artifact, down to the
     function or config key, and the parts of its key."""
-    project = Project()
-    options = RunOptions(overrides=overrides_of(overrides or ()))
-    graph = project.read_graph(partition, options.overrides)
-    found = _find(project, graph, partition, find_step(graph, partition, label), options)
+    project = this_project()
+    session = reading_session(project, partition, overrides)
+    found = _find(project, session, find_step(session.graph, partition, label))
     if json:
         print_json(_as_json(project, found))
         return
@@ -50,13 +48,14 @@ def command(partition: Partition, label: Label, overrides: Set = None, json: Jso
         typer.echo(line)
 
 
-def _find(project: Project, graph: Graph, partition: str, step: Step, options: RunOptions) -> _Found:
+def _find(project: Project, session: Session, step: Step) -> _Found:
     from translations_assets.why.explain import Explanation, known_parts
 
-    plan = project.plan(partition, graph, graph.step_closure([step]), options)
+    graph = session.graph
+    plan = project.plan(session, graph.step_closure([step]))
     if plan.count("lost"):  # whether that matters depends on what is made from it
-        plan = project.plan(partition, graph, graph.steps, options)
-    explainer = project.explainer(graph, project.history(partition))
+        plan = project.plan(session, graph.steps)
+    explainer = project.explainer(graph, project.history(session.partition))
     planned = _of(plan, step)
     parts = known_parts(project.keys, step, plan.results())
     first: tuple[PlannedStep, ...] = ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -17,7 +16,7 @@ from translations_assets.server import ENDED, RunState, Server, ServerUnreachabl
 if TYPE_CHECKING:
     from translations_assets.graph.graph import Graph
     from translations_assets.project import Project
-    from translations_assets.running.options import RunOptions
+    from translations_assets.running.session import Session
 
 POLL_SECONDS = 1.0
 AWAY_SECONDS = 60.0  # how long a server may be away, as when it is restarted
@@ -25,25 +24,18 @@ AWAY_SECONDS = 60.0  # how long a server may be away, as when it is restarted
 _FAILED = re.compile(r"The step (\S+) (?:failed|cannot be looked up|was not started)")
 
 
-def launch_and_follow(
-    server: Server,
-    project: Project,
-    partition: str,
-    graph: Graph,
-    stages: Sequence[str],
-    options: RunOptions,
-) -> None:
-    """Launch a run of stages on a server and show how it goes; Ctrl-C leaves it running.
+def launch_and_follow(server: Server, project: Project, session: Session) -> None:
+    """Launch a run as it is planned in a session on a server and show how it goes; Ctrl-C leaves it running.
 
     Raises Cancelled, or TranslationsError for a failure and for a server that does not know the partition.
     """
     from translations_assets.cli.train import console_of
 
-    server.know(partition)
-    run = server.launch(partition, stages, options)
+    server.know(session.partition)
+    run = server.launch(session.partition, session.stages, session.options)
     typer.echo(f"Run {run[:8]}: {server.run_url(run)}")
-    console = console_of(project, partition, [step for stage in stages for step in graph.stages[stage]])
-    teller = Teller(graph, console)
+    console = console_of(project, session)
+    teller = Teller(session.graph, console)
     try:
         with console.live():
             status = follow(server, run, teller)
@@ -54,7 +46,7 @@ def launch_and_follow(
         raise Cancelled(f"What is finished is kept: {server.run_url(run)}")
     if status != "SUCCESS":
         raise TranslationsError(teller.explain() or f"The run failed. To look: {server.run_url(run)}")
-    typer.echo(f"Done. Scores: translations results {partition}")
+    typer.echo(f"Done. Scores: translations results {session.partition}")
 
 
 def follow(server: Server, run: str, teller: Teller) -> str:

@@ -12,16 +12,16 @@ from translations_assets.cli.common import (
     Partition,
     Set,
     Target,
-    overrides_of,
     plan_of,
     print_json,
-    target_stages,
+    reading_session,
 )
-from translations_assets.project import Project
+from translations_assets.project import Project, this_project
 
 if TYPE_CHECKING:
     from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
+    from translations_assets.running.session import Session
 
 
 class Show(str, Enum):
@@ -48,10 +48,9 @@ def command(
     json: Json = False,
 ) -> None:
     """Print the graph of steps, as taskgraph shows it."""
-    project = Project()
-    graph = project.read_graph(partition, overrides_of(overrides or ()))
+    project = this_project()
     keys: dict[str, str | None] = {}
-    steps = _selected(project, partition, graph, show, target, keys)
+    steps = _selected(project, reading_session(project, partition, overrides), show, target, keys)
     if json:
         print_json({step.label: _as_json(step, keys.get(step.label)) for step in steps})
         return
@@ -62,12 +61,12 @@ def command(
 
 def _selected(
     project: Project,
-    partition: str,
-    graph: Graph,
+    session: Session,
     show: Show,
     target: str | None,
     keys: dict[str, str | None],
 ) -> list[Step]:
+    graph = session.graph
     stages = _named(graph, target)
     if show in (Show.tasks, Show.full):
         return list(graph.steps)
@@ -77,7 +76,7 @@ def _selected(
     closure = graph.step_closure(targets)
     if show is Show.target_graph:
         return closure
-    planned = {step.step: step for step in plan_of(project, partition, graph, target).steps}
+    planned = {step.step: step for step in plan_of(project, session, target).steps}
     keys.update({step.label: planned[step].key for step in closure})
     return [step for step in closure if planned[step].status != "cached"]
 
@@ -87,7 +86,7 @@ def _named(graph: Graph, target: str | None) -> list[str]:
     from translations_assets.config.stage_names import resolve_stage
 
     name = target or graph.config.target_stage
-    return [stage for stage in target_stages(graph, target) if not name or stage in resolve_stage(name)]
+    return [stage for stage in graph.up_to(target) if not name or stage in resolve_stage(name)]
 
 
 def _as_json(step: Step, key: str | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 from translations_assets.cli.runs import SILENT_SECONDS, Run, State
 from translations_assets.dagster_home import home, prepare, unusable
 from translations_assets.process_id import PROCESS_TAG, is_gone
-from translations_assets.project import Project
+from translations_assets.project import this_project
 from translations_assets.running.options import RunOptions
 from translations_assets.server import PARTITION_TAG
 
@@ -146,5 +146,5 @@ def _is_lost(run: DagsterRun) -> bool:
     if gone is not None or PROCESS_TAG not in run.tags:
         return bool(gone)
     # it runs on another machine: only its record in the store tells
-    record = Project().store.read_run(run.run_id)
+    record = this_project().store.read_run(run.run_id)
     return bool(record and "ended" not in record and time.time() - record["heartbeat"] > SILENT_SECONDS)

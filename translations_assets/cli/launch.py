@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from dagster import AssetKey, DagsterRun, JobDefinition
 
@@ -12,7 +12,7 @@ from translations_assets.defs.in_process import create_run, run_created
 from translations_assets.defs.shared import LISTENERS
 from translations_assets.errors import TranslationsError
 from translations_assets.running.engine import Listener
-from translations_assets.running.options import RunOptions
+from translations_assets.running.session import Session
 from translations_assets.server import PARTITION_TAG
 from translations_assets.stages import ASSETS
 
@@ -23,31 +23,32 @@ def all_job() -> JobDefinition:
 
 
 def launch(
-    partition: str,
-    stages: Iterable[str],
-    options: RunOptions,
+    session: Session,
     listener: Listener,
     begin: Callable[[str], None] = lambda run: None,
     parent: str | None = None,
 ) -> DagsterRun:
-    """Materialize the assets of stages, with their checks, for a partition and wait; the run as it ended.
+    """Materialize the assets of a session's stages, with their checks, and wait; the run as it ended.
 
-    `begin` is told the run's id before it starts. `parent` is the id of a run that this one repeats. Raises
-    TranslationsError when the partition was added after the definitions were loaded.
+    The run takes over the session of its id that this process's project has. `begin` is told the run's id
+    before it starts. `parent` is the id of a run that this one repeats. Raises TranslationsError when the
+    partition was added after the definitions were loaded.
     """
-    job = all_job()
+    job, partition = all_job(), session.partition
     if job.partitions_def is None or partition not in job.partitions_def.get_partition_keys():
         raise TranslationsError(f"{partition} is no partition; is its file in a folder of training configs?")
     config = {
         "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
-        "resources": {"run": {"config": options.to_dict()}},
+        "resources": {"run": {"config": session.options.to_dict()}},
     }
-    selection = [AssetKey(stage) for stage in stages if stage in ASSETS]
+    selection = [AssetKey(stage) for stage in session.stages if stage in ASSETS]
     LISTENERS.append(listener)
     try:
         with open_instance() as instance:
             tags = {PARTITION_TAG: partition}
-            run = create_run(instance, all_job, selection, config=config, tags=tags, parent=parent)
+            run = create_run(
+                instance, all_job, selection, run_id=session.run, config=config, tags=tags, parent=parent
+            )
             begin(run.run_id)
             return run_created(instance, all_job, run)
     finally:

@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from translations_assets.cli.common import PARTITION_OR_RUN, Label, Set, find_step, overrides_of, plan_of
+from translations_assets.cli.common import (
+    PARTITION_OR_RUN,
+    READING,
+    Label,
+    Set,
+    find_step,
+    overrides_of,
+    plan_of,
+)
 from translations_assets.errors import TranslationsError
-from translations_assets.project import Project
+from translations_assets.project import Project, this_project
+from translations_assets.running.options import RunOptions
 
 if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
@@ -34,7 +43,7 @@ def command(
     overrides: Set = None,
 ) -> None:
     """Print the log of a step's newest attempt."""
-    project = Project()
+    project = this_project()
     key, generation = _find(project, name, label, overrides)
     generation, attempt = _newest(project.store, label, key, generation, follow)
     part = 0
@@ -54,16 +63,16 @@ def _find(project: Project, name: str, label: str, overrides: list[str] | None) 
     """The step's key, and the generation of its result that counts; 0 when it has none."""
     from translations_assets.cli.runs import find_run, is_run
 
-    values = overrides_of(overrides or ())
-    partition = name
+    partition, options = name, RunOptions(overrides=overrides_of(overrides or ()))
     if is_run(project, name):
         run = find_run(project, name)
         if used := (run.uses or {}).get(label):
             return used
-        partition, values = run.partition, {**run.options.overrides, **values}
-    graph = project.read_graph(partition, values)
-    step = find_step(graph, partition, label)
-    plan = plan_of(project, partition, graph, step.stage)
+        partition = run.partition
+        options = RunOptions(overrides={**run.options.overrides, **options.overrides})
+    session = project.session(READING, partition, options)
+    step = find_step(session.graph, partition, label)
+    plan = plan_of(project, session, step.stage)
     planned = next(found for found in plan.steps if found.step is step)
     if planned.key is None:
         raise TranslationsError(f"{label} has not begun: {planned.reasons[0]}.")

@@ -12,11 +12,10 @@ from translations_assets.cli.common import (
     Target,
     asks,
     plan_of,
+    plannable,
     print_json,
-    print_notes,
-    target_stages,
 )
-from translations_assets.project import Project
+from translations_assets.project import this_project
 from translations_assets.running.options import RunOptions
 
 if TYPE_CHECKING:
@@ -40,17 +39,13 @@ def command(
     The last line says what that costs by past durations: hours of GPU (times the number of GPUs), and of
     processor time for steps without a GPU.
     """
-    project = Project()
-    graph = project.read_graph(partition, options.overrides)
-    print_notes(project, partition)
-    previous = project.previous(partition, graph, options, target_stages(graph, target))
-    for line in previous.overlooked:
-        typer.echo(f"note: overlooked in run {options.previous_run}: {line}", err=True)
-    plan = plan_of(project, partition, graph, target, options, previous.fixed)
-    history = project.history(partition)
+    project = this_project()
+    session = plannable(project, project.read(partition, options.overrides), target, options)
+    plan = plan_of(project, session, target)
+    history = project.history(session.partition)
     summary = plan.summary(costs_of(plan, history))
     if json or steps:
-        plan = project.explainer(graph, history).explained(plan)
+        plan = project.explainer(session.graph, history).explained(plan)
     if json:
         print_json(_as_json(plan, summary))
         return

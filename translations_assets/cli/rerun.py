@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
+from uuid import uuid4
 
 import typer
 
 from translations_assets.cli.console import steps
 from translations_assets.errors import TranslationsError
-from translations_assets.project import Project
+from translations_assets.project import this_project
 
 if TYPE_CHECKING:
     from translations_assets.cli.runs import Run
@@ -23,10 +24,13 @@ def command(
     from translations_assets.cli.runs import find_run
     from translations_assets.cli.train import run_here
 
-    project = Project()
+    project = this_project()
     run = find_run(project, name)
     _check(run)
-    graph = project.read_graph(run.partition, run.options.overrides)
+    read = project.read(run.partition, run.options.overrides)
+    graph = read.graph
+    stages = graph.with_checks(run.selection or graph.stages)
+    session = project.session(str(uuid4()), read, run.options, stages)
     if run.config and graph.config.digest != run.config:
         typer.echo(f"note: the training config {run.partition} has changed since run {run.short}", err=True)
     rows = rows_of_run(project, graph, run)
@@ -34,8 +38,7 @@ def command(
     typer.echo(f"Run {run.short} of {run.partition} ({run.state}): {made} of {steps(len(rows))} made.")
     if not yes and not typer.confirm("Start?", default=True):
         raise typer.Exit(1)
-    stages = [stage for stage in graph.stages if not run.selection or stage in run.selection]
-    run_here(project, run.partition, graph, stages, run.options, parent=run.id)
+    run_here(project, session, parent=run.id)
 
 
 def _check(run: Run) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from translations_assets.cli.common import Json, Partition, Set, print_json, print_table, reading_session
 from translations_assets.errors import TranslationsError
-from translations_assets.project import Project
+from translations_assets.project import this_project
 from translations_assets.running.session import UpstreamMissing
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ Scores = dict[str, dict[str, dict[str, float]]]
 
 def command(partition: Partition, overrides: Set = None, json: Json = False) -> None:
     """Print the scores of every model on every test set."""
-    session = reading_session(Project(), partition, overrides)
+    session = reading_session(this_project(), partition, overrides)
     metrics = read_metrics(session)
     if not metrics:
         raise TranslationsError(

@@ -28,7 +28,7 @@ from translations_assets.cli.common import (
 )
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.step import Output, RepoFile, placed
-from translations_assets.project import Project
+from translations_assets.project import Project, this_project
 from translations_assets.records.manifest import Blob
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def command(
     overrides: Set = None,
 ) -> None:
     """Open a shell in a step's work folder, with its code, copies of its inputs, and its command."""
-    project = Project()
+    project = this_project()
     session = reading_session(project, partition, overrides)
     step = find_step(session.graph, partition, label)
     results_of(session, [*step.upstream()])

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from translations_assets.cli.common import PARTITION_OR_RUN, Json, Set, overrides_of, plan_of, print_json
+from translations_assets.cli.common import PARTITION_OR_RUN, Json, Set, plan_of, print_json, reading_session
 from translations_assets.cli.run_steps import Row, rows_of_plan, rows_of_run, steps_of
 from translations_assets.config.errors import ConfigError
 from translations_assets.errors import TranslationsError
-from translations_assets.project import Project
+from translations_assets.project import Project, this_project
 from translations_assets.running.durations import duration
-from translations_assets.running.options import RunOptions
 
 if TYPE_CHECKING:
     from translations_assets.cli.runs import Run
     from translations_assets.graph.graph import Graph
+    from translations_assets.running.session import Session
 
 NEWEST = 15
 
@@ -37,18 +37,17 @@ def command(
     """Print the newest runs; of a run or a partition, each step's state, attempts, time, CPU and memory."""
     from translations_assets.cli.runs import is_run
 
-    project = Project()
+    project = this_project()
     if name is None:
         _print_newest(project, json)
     elif is_run(project, name):
         _print_run(project, name, steps, json)
     else:
-        _print_partition(project, name, RunOptions(overrides=overrides_of(overrides or ())), steps, json)
+        _print_partition(project, reading_session(project, name, overrides), steps, json)
 
 
-def _print_partition(project: Project, partition: str, options: RunOptions, steps: bool, json: bool) -> None:
-    graph = project.read_graph(partition, options.overrides)
-    plan = plan_of(project, partition, graph, "all", options)
+def _print_partition(project: Project, session: Session, steps: bool, json: bool) -> None:
+    plan = plan_of(project, session, "all")
     rows = rows_of_plan(plan.steps, project.store)
     if json:
         print_json({"steps": rows})
@@ -110,7 +109,7 @@ def _progress(project: Project, run: Run) -> tuple[int, int]:
 def _graph(project: Project, run: Run) -> Graph | None:
     """The graph of the run's partition; None when its config is gone or does not work any more."""
     try:
-        return project.read_graph(run.partition, run.options.overrides)
+        return project.read(run.partition, run.options.overrides).graph
     except (ConfigError, TranslationsError):
         return None
 

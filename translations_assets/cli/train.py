@@ -7,26 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.cli.common import (
-    READING,
     Partition,
     Target,
     asks,
     plan_of,
-    print_notes,
-    target_stages,
+    plannable,
 )
 from translations_assets.cli.console import Console
 from translations_assets.cli.plan import costs_of, print_stages
 from translations_assets.config.partitions import SUFFIXES
 from translations_assets.errors import Cancelled, TranslationsError
-from translations_assets.project import Project
+from translations_assets.project import Project, this_project
 from translations_assets.running.options import RunOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from translations_assets.graph.graph import Graph
-    from translations_assets.graph.step import Step
     from translations_assets.running.plan import Plan
     from translations_assets.running.session import Session
     from translations_assets.server import Server
@@ -45,28 +39,25 @@ def command(
     ] = None,
 ) -> None:
     """Train: run every step, up to the target, that has no result yet."""
-    project = Project()
+    project = this_project()
     remote = _reach(server) if server else None
-    stages = target_stages(project.read_graph(partition, options.overrides), target)
-    session = project.session(READING, partition, options, stages)
-    print_notes(project, partition)
-    for warning in session.warnings:
-        typer.echo(warning, err=True)
-    plan = plan_of(project, partition, session.graph, target, options, session.fixed)
+    read = project.read(partition, options.overrides)
+    session = plannable(project, read, target, options)
+    plan = plan_of(project, session, target)
     print_stages(plan)
-    typer.echo(plan.summary(costs_of(plan, project.history(partition))))
-    if _is_published(session, plan, stages):
+    typer.echo(plan.summary(costs_of(plan, project.history(session.partition))))
+    if _is_published(session, plan):
         typer.echo("Everything is made already: nothing to run.")
         return
     if not yes and not typer.confirm(_question(partition, session.partition), default=True):
         raise typer.Exit(1)
-    key = project.adopt(partition)
+    project.adopt(read)
     if remote:
         from translations_assets.cli.follow import launch_and_follow
 
-        launch_and_follow(remote, project, key, session.graph, stages, options)
+        launch_and_follow(remote, project, session)
     else:
-        run_here(project, key, session.graph, stages, options)
+        run_here(project, session)
 
 
 def _question(partition: str, key: str) -> str:
@@ -77,21 +68,18 @@ def _question(partition: str, key: str) -> str:
     return f"Start, as the partition {key}?" if renamed else "Start?"
 
 
-def run_here(
-    project: Project,
-    partition: str,
-    graph: Graph,
-    stages: Sequence[str],
-    options: RunOptions,
-    parent: str | None = None,
-) -> None:
-    """Run stages in this process and show how it goes. Raises Cancelled; TranslationsError for a failure."""
+def run_here(project: Project, session: Session, parent: str | None = None) -> None:
+    """Run a session's stages in this process, and show how it goes; `parent` is the run that it repeats.
+
+    Raises Cancelled, or TranslationsError for a failure.
+    """
     from translations_assets.cli.instance import missed_gates
     from translations_assets.cli.launch import launch
 
-    console = console_of(project, partition, [step for stage in stages for step in graph.stages[stage]])
+    console = console_of(project, session)
     with console.live():
-        run = launch(partition, stages, options, console, _say_where, parent)
+        run = launch(session, console, _say_where, parent)
+    partition = session.partition
     if missed := missed_gates(run.run_id):
         typer.echo(f"Gates that failed or warned: {', '.join(missed)}. Why: translations checks {partition}")
     if run.status.value == "CANCELED":
@@ -104,11 +92,12 @@ def run_here(
     typer.echo(f"Done. Scores: translations results {partition}")
 
 
-def console_of(project: Project, partition: str, steps: Sequence[Step]) -> Console:
-    """The progress of steps, with what they took in the past."""
+def console_of(project: Project, session: Session) -> Console:
+    """The progress of a session's steps, with what they took in the past."""
     from translations_assets.running.durations import past_seconds
 
-    past = past_seconds(project.history(partition), steps)
+    steps = [step for stage in session.stages for step in session.graph.stages[stage]]
+    past = past_seconds(project.history(session.partition), steps)
     return Console([step.label for step in steps], project.store, past)
 
 
@@ -128,7 +117,7 @@ def _say_where(run: str) -> None:
     typer.echo(f"Run {run[:8]}: {Server(server_url()).run_url(run)} (to start the UI: make ui)")
 
 
-def _is_published(session: Session, plan: Plan, stages: Sequence[str]) -> bool:
+def _is_published(session: Session, plan: Plan) -> bool:
     """Whether everything is cached, and each stage's newest ref names these very results.
 
     Refs are what a run leaves for runs that do not make the stage. A config that was changed and changed back
@@ -137,7 +126,7 @@ def _is_published(session: Session, plan: Plan, stages: Sequence[str]) -> bool:
     if plan.count("cached") < len(plan.steps):
         return False
     steps = plan.by_stage()
-    for stage in stages:
+    for stage in session.stages:
         results = {planned.step.label: planned.manifest for planned in steps.get(stage, [])}
         used = {label: (found.key, found.generation) for label, found in results.items() if found}
         newest = session.store.refs(session.space, session.ref_partition, stage)[:1]

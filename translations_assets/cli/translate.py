@@ -14,7 +14,7 @@ import typer
 
 from translations_assets.cli.common import Partition, Set, reading_session, results_of
 from translations_assets.errors import TranslationsError
-from translations_assets.project import Project
+from translations_assets.project import this_project
 from translations_assets.stages.handles import MODEL_FILES, QUANTIZED_FILES
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def command(
     overrides: Set = None,
 ) -> None:
     """Translate standard input, a sentence a line, to standard output."""
-    session = reading_session(Project(), partition, overrides)
+    session = reading_session(this_project(), partition, overrides)
     steps = _makers(session.graph.stages[STAGE_OF[model]])
     if not steps:
         raise TranslationsError(f"The training config has no {model.value} model; give another --model.")

@@ -20,6 +20,7 @@ def create_run(
     job: Callable[[], JobDefinition],
     selection: Iterable[AssetKey],
     *,
+    run_id: str,
     config: Mapping[str, object],
     tags: Mapping[str, str],
     parent: str | None = None,
@@ -29,6 +30,7 @@ def create_run(
     chosen = reconstructable(job).get_subset(asset_selection=frozenset(selection))
     run = instance.create_run_for_job(
         job_def=chosen.get_definition(),
+        run_id=run_id,
         run_config=config,
         tags=tags,
         asset_selection=set(selection),

@@ -10,12 +10,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import dagster as dg
 import yaml
 
 from translations_assets import settings
-from translations_assets.config.errors import ConfigError
+from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.defs.executor import cancel_event, threaded_executor
 from translations_assets.defs.notes import notes_table, tell_notes
@@ -56,8 +57,9 @@ def pasted_config(context: dg.OpExecutionContext) -> None:
             resolve_stage(asked["target"])  # before anything is kept for good
         key = PROJECT.keep(_text(asked["config"]), asked["name"])
         context.log.info(f"The training config is kept as {key}.")
-        _tell_notes(context, key)
-        _train(context, key, asked["target"], options)
+        read = PROJECT.read(key, options.overrides)
+        _tell_notes(context, read.notes)
+        _train(context, key, read.graph.up_to(asked["target"]), asked["target"], options)
     except (ConfigError, TranslationsError) as error:
         raise dg.Failure(str(error), allow_retries=False) from None
 
@@ -71,15 +73,15 @@ def _text(config: object) -> str:
         raise ConfigError.of("is nested too deeply", "the pasted config") from None
 
 
-def _tell_notes(context: dg.OpExecutionContext, key: str) -> None:
-    notes = PROJECT.notes(key)
+def _tell_notes(context: dg.OpExecutionContext, notes: Sequence[Problem]) -> None:
     tell_notes(context.instance, context.run_id, context.log, notes)
     if notes:
         context.add_output_metadata({"notes": notes_table(notes)})
 
 
-def _train(context: dg.OpExecutionContext, key: str, target: str, options: RunOptions) -> None:
-    stages = PROJECT.read_graph(key, options.overrides).up_to(target)
+def _train(
+    context: dg.OpExecutionContext, key: str, stages: Sequence[str], target: str, options: RunOptions
+) -> None:
     server = Server(settings.server_url())
     try:
         server.check()

@@ -6,7 +6,7 @@ stage's code, arguments, libraries and repository files there. When a config or 
 partitions and stages concerned show as stale. See docs/decisions/0010-recipes.md.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import dagster as dg
@@ -18,7 +18,7 @@ from translations_assets.defs.shared import PROJECT
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.keys.key import KeyMaker, json_digest
-from translations_assets.project import Project
+from translations_assets.project import Project, ReadConfig
 from translations_assets.running.session import Session
 from translations_assets.stages import ASSETS
 from translations_assets.why.explain import NO_EARLIER, Explainer, known_parts
@@ -41,46 +41,62 @@ def recipe_version(graph: Graph, keys: KeyMaker, stage: str) -> str:
     return json_digest([[step.label, keys.recipe(step)] for step in graph.stages[stage]])
 
 
-def recipe_versions(graph: Graph, keys: KeyMaker) -> dict[str, str]:
+def recipe_versions(graph: Graph, keys: KeyMaker, stages: Iterable[str] = ASSETS) -> dict[str, str]:
     """Stage → data version of its recipe."""
-    return {stage: recipe_version(graph, keys, stage) for stage in ASSETS}
+    return {stage: recipe_version(graph, keys, stage) for stage in stages}
+
+
+def observed_versions(
+    instance: dg.DagsterInstance, stages: Iterable[str], partitions: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """Partition → stage → data version of its recipe that was observed last; one query a stage."""
+    observed: dict[str, dict[str, str]] = {partition: {} for partition in partitions}
+    for stage in stages:
+        tags = instance.event_log_storage.get_latest_tags_by_partition(
+            recipe_key(stage), dg.DagsterEventType.ASSET_OBSERVATION, [DATA_VERSION_TAG], partitions
+        )
+        for partition, values in tags.items():
+            observed[partition][stage] = values[DATA_VERSION_TAG]
+    return observed
 
 
 def observe_recipes(
-    instance: dg.DagsterInstance, project: Project, partitions: Iterable[str], keys: KeyMaker | None = None
+    instance: dg.DagsterInstance,
+    project: Project,
+    config: ReadConfig | Session,
+    keys: KeyMaker,
+    stages: Iterable[str] = ASSETS,
+    observed: Mapping[str, str] | None = None,
 ) -> int:
-    """Report recipes that differ from what was observed last; returns how many were reported.
+    """Report recipes of a config's stages that differ from those observed last; how many these are.
 
-    `keys` are those of the code as it is now, by default as the project found it.
+    `observed` is what `observed_versions` has for the partition, for a caller who asks for several at once.
     """
-    reported = 0
-    for partition in partitions:
-        graph, current = project.read_graph(partition), keys or project.keys
-        versions = recipe_versions(graph, current).items()
-        changed = {
-            stage: version
-            for stage, version in versions
-            if _observed(instance, stage, partition)[0] != version
-        }
-        explainer = project.explainer(graph, project.history(partition), current) if changed else None
+    graph, partition = config.graph, config.partition
+    versions = recipe_versions(graph, keys, stages)
+    if observed is None:
+        observed = observed_versions(instance, versions, [partition])[partition]
+    changed = {stage: version for stage, version in versions.items() if observed.get(stage) != version}
+    if changed:
+        explainer = project.explainer(graph, project.history(partition), keys)
         for stage, version in changed.items():
-            assert explainer is not None
-            _observe(instance, stage, partition, version, _what_changed(explainer, graph, current, stage))
-        reported += len(changed)
-    return reported
+            _observe(instance, stage, partition, version, _what_changed(explainer, graph, keys, stage))
+    return len(changed)
 
 
 def recipe_tags(instance: dg.DagsterInstance, session: Session, stage: str) -> dict[str, str]:
     """Tags of a materialization that say by which recipe it was made.
 
     Dagster would take the recipe that was observed last. That is another one when the config was edited since
-    the run began, or when the run overrides parts of it: the next tick of the sensor then shows it as stale.
+    the run began, or when the run overrides parts of it. It is observed again then: the asset shows as stale.
     """
     version = recipe_version(session.graph, session.keys, stage)
     observed, event = _observed(instance, stage, session.partition)
     if observed != version:
         _observe(instance, stage, session.partition, version, ["used by a run that is under way"])
         _, event = _observed(instance, stage, session.partition)
+        if observed:
+            _observe(instance, stage, session.partition, observed, ["of the training config as it is now"])
     key = recipe_key(stage)
     return {get_input_data_version_tag(key): version, get_input_event_pointer_tag(key): str(event)}
 
@@ -160,7 +176,7 @@ def recipes_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     reported, problems = 0, []
     for partition in TRAINING_CONFIGS.get_partition_keys():
         try:
-            reported += observe_recipes(context.instance, PROJECT, [partition], _KEYS.get())
+            reported += observe_recipes(context.instance, PROJECT, PROJECT.read(partition), _KEYS.get())
         except (ConfigError, TranslationsError) as error:
             problems.append(f"{partition}: {error}")
     return dg.SkipReason("\n".join([f"{reported} recipes changed", *problems]))

@@ -13,7 +13,7 @@ from translations_assets.defs.shared import PROJECT
 from translations_assets.errors import TranslationsError
 from translations_assets.running.options import OPTIONS, RunOptions
 from translations_assets.server import PARTITION_TAG
-from translations_assets.stages import STAGES
+from translations_assets.stages import ASSETS, STAGES
 
 KINDS = {str: str, bool: bool, dict: dg.Permissive()}  # type: ignore[no-untyped-call]
 CONFIG = {
@@ -38,10 +38,12 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
         yield options
         return
     try:
-        tell_notes(context.instance, dagster_run.run_id, log, PROJECT.notes(partition))
-        observe_recipes(context.instance, PROJECT, [partition])
-        stages, earlier = _stages(dagster_run), _continued(context.instance, dagster_run)
-        session = PROJECT.session(dagster_run.run_id, partition, options, stages, earlier)
+        session = PROJECT.session(dagster_run.run_id, partition, options, _stages(dagster_run))
+        session.continues = _continued(context.instance, dagster_run)
+        tell_notes(context.instance, dagster_run.run_id, log, session.notes)
+        if not options.overrides:  # the recipes are those of the config
+            stages = [stage for stage in session.stages if stage in ASSETS]
+            observe_recipes(context.instance, PROJECT, session, session.keys, stages)
         session.keep_alive()
         for warning in session.warnings:
             log.warning(warning)

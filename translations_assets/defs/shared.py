@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from translations_assets.project import Project
+from translations_assets.project import this_project
 from translations_assets.running.engine import Listener
 from translations_assets.store.gcs.client import supply_client
 
 if TYPE_CHECKING:
     from google.cloud.storage import Client
 
-PROJECT = Project()
+PROJECT = this_project()
 LISTENERS: list[Listener] = []  # what else in this process follows all steps: the command line's progress
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import logging
 import math
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
 from translations_assets.background import CLOCK, Clock, Repeating
+from translations_assets.config.errors import Problem
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
@@ -55,6 +56,7 @@ class Session:
     fixed     results that count for their steps, whatever their keys (`--previous-run`)
     stages    the stages that the run was asked for, for its record
     continues earlier runs that this one repeats from failure: what they repeated is not repeated again
+    notes     what people should know of the training config
     warnings  what people should know of the results that the run uses
     clock     what time it is
     """
@@ -70,6 +72,7 @@ class Session:
     fixed: Mapping[Step, Manifest] = field(default_factory=dict)
     stages: Collection[str] = ()
     continues: Collection[str] = ()
+    notes: Sequence[Problem] = ()
     warnings: list[str] = field(default_factory=list)
     clock: Clock = CLOCK
 
