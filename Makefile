@@ -12,7 +12,7 @@ export DAGSTER_HOME ?= $(CURDIR)/.state/dagster
 PYTEST_WORKERS ?= 2
 BENCHMARKS := cached thousand_steps step_overhead changes gc merging mono_import decoding
 
-.PHONY: help install install-dev demo test graph lint types ui ui-deployed images bench golden lock clean
+.PHONY: help install install-dev demo test mutants graph lint types ui ui-deployed images bench golden lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -30,6 +30,9 @@ demo: install ## train the English-Esperanto demo through every stage and show i
 
 test: install-dev ## run the tests, or those that TESTS='...' names
 	@$(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile $(TESTS)
+
+mutants: install-dev ## plant a hundred small defects, one at a time, and show which of them no test notices
+	@$(BIN)/python -m tests.mutants
 
 graph: install-dev ## build the graph of every training config and show how it differs from its golden summary
 	@$(BIN)/pytest -q tests/golden

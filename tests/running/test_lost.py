@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.running.conftest import Bench, demo_graph, graph_of
 from translations_assets.errors import StepFailed
+from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import Stage, step
 from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
@@ -119,6 +121,34 @@ def _step(label: str, texts: list[Output], repeatable: bool = True) -> list[Outp
         repeatable=repeatable,
     )
     return [made["joined.txt"]]
+
+
+def test_what_is_made_from_a_lost_result_may_run(bench: Bench, local: LocalStore) -> None:
+    """Whether it runs is not known before the lost result has been made again."""
+
+    def graph(label: str) -> Graph:
+        def train(config: Any, clean_corpus: list[Output]) -> list[Output]:
+            return _step(label, [*clean_corpus, *clean_corpus] if label == "other" else clean_corpus)
+
+        return graph_of(
+            {
+                "clean_corpus": Stage("clean_corpus", "demo", lambda config: _step("first", [], False), ()),
+                "merge_corpus": Stage("merge_corpus", "demo", train, ("clean_corpus",)),
+            }
+        )
+
+    def statuses() -> list[str]:
+        steps = graph("other").steps
+        made = make_plan(steps, KeyMaker(bench.root), local, partitions=PARTITIONS)
+        return [planned.status for planned in made.steps]
+
+    session = bench.session(graph("second"))
+    bench.run(session)
+    session.end()
+    local.quarantine(manifest_of(local, "first").outputs["joined.txt"], "a test lost it")
+    assert statuses() == ["lost", "maybe"]
+    delete(local, "first")
+    assert statuses() == ["lost", "maybe"]
 
 
 def test_refs_of_any_space_count_and_only_those_of_the_partition(bench: Bench, local: LocalStore) -> None:

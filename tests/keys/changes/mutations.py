@@ -39,7 +39,7 @@ _OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
 }
 KINDS = (
     *("number", "text", "truth", "operator", "comparison", "logic", "condition", "format", "default"),
-    *("call", "argument", "keyword", "attribute", "variable", "result", "statement"),
+    *("call", "argument", "order", "keyword", "attribute", "variable", "result", "statement"),
 )
 _VALUES = {"number", "text", "truth"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -162,9 +162,17 @@ def _call_changes(node: ast.Call) -> Iterator[tuple[str, Callable[[], None]]]:
         yield "call", _setter(node.func, "id", node.func.id + "_")
     if node.args:
         yield "argument", _popper(node.args)
+    if len(node.args) > 1 and not _is_symmetric(node):
+        yield "order", _swapper(node.args)
     for keyword in node.keywords:
         if keyword.arg and "__doc__" not in ast.dump(keyword):
             yield "keyword", _setter(keyword, "arg", keyword.arg + "_")
+
+
+def _is_symmetric(node: ast.Call) -> bool:
+    """Whether a call may do the same when its first two arguments are swapped."""
+    same = ast.dump(node.args[0]) == ast.dump(node.args[1])
+    return same or (isinstance(node.func, ast.Name) and node.func.id in ("max", "min"))
 
 
 def _statement_changes(body: list[ast.stmt]) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -179,6 +187,10 @@ def _setter(node: ast.AST, name: str, value: object) -> Callable[[], None]:
 
 def _item_setter(items: MutableSequence[Any], value: ast.AST, number: int = 0) -> Callable[[], None]:
     return lambda: items.__setitem__(number, value)
+
+
+def _swapper(items: MutableSequence[Any]) -> Callable[[], None]:
+    return lambda: items.__setitem__(slice(2), items[1::-1])
 
 
 def _popper(items: MutableSequence[Any]) -> Callable[[], None]:

@@ -51,6 +51,10 @@ def test_the_number_dropped_is_rounded_down(tmp_path: Path, pairs: int, dropped:
     assert len(keep(tmp_path, [f"-{i}" for i in range(pairs)])) == pairs - dropped
 
 
+def test_nothing_is_dropped_when_none_is_to_go(tmp_path: Path) -> None:
+    assert len(keep(tmp_path, ["-1", "-2", "-3"], drop="0")) == 3
+
+
 def test_decimal_shares_are_exact(tmp_path: Path) -> None:
     assert math.floor(0.29 * 100) == 28  # in binary floating point
     assert len(keep(tmp_path, [f"-{i}" for i in range(100)], drop="0.29")) == 71

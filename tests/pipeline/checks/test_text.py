@@ -183,6 +183,13 @@ def test_duplicates_of_more_lines_than_are_kept_are_estimated() -> None:
     assert found["share"] == 0.5
 
 
+def test_as_many_lines_as_are_kept_are_counted_one_by_one() -> None:
+    repetitions = Repetitions(capacity=4)
+    block = ["one", "two", "three", "one"]
+    repetitions.add(Letters(block).line_hashes, np.arange(4), block)
+    assert (repetitions.to_json()["counted"], repetitions.distinct()) == (4, 3)
+
+
 def test_copies(tmp_path: Path) -> None:
     found = of_pair(tmp_path, ["Same text", "one", "12"], ["same, text", "два", "12"])["copied"]
     assert (found["lines"], found["share"]) == (1, 0.5)

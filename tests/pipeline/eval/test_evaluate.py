@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
-from pipeline.eval.evaluate import main, samples
+from pipeline.eval.evaluate import main, read_test_set, samples
 from tests.pipeline.quantize.tiny_model import Tiny
 
 DECODING = "beam-size: 2\nnormalize: 1.0\nmini-batch: 64\nmaxi-batch: 100\nmaxi-batch-sort: src\n"
@@ -41,6 +41,12 @@ def test_sides_of_unequal_length_are_an_error(tmp_path: Path) -> None:
     write_lines(tmp_path / "one.zst", ["a"])
     with pytest.raises(InputError, match=r"one\.zst ends after 1 lines"):
         main(arguments([tmp_path], (tmp_path / "two.zst", tmp_path / "one.zst"), tmp_path / "output"))
+
+
+def test_a_test_set_is_its_sources_with_their_references(tmp_path: Path) -> None:
+    write_lines(tmp_path / "source.zst", ["a", "b"])
+    write_lines(tmp_path / "reference.zst", ["c", "d"])
+    assert read_test_set(tmp_path / "source.zst", tmp_path / "reference.zst") == [("a", "c"), ("b", "d")]
 
 
 def test_samples_come_from_all_over_the_test_set() -> None:

@@ -171,6 +171,7 @@ def test_nothing_goes_that_opuscleaners_filter_keeps(codes: Sequence[str], tmp_p
         ("fr", "Play on three boards", "Jouez sur 3 plateaux"),
         ("de", "21 files, 1 video", "einundzwanzig Dateien, ein Video"),
         ("de", "30 FILES", "DREISSIG DATEIEN"),
+        ("de", "30 files", "dreißig Dateien"),
         ("ru", "Sector 3", "Третий сектор"),
         ("ru", "1 page", "Одна страница"),
         ("zh", "Sector 3", "第三扇区"),

@@ -1,0 +1,150 @@
+"""Plants small defects one at a time, in copies of the tree, and says which of them no test notices.
+
+python -m tests.mutants --each 4 --seed 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from tempfile import TemporaryDirectory
+
+import yaml
+
+from tests.mutants.choose import choose_tests
+from tests.mutants.draw import Mutant, draw, packages
+
+ROOT = Path(__file__).parents[2]
+ACCEPTED = Path(__file__).with_name("accepted.yml")
+LEAST = 0.95  # share of the mutants that tests notice, but for accepted ones
+_LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "node_modules")
+_ALL_DESELECTED = 5  # exit status of pytest
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::.*?)?)(?: - |$)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What became of a mutant: `noticed`, `survived` or `accepted`; by which test, or why."""
+
+    mutant: Mutant
+    end: str
+    detail: str
+
+
+class Copy:
+    """A copy of the tree, in which one defect at a time is planted."""
+
+    def __init__(self, folder: Path, seconds: float) -> None:
+        shutil.copytree(ROOT, folder, ignore=_LEFT_OUT, symlinks=True)
+        self._folder, self._seconds = folder, seconds
+
+    def judge(self, mutant: Mutant) -> Told:
+        """Run the tests that concern a mutant. A failure counts when the same test passes without it."""
+        path = self._folder / mutant.file
+        whole = path.read_bytes()
+        tests = choose_tests(ROOT, mutant.file)
+        path.write_text(mutant.text, encoding="utf-8")
+        try:
+            output = self._pytest(tests)
+        except subprocess.TimeoutExpired:
+            return Told(mutant, "noticed", f"by the time limit of {self._seconds:g} s")
+        finally:
+            path.write_bytes(whole)
+        if output is None:
+            return Told(mutant, "survived", " ".join(tests))
+        failed = _FAILED.findall(output)
+        if not failed:
+            return Told(mutant, "noticed", f"by pytest, which ended: {output.strip().splitlines()[-1:]}")
+        if self._run(failed[:1])[0]:
+            return Told(mutant, "survived", f"{failed[0]} fails without it, too")
+        return Told(mutant, "noticed", f"by {failed[0]}")
+
+    def _pytest(self, tests: Sequence[str]) -> str | None:
+        """The output of tests of which one fails; None when all pass. Raises TimeoutExpired."""
+        for marks in ("not slow", "slow"):
+            status, output = self._run([*tests, "-m", marks])
+            if status not in (0, _ALL_DESELECTED):
+                return output
+        return None
+
+    def _run(self, arguments: Sequence[str]) -> tuple[int, str]:
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+        process = subprocess.Popen(
+            [*command, *arguments],
+            cwd=self._folder,
+            env={**os.environ, "PYTHONPATH": str(self._folder), "PYTHONDONTWRITEBYTECODE": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            output, _ = process.communicate(timeout=self._seconds)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        return process.returncode, output
+
+
+def accepted() -> dict[tuple[str, str, str], str]:
+    """(file, function, change) of each accepted mutant → the reason."""
+    entries = yaml.safe_load(ACCEPTED.read_text(encoding="utf-8"))
+    return {(entry["file"], entry["function"], entry["change"]): entry["reason"] for entry in entries}
+
+
+def judge_all(mutants: Iterable[Mutant], jobs: int, seconds: float) -> list[Told]:
+    """Judge mutants, several at a time; each is printed when it is known."""
+    known, copies, told = accepted(), SimpleQueue[Copy](), list[Told]()
+
+    def judge(mutant: Mutant) -> Told:
+        if reason := known.get((mutant.file, mutant.function, mutant.change)):
+            return Told(mutant, "accepted", reason)
+        copy = copies.get()
+        try:
+            return copy.judge(mutant)
+        finally:
+            copies.put(copy)
+
+    with TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
+        for number in range(jobs):
+            copies.put(Copy(Path(folder) / str(number), seconds))
+        for one in pool.map(judge, mutants):
+            told.append(one)
+            print(f"{one.end:8} {one.mutant}\n         {one.detail}", flush=True)
+    return told
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print what became of each mutant, and how many were noticed; 1 when those were too few."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--each", type=int, default=4, help="defects of each package")
+    parser.add_argument("--seed", type=int, default=1, help="another one draws others")
+    parser.add_argument("--only", default="", help="packages whose path begins so, as pipeline/clean")
+    parser.add_argument("--jobs", type=int, default=2, help="defects that are judged at the same time")
+    parser.add_argument("--seconds", type=float, default=900, help="longer tests count as noticing")
+    args = parser.parse_args(argv)
+    chosen = [package for package in packages(ROOT) if package.startswith(args.only)]
+    mutants = [mutant for package in chosen for mutant in draw(ROOT, package, args.each, args.seed)]
+    told = judge_all(mutants, args.jobs, args.seconds)
+    ends = {end: sum(one.end == end for one in told) for end in ("noticed", "survived", "accepted")}
+    share = ends["noticed"] / max(1, ends["noticed"] + ends["survived"])
+    counts = ", ".join(f"{number} {end}" for end, number in ends.items())
+    print(f"{len(told)} mutants of {len(chosen)} packages: {counts}; {share:.1%} noticed")
+    return int(share < LEAST)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

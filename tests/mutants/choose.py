@@ -1,0 +1,61 @@
+"""Which tests concern a module: those named after it, then those that import it, directly or by others."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+MOST = 6  # files of tests for a module
+_SLOW = ("tests/end_to_end/", "tests/mutants/")
+_ROOTS = ("pipeline", "translations_assets", "tests")
+
+
+def choose_tests(root: Path, file: str) -> list[str]:
+    """The files of tests for a module, the nearest first; else the folder of its package's."""
+    importers = _importers(root)
+    near = {file: 0, file.replace("__main__", "__init__"): 0}
+    for distance in range(1, 4):
+        last = [name for name, far in near.items() if far == distance - 1]
+        for name in sorted({by for one in last for by in importers.get(one, ())}):
+            near.setdefault(name, distance)
+    named = f"test_{Path(file).stem.lstrip('_')}.py"
+    folder = f"tests/{Path(file).parent.as_posix().removeprefix('translations_assets').lstrip('/')}/"
+
+    def order(name: str) -> tuple[bool, int, bool, str]:
+        return not name.endswith(f"/{named}"), near[name], not name.startswith(folder), name
+
+    near |= {path.relative_to(root).as_posix(): 1 for path in (root / folder).glob(named)}
+    tests = list(filter(_is_test, near))
+    nearest = min((near[name] for name in tests), default=0)
+    return sorted((name for name in tests if near[name] <= nearest + 1), key=order)[:MOST] or [folder]
+
+
+def _is_test(name: str) -> bool:
+    return name.startswith("tests/") and Path(name).name.startswith("test_") and not name.startswith(_SLOW)
+
+
+@cache
+def _importers(root: Path) -> Mapping[str, set[str]]:
+    """File → the files that import it, or the tests that name it as text: a script that they run."""
+    files = [path.relative_to(root).as_posix() for name in _ROOTS for path in (root / name).rglob("*.py")]
+    modules = {file.removesuffix(".py").removesuffix("/__init__").replace("/", "."): file for file in files}
+    importers: dict[str, set[str]] = {}
+    for file in files:
+        tree = ast.parse((root / file).read_text(encoding="utf-8"))
+        strings = file.startswith("tests/")
+        for name in {name for node in ast.walk(tree) for name in _named(node, strings)} & modules.keys():
+            importers.setdefault(modules[name], set()).add(file)
+    return importers
+
+
+def _named(node: ast.AST, strings: bool) -> list[str]:
+    """Modules that a piece of code may name; also as text, when strings count."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    if strings and isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    return []
