@@ -77,5 +77,5 @@ def test_a_wrong_value_is_told_once() -> None:
 def test_the_lists_are_those_of_the_scripts() -> None:
     assert KNOWN == KNOWN_TO_THE_SCRIPT
     assert set(KNOWN) <= marian_options("decode").keys()
-    assert {name: CONVERTIBLE[name] for name in ALIKE} == ALIKE
+    assert {name: tuple(CONVERTIBLE[name]) for name in ALIKE} == ALIKE
     assert set(CONVERTIBLE) <= marian_options("train").keys()

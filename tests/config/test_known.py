@@ -3,9 +3,8 @@
 import json
 
 from pipeline.train.settings import OWN
-from translations_assets.config.check_marian import INT8_WIDTH, SET_BY_SCRIPT, SIZES, VOCAB_SIZE
+from translations_assets.config.check_marian import INT8_WIDTH, SET_BY_SCRIPT, SIZES
 from translations_assets.config.known import TABLE, make_table, marian_options, sacrebleu_sets
-from translations_assets.config.schema import Experiment
 
 
 def test_the_table_is_that_of_the_installed_versions() -> None:
@@ -27,6 +26,5 @@ def test_test_sets_have_pairs() -> None:
 
 def test_what_the_scripts_decide_is_what_is_refused() -> None:
     assert SET_BY_SCRIPT["train"] == OWN
-    assert Experiment.model_fields["spm_vocab_size"].default == VOCAB_SIZE
     assert INT8_WIDTH == 64
     assert set(SIZES) <= set(marian_options("train"))

@@ -2,47 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from translations_assets.config.check_decoding import ALLOWED
 from translations_assets.config.edits import at
+from translations_assets.config.known import of_scripts
 from translations_assets.config.yaml_reader import KeyPath
 
-# Options of decoding that CTranslate2 knows as well: as in pipeline.translate.ctranslate2_options.
-KNOWN = frozenset(
-    {
-        *("beam-size", "normalize", "word-penalty", "max-length", "max-length-crop", "max-length-factor"),
-        *("mini-batch", "mini-batch-words", "maxi-batch", "maxi-batch-sort", "precision", "fp16"),
-        *("allow-unk", "output-sampling"),
-    }
-)
-# Options of training, with the values of models that can be converted. As in pipeline.translate.convert,
-# which looks at the trained model.
-CONVERTIBLE: Mapping[str, tuple[object, ...]] = {
+# Options of decoding that CTranslate2 knows as well.
+KNOWN = frozenset(of_scripts("ctranslate2"))
+# Options of training, with the values of models that can be converted. The script that converts looks at the
+# trained model; what cannot be seen there stands here.
+CONVERTIBLE: Mapping[str, Sequence[object]] = {
+    **of_scripts("convertible"),
     "task": ("transformer-base", "transformer-big"),
     "type": ("transformer",),
     "transformer-decoder-autoreg": ("self-attention",),
-    "transformer-preprocess": ("",),
     "transformer-postprocess": ("dan",),
     "transformer-postprocess-top": ("",),
     "transformer-postprocess-emb": ("", "d", "n", "nd"),
-    "transformer-ffn-activation": ("relu", "swish"),
-    "transformer-ffn-depth": (2,),
-    "transformer-decoder-ffn-depth": (0, 2),
-    "transformer-tied-layers": ([],),
-    "transformer-train-position-embeddings": (False,),
-    "transformer-disable-position-embeddings": (False,),
-    "transformer-alibi-shift": (False,),
-    "transformer-attention-mask": ("default",),
     "transformer-no-projection": (False,),
-    "transformer-no-affine": (False,),
-    "transformer-no-bias": (False,),
-    "transformer-pool": (False,),
-    "input-types": ([],),
-    "lemma-dependency": ("",),
-    "right-left": (False,),
-    "ulr": (False,),
 }
 MARIAN = "or write teacher-decoder: marian"
 

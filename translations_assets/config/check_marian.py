@@ -9,30 +9,19 @@ from typing import Any
 from translations_assets.config.check_decoding import ALLOWED, range_of, refusal
 from translations_assets.config.edits import at
 from translations_assets.config.errors import suggestion
-from translations_assets.config.known import FLAG, marian_options
+from translations_assets.config.known import FLAG, marian_options, of_scripts
+from translations_assets.config.schema import Experiment, MarianArgs
+from translations_assets.config.section import by_key
 from translations_assets.config.yaml_reader import KeyPath
 
+# What each section of marian-args is for.
 SECTIONS = {
-    "training-backward": "train",
-    "training-teacher": "train",
-    "training-student": "train",
-    "training-student-finetuned": "train",
-    "decoding-backward": "decode",
-    "decoding-teacher": "decode",
+    section: "train" if section.startswith("training") else "decode" for section in by_key(MarianArgs)
 }
-# As in pipeline.train.settings, whose script refuses them.
 SET_BY_SCRIPT = {
-    "train": frozenset(
-        {
-            *("model", "pretrained-model", "train-sets", "valid-sets", "vocabs", "tsv", "tsv-fields", "seed"),
-            *("shuffle", "tempdir", "devices", "cpu-threads", "workspace", "sync-sgd", "overwrite"),
-            *("keep-best", "no-restore-corpus", "valid-metrics", "valid-log", "valid-reset-stalled", "log"),
-            *("quiet", "valid-translation-output", "relative-paths", "after-epochs"),
-        }
-    ),
+    "train": frozenset(of_scripts("set by training")),
     "decode": frozenset({"models", "vocabs", "input", "output", "devices", "cpu-threads", "workspace"}),
 }
-VOCAB_SIZE = 32000  # the default of experiment.spm-vocab-size
 SIZES = ("dim-emb", "transformer-dim-ffn", "transformer-decoder-dim-ffn")
 # What upstream's training configs give, and the batches of pipeline/train/configs/training come to.
 UPSTREAMS_DELAY = {
@@ -124,7 +113,7 @@ def _sizes_of_the_student(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, 
 
 def _sizes_of_vocabularies(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
     given = at(config, ("experiment", "spm-vocab-size"))
-    size = VOCAB_SIZE if given is None else given
+    size = Experiment.model_fields["spm_vocab_size"].default if given is None else given
     for section in SECTIONS:
         path = ("marian-args", section, "dim-vocabs")
         sizes = set(map(int, _SIZE.findall(str(at(config, path))))) - {0}

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, TypeAlias
 
+from translations_assets.config.datasets import CATEGORIES
 from translations_assets.config.edits import at
 from translations_assets.config.unused import UNUSED
 from translations_assets.config.yaml_reader import KeyPath
@@ -63,67 +64,46 @@ def _has_aliases(datasets: object) -> bool:
     return isinstance(datasets, list) and any(isinstance(item, Mapping) for item in datasets)
 
 
-_EXPERIMENT = "experiment"
+def _keys(since: Generation, keys: str, former: bool = False) -> _Marks:
+    return tuple(Mark(tuple(key.split(".")), since, former) for key in keys.split())
+
+
+def _of_sets(since: Generation, has_form: Callable[[Any], bool], former: bool = False) -> _Marks:
+    return tuple(Mark(("datasets", use), since, former, has_form) for use in ("devtest", "test"))
+
+
 MARKS: _Marks = (
     # Snakemake, and Taskcluster in its first months
-    *(Mark((key,), Generation.FIRST, FORMER) for key in (*MACHINE, *SECTIONS_OF_2021, "training")),
+    *_keys(Generation.FIRST, " ".join((*MACHINE, *SECTIONS_OF_2021, "training")), FORMER),
+    *_keys(Generation.FIRST, "experiment.backward-model experiment.vocab experiment.split-length", FORMER),
+    *_keys(Generation.FIRST, "experiment.split-chunks experiment.bicleaner-threshold", FORMER),
+    *_keys(Generation.FIRST, "experiment.spm_vocab_size marian-args.training-teacher-base", FORMER),
+    *_keys(Generation.FIRST, "marian-args.training-teacher-finetuned", FORMER),
+    Mark(("experiment", "best-model"), Generation.FIRST, FORMER, lambda value: value == "perplexity"),
     *(
-        Mark((_EXPERIMENT, key), Generation.FIRST, FORMER)
-        for key in ("backward-model", "vocab", "split-length", "split-chunks", "bicleaner-threshold")
-    ),
-    Mark((_EXPERIMENT, "spm_vocab_size"), Generation.FIRST, FORMER),
-    Mark((_EXPERIMENT, "best-model"), Generation.FIRST, FORMER, lambda value: value == "perplexity"),
-    *(
-        Mark((_EXPERIMENT, f"mono-max-sentences-{side}"), Generation.FIRST, FORMER, _is_count)
+        Mark(("experiment", f"mono-max-sentences-{side}"), Generation.FIRST, FORMER, _is_count)
         for side in ("src", "trg")
     ),
-    *(
-        Mark(("marian-args", f"training-teacher-{run}"), Generation.FIRST, FORMER)
-        for run in ("base", "finetuned")
-    ),
     # OpusCleaner, September 2023, and OpusTrainer
-    Mark(("training_config",), Generation.OPUSCLEANER, FORMER),
-    Mark((_EXPERIMENT, "use-opuscleaner"), Generation.OPUSCLEANER, FORMER),
-    Mark((_EXPERIMENT, "teacher-mode"), Generation.OPUSCLEANER),
-    Mark((_EXPERIMENT, "pretrained-models"), Generation.OPUSCLEANER, FORMER),
-    Mark(("pretrained-models",), Generation.OPUSCLEANER, FORMER),
-    Mark(("wandb-publication",), Generation.OPUSCLEANER),
-    Mark(("start-stage",), Generation.OPUSCLEANER),
-    Mark(("previous_group_ids",), Generation.OPUSCLEANER, FORMER),
-    Mark(("existing_tasks",), Generation.OPUSCLEANER, FORMER),
-    *(
-        Mark(("datasets", use), Generation.OPUSCLEANER, FORMER, _any_variant(*STRICT))
-        for use in ("devtest", "test")
-    ),
+    *_keys(Generation.OPUSCLEANER, "training_config experiment.use-opuscleaner pretrained-models", FORMER),
+    *_keys(Generation.OPUSCLEANER, "experiment.pretrained-models previous_group_ids existing_tasks", FORMER),
+    *_keys(Generation.OPUSCLEANER, "experiment.teacher-mode wandb-publication start-stage"),
+    *_of_sets(Generation.OPUSCLEANER, _any_variant(*STRICT), FORMER),
     # modifiers that change every line, spring 2024
-    Mark((_EXPERIMENT, "opuscleaner-mode"), Generation.MODIFIERS),
-    *(
-        Mark(("datasets", use), Generation.MODIFIERS, has_form=_any_variant("noise", "inline-noise", "punct"))
-        for use in ("devtest", "test")
-    ),
+    *_keys(Generation.MODIFIERS, "experiment.opuscleaner-mode"),
+    *_of_sets(Generation.MODIFIERS, _any_variant("noise", "inline-noise", "punct")),
     # a choice of students, October 2024
-    Mark((_EXPERIMENT, "student-model"), Generation.STUDENTS),
+    *_keys(Generation.STUDENTS, "experiment.student-model"),
     # 2025
-    *(
-        Mark((_EXPERIMENT, key), Generation.CONTINUATION)
-        for key in ("teacher-decoder", "archive-corpora", "spm-vocab-split", "dev-max-sentences")
-    ),
-    Mark(("continuation",), Generation.CONTINUATION),
-    Mark(("taskcluster", "upload-bucket"), Generation.CONTINUATION),
-    *(
-        Mark(("continuation", "corpora", name), Generation.CONTINUATION, FORMER)
-        for name in ("original-parallel", "student-distillation")
-    ),
+    *_keys(Generation.CONTINUATION, "experiment.teacher-decoder experiment.archive-corpora"),
+    *_keys(Generation.CONTINUATION, "experiment.spm-vocab-split experiment.dev-max-sentences"),
+    *_keys(Generation.CONTINUATION, "continuation taskcluster.upload-bucket"),
+    *_keys(Generation.CONTINUATION, "continuation.corpora.original-parallel", FORMER),
+    *_keys(Generation.CONTINUATION, "continuation.corpora.student-distillation", FORMER),
     # upstream today, and keys of this project alone
-    Mark((_EXPERIMENT, "spm-norm-rule"), Generation.TODAY),
-    Mark((_EXPERIMENT, "merging"), Generation.TODAY),
-    Mark((_EXPERIMENT, "language-identification"), Generation.TODAY),
-    Mark((_EXPERIMENT, "hplt-min-fluency"), Generation.TODAY),
-    Mark(("checks",), Generation.TODAY),
-    *(
-        Mark(("datasets", use), Generation.TODAY, has_form=_has_aliases)
-        for use in ("train", "devtest", "test", "mono-src", "mono-trg")
-    ),
+    *_keys(Generation.TODAY, "experiment.spm-norm-rule experiment.merging checks"),
+    *_keys(Generation.TODAY, "experiment.language-identification experiment.hplt-min-fluency"),
+    *(Mark(("datasets", use), Generation.TODAY, has_form=_has_aliases) for use in CATEGORIES),
 )
 
 

@@ -1,10 +1,11 @@
-"""What Marian and sacreBLEU know: Marian's options with their types, sacreBLEU's test sets with their pairs.
+"""What Marian, sacreBLEU and the scripts know: options, their types and limits, test sets with their pairs.
 
-The table, `known.json`, is made from the installed versions by
+The table, `known.json`, is made from the installed versions and the scripts by
 
     python -m translations_assets.config.known > translations_assets/config/known.json
 
-so that a config is checked without starting Marian or importing sacreBLEU.
+so that a config is checked without starting Marian or importing sacreBLEU, and by the lists that the scripts
+check by.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ def sacrebleu_sets() -> Mapping[str, list[str]]:
     return sets
 
 
+def of_scripts(name: str) -> Any:
+    """A list of the scripts; `_PRINT_LISTS` names them."""
+    return _table()["scripts"][name]
+
+
 @cache
 def _table() -> dict[str, Any]:
     table: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf-8"))
@@ -49,18 +55,35 @@ def make_table() -> dict[str, Any]:
     return {
         "marian": {"version": version("pymarian"), **tasks},
         "sacrebleu": {"version": version("sacrebleu"), "sets": sets},
+        "scripts": json.loads(_printed([sys.executable, "-c", _PRINT_LISTS])),
     }
+
+
+_PRINT_LISTS = """
+import json
+from pipeline.common.decoding_options import ALLOWED, REFUSED
+from pipeline.train.settings import OWN
+from pipeline.translate.convert import ALIKE
+from pipeline.translate.ctranslate2_options import KNOWN
+decoding = {"allowed": ALLOWED, "refused": REFUSED, "ctranslate2": sorted(KNOWN)}
+print(json.dumps({**decoding, "set by training": sorted(OWN), "convertible": ALIKE}))
+"""
 
 
 def _options(task: str) -> dict[str, str]:
     """The options in Marian's help, whose lines read `  -b,--beam-size UINT=12   Beam size …`."""
     import re
+
+    printed = _printed([str(Path(sys.executable).with_name("pymarian")), task, "--help"])
+    found = re.findall(r"^  (?:-\w,)?--([a-z0-9-]+)(?: ([A-Z]+))?", printed, re.MULTILINE)
+    return {name: kind or FLAG for name, kind in sorted(found)}
+
+
+def _printed(command: list[str]) -> str:
     import subprocess
 
-    command = [str(Path(sys.executable).with_name("pymarian")), task, "--help"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found = re.findall(r"^  (?:-\w,)?--([a-z0-9-]+)(?: ([A-Z]+))?", done.stdout + done.stderr, re.MULTILINE)
-    return {name: kind or FLAG for name, kind in sorted(found)}
+    return done.stdout + done.stderr
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from translations_assets.config.checks import check_together, remarks
 from translations_assets.config.errors import ConfigError, Problem
@@ -15,7 +15,7 @@ from translations_assets.config.messages import describe
 from translations_assets.config.old_spellings import rewrite
 from translations_assets.config.old_spellings.unsaid import left_open
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.config.section import Section
+from translations_assets.config.section import Section, by_key, section_in
 from translations_assets.config.unused import unused_keys, why_unused
 from translations_assets.config.yaml_reader import MOST_CHARACTERS, Document, KeyPath, read_yaml
 
@@ -131,14 +131,13 @@ def validated(document: Document, schema: type[S], check: Check) -> S:
 def _split(key: str) -> KeyPath:
     """The parts of a dotted key. The names of thresholds and of Marian's options may hold dots themselves."""
     parts: list[str] = []
-    section: Any = TrainingConfig
+    section: type[Section] | None = TrainingConfig
     rest = key
     while rest:
-        is_section = isinstance(section, type) and issubclass(section, BaseModel)
-        head, _, rest = rest.partition(".") if is_section else (rest, "", "")
+        head, _, rest = rest.partition(".") if section else (rest, "", "")
         parts.append(head)
-        fields = section.model_fields.values() if is_section else ()
-        section = next((field.annotation for field in fields if field.alias == head), None)
+        field = by_key(section).get(head) if section else None
+        section = section_in(field.annotation) if field else None
     return tuple(parts)
 
 

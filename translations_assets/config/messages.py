@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin
 
 from translations_assets.config.errors import suggestion
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.config.section import Section
+from translations_assets.config.section import Section, by_key, section_in
 
 # Keys of earlier years that could not be read as today's: their values have another form, or both are there.
 FORMER_KEYS = {
@@ -68,8 +68,8 @@ _LIMITS = {
 
 def keys_of(path: tuple[Any, ...], schema: type[Section] = TrainingConfig) -> list[str]:
     """The keys that the section at a path may have; empty when the path leads to no section."""
-    section = _section(_type_at(path, schema))
-    return [field.alias or name for name, field in section.model_fields.items()] if section else []
+    section = section_in(_type_at(path, schema))
+    return [*by_key(section)] if section else []
 
 
 def _type_at(path: tuple[Any, ...], schema: type[Section]) -> Any:
@@ -80,9 +80,9 @@ def _type_at(path: tuple[Any, ...], schema: type[Section]) -> Any:
     is_key = path[-1:] == ("[key]",)
     found: Any = schema
     for part in path[:-2] if is_key else path:
-        if section := _section(found):
-            fields = section.model_fields.values()
-            found = next((field.annotation for field in fields if field.alias == part), None)
+        if section := section_in(found):
+            field = by_key(section).get(part)
+            found = field.annotation if field else None
         else:
             found = _of_mapping(found)[1]
     return _of_mapping(found)[0] if is_key else found
@@ -93,12 +93,6 @@ def _of_mapping(annotation: Any) -> tuple[Any, Any]:
     kinds = (annotation, *get_args(annotation))
     key, value = next((get_args(kind) for kind in kinds if get_origin(kind) is Mapping), (None, None))
     return key, value
-
-
-def _section(annotation: Any) -> type[Section] | None:
-    """The section that a type is, or is when it is not None."""
-    kinds = (annotation,) if get_origin(annotation) is Mapping else (annotation, *get_args(annotation))
-    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section)), None)
 
 
 def _unknown_key(path: tuple[Any, ...], schema: type[Section]) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.config.section import Section
+from translations_assets.config.section import Section, by_key, section_in
 from translations_assets.config.unused import has_effect
 
 _HEAD = """# Keys of a training config
@@ -39,18 +39,13 @@ def reference() -> str:
 
 
 def _leaves(section: type[Section], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], FieldInfo]]:
-    for name, field in section.model_fields.items():
-        inner = (*path, field.alias or name)
-        below = _section(field)
+    for key, field in by_key(section).items():
+        inner = (*path, key)
+        below = section_in(field.annotation)
         if below is None:
             yield inner, field
         else:
             yield from _leaves(below, inner)
-
-
-def _section(field: FieldInfo) -> type[Section] | None:
-    kinds = (field.annotation, *get_args(field.annotation))
-    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section)), None)
 
 
 def _row(path: tuple[str, ...], field: FieldInfo) -> tuple[str, str, str, str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.annotated_handlers import GetJsonSchemaHandler
+from pydantic.fields import FieldInfo
 
 
 class Section(BaseModel):
@@ -22,6 +23,17 @@ class Section(BaseModel):
         validate_default=True,
         alias_generator=lambda name: name.replace("_", "-"),
     )
+
+
+def by_key(section: type[Section]) -> dict[str, FieldInfo]:
+    """The fields of a section by the keys that they have in YAML."""
+    return {field.alias or name: field for name, field in section.model_fields.items()}
+
+
+def section_in(annotation: Any) -> type[Section] | None:
+    """The section that a type is, or is when it is not None."""
+    kinds = (annotation,) if get_origin(annotation) is Mapping else (annotation, *get_args(annotation))
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section)), None)
 
 
 def optional_section(description: str) -> Any:

@@ -16,11 +16,11 @@ from translations_assets.config.providers.found import Query
 from translations_assets.config.schema import Experiment
 from translations_assets.errors import TranslationsError
 from translations_assets.generate.choose import Choice, choose
-from translations_assets.generate.search import Search, search
+from translations_assets.generate.search import USUAL, Search, search
 from translations_assets.generate.write import write
 
 # huggingface_mono tells of nothing that could stand in a config as it is.
-IMPORTERS = ("opus", "mtdata", "sacrebleu", "huggingface_parallel", "hplt-mono", "news-crawl")
+IMPORTERS = tuple(name for name in USUAL if name != "huggingface_mono")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from translations_assets.config.edits import Edit, Put, at
 from translations_assets.config.generations import Generation, is_old, newest_mark
 from translations_assets.config.old_spellings.common import has, is_free
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.section import by_key, section_in
 from translations_assets.config.yaml_reader import KeyPath, dotted
 
 Found: TypeAlias = "Iterator[tuple[KeyPath, str]]"
@@ -114,13 +115,9 @@ def _open(values: Mapping[str, Any]) -> Iterator[tuple[Unsaid, Any]]:
 def _default(path: KeyPath) -> Any:
     """What a key means today when it is not given."""
     found: Any = TrainingConfig
-    for key in path:
-        if isinstance(found, Mapping):
-            found = found.get(key)
-            continue
-        field = next(field for field in found.model_fields.values() if field.alias == key)
-        is_section = hasattr(field.annotation, "model_fields")
-        found = field.annotation if is_section else field.default
+    for key in map(str, path):
+        field = None if isinstance(found, Mapping) else by_key(found)[key]
+        found = found.get(key) if field is None else section_in(field.annotation) or field.default
     return "none" if found is None else found
 
 
