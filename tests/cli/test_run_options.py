@@ -1,5 +1,7 @@
 """What is asked of a run is the same on the command line, in the Launchpad and in a child's command."""
 
+from typing import Any
+
 import dagster as dg
 import pytest
 import typer
@@ -9,7 +11,8 @@ from translations_assets.cli.common import asks
 from translations_assets.defs.resources import CONFIG
 from translations_assets.running.options import OPTIONS, RunOptions
 
-EVERYTHING = RunOptions("train_student", "run-1", True, True, {"a.b": [1, "no"], "c": {"d": "50u"}, "e": "="})
+VALUES: dict[type, Any] = {str: "x =y", bool: True, dict: {"a.b": [1, "no"], "c": {"d": "50u"}, "e": "="}}
+EVERYTHING = RunOptions(**{option.name: VALUES[type(option.default)] for option in OPTIONS.values()})
 ASKED = [RunOptions(), EVERYTHING, *(RunOptions(**{name: getattr(EVERYTHING, name)}) for name in OPTIONS)]
 
 

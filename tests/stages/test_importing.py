@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from tests.stages.configs import FULL, IMPORTS, SMALL, files, graph, labels
+from translations_assets.config.providers import MONO, PARALLEL
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [*(("parallel", name) for name in PARALLEL), *(("mono", name) for name in MONO)],
+)
+def test_every_provider_has_a_script_and_a_row_in_the_docs(kind: str, name: str) -> None:
+    assert (ROOT / "pipeline" / "data" / f"{kind}_{name.replace('-', '_')}.py").is_file()
+    tables = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8").split("| monolingual |")
+    assert name == "demo" or f"\n| `{name}` |" in tables[kind == "mono"]
 
 
 def test_codes_of_providers() -> None:
