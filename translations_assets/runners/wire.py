@@ -56,6 +56,7 @@ class Detached:
     """The orchestrator may go: the worker ends by itself, or goes on because other runs wait for the step."""
 
 
+Ending: TypeAlias = "Outcome | Busy"
 Reply: TypeAlias = "JobEvent | Outcome | Busy | Detached"
 
 

@@ -8,9 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from translations_assets.runners.kubernetes import logs
-from translations_assets.runners.kubernetes.cluster import ClusterAway, ClusterError, Missing, Unavailable
-from translations_assets.runners.kubernetes.logs import PodLog
+from translations_assets.runners.kubernetes import cluster
+from translations_assets.runners.kubernetes.cluster import (
+    ClusterAway,
+    ClusterError,
+    Missing,
+    PodLog,
+    Unavailable,
+)
 
 
 class Log:
@@ -94,7 +99,7 @@ def test_a_node_that_does_not_answer_is_given_up_but_an_api_server_is_not() -> N
 
 
 def test_a_very_long_line_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logs, "LONGEST", 50)
+    monkeypatch.setattr(cluster, "LONGEST", 50)
     lines = Log([stamp(1, 0, b"x" * 200), stamp(1, 1, b"y")]).read()
     assert b"".join(lines[:-1]) == b"x" * 200
     assert lines[-1] == b"y"

@@ -7,8 +7,14 @@ from dataclasses import replace
 import pytest
 
 from tests.runners.kubernetes.states import FAILED, JOB, POD, ended
-from translations_assets.runners.kubernetes.state import JobState, PodState
-from translations_assets.runners.kubernetes.verdict import Verdict, cannot_start, judge, never_started
+from translations_assets.runners.kubernetes.state import (
+    JobState,
+    PodState,
+    Verdict,
+    cannot_start,
+    judge,
+    never_started,
+)
 
 EVICTED = replace(POD, phase="Failed", reason="Evicted", message="The node was low on resource: memory.")
 SHUT_DOWN = ended(

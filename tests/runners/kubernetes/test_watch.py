@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.runners.scripts import eventually
-from translations_assets.runners.kubernetes import watch as watch_module
+from translations_assets.runners.kubernetes import connection
 from translations_assets.runners.kubernetes.cluster import ClusterAway, ClusterError, Expired, Kind
-from translations_assets.runners.kubernetes.watch import Watch
+from translations_assets.runners.kubernetes.connection import Watch
 
 Event = tuple[str, dict[str, Any]]
 
@@ -31,6 +31,7 @@ class Server:
 
     def __init__(self, *jobs: dict[str, Any]) -> None:
         self.jobs, self.version = list(jobs), "10"
+        self.closed = threading.Event()
         self.changes: queue.Queue[Event | ClusterError] = queue.Queue()
         self.calls: Counter[str] = Counter()
         self.watched: list[str] = []
@@ -58,7 +59,7 @@ class Server:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A server with one Job."""
-    monkeypatch.setattr(watch_module, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(connection, "_FIRST_PAUSE", 0.01)
     made = Server(job("a", 1))
     yield made
     made.ended.set()
@@ -70,7 +71,7 @@ def watch(server: Server) -> Iterator[Watch]:
     made = Watch(server)  # type: ignore[arg-type]
     made.start()
     yield made
-    made.close()
+    server.closed.set()
 
 
 def names(watch: Watch) -> list[str]:

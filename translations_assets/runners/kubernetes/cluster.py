@@ -1,10 +1,11 @@
-"""The Kubernetes API as the runner uses it: the jobs and pods of one namespace, with patience."""
+"""The API of a cluster: jobs, pods, events, watches, and a pod's log while it grows."""
 
 from __future__ import annotations
 
 import http.client
 import json
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -33,6 +34,12 @@ Kind: TypeAlias = Literal["jobs", "pods"]
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
+_RAW = {"_preload_content": False, "_request_timeout": _TIMEOUT}
+LONGEST = 1 << 20  # bytes of a line; what is longer comes in pieces, so that memory stays flat
+_LOG_FIRST_PAUSE, _LOG_LAST_PAUSE = 0.2, 5.0
+_LONG_SECONDS = 10.0  # a connection that lasted so long was a good one
+_TRIES = 4  # to read the log of a pod that has ended, while the API server does answer
+_FRACTION = re.compile(r"\.\d+")
 
 
 class ClusterError(TranslationsError):
@@ -238,9 +245,6 @@ class _Refused(Unavailable):
     """The cluster does not let us; a server that has just started says that to everybody."""
 
 
-_RAW = {"_preload_content": False, "_request_timeout": _TIMEOUT}
-
-
 def _broken() -> tuple[type[Exception], ...]:
     """What a connection that breaks raises."""
     import urllib3.exceptions
@@ -287,3 +291,74 @@ def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
     for piece in pieces:
         *whole, rest = (rest + piece).split(b"\n")
         yield from filter(None, whole)
+
+
+class PodLog:
+    """The log of one pod.
+
+    ended  whether its worker has ended: then what stands in the log is all that comes. May raise, to end us
+    wait   pauses for so many seconds, less when the pod changes
+    """
+
+    def __init__(
+        self, cluster: Cluster, pod: str, ended: Callable[[], bool], wait: Callable[[float], object]
+    ) -> None:
+        self._cluster, self._pod, self._ended, self._wait = cluster, pod, ended, wait
+        self._last, self._same = b"", 0  # the last line's time, and how many lines had it
+        self._rest = b""
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines, without line feed, until the pod has ended or is gone.
+
+        While the cluster is away and the pod is not known to have ended, waits.
+        """
+        pause, failures = _LOG_FIRST_PAUSE, 0
+        while True:
+            ended = self._ended()  # asked before the log is read: what is read then is whole
+            began = time.monotonic()
+            try:
+                yield from self._read(follow=not ended)
+                if ended:
+                    break
+            except ClusterError as error:
+                failures += ended and (isinstance(error, Unavailable) or not isinstance(error, ClusterAway))
+                if isinstance(error, Missing) or failures > _TRIES:
+                    break  # gone with its pod, or with its node
+            self._rest = b""  # comes again, as the begin of its line
+            if time.monotonic() - began > _LONG_SECONDS:
+                pause = _LOG_FIRST_PAUSE
+            self._wait(pause)
+            pause = min(2 * pause, _LOG_LAST_PAUSE)
+        if self._rest:
+            yield _text(self._rest)
+
+    def _read(self, *, follow: bool) -> Iterator[bytes]:
+        """The lines that one connection brings, without those that came before."""
+        last, to_skip = self._last, self._same
+        since = _FRACTION.sub("", last.decode())  # servers know whole seconds
+        again = bool(last)
+        for line in self._split(self._cluster.log(self._pod, since, follow=follow)):
+            moment = line.partition(b" ")[0]
+            if again and moment <= last:
+                if moment < last:
+                    continue
+                if to_skip:
+                    to_skip -= 1
+                    continue
+            elif moment:
+                again = False
+            self._same = self._same + 1 if moment == self._last else 1
+            self._last = moment or self._last
+            yield _text(line)
+
+    def _split(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        for piece in pieces:
+            *whole, self._rest = (self._rest + piece).split(b"\n")
+            yield from whole
+            if len(self._rest) > LONGEST:
+                yield self._rest
+                self._rest = b" "  # the next piece has no time before it
+
+
+def _text(line: bytes) -> bytes:
+    return line.partition(b" ")[2]

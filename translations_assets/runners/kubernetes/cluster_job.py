@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import queue
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from translations_assets.errors import StoreError, StoreUnreachable
@@ -16,22 +18,33 @@ from translations_assets.runners.kubernetes.cluster import (
     ClusterError,
     Conflict,
 )
+from translations_assets.runners.kubernetes.connection import Slot, Tools
 from translations_assets.runners.kubernetes.following import Following
 from translations_assets.runners.kubernetes.jobs import Group, member
-from translations_assets.runners.kubernetes.limits import Slot
 from translations_assets.runners.kubernetes.state import SPEC, JobState, Member
-from translations_assets.runners.kubernetes.ticket import Ending, Ticket
-from translations_assets.runners.kubernetes.tools import Tools
 from translations_assets.runners.pod.bundle import worker_bundle
 from translations_assets.runners.pod.wire import PodRequest
+from translations_assets.runners.wire import Ending
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
 
 COLLECT_SECONDS = 0.3  # for the steps of a stage that become ready at the same time
 _CANCEL_SECONDS = 6.0  # a run that is cancelled waits 10 for all of it
 _GONE_PAUSE = 0.5
-
 _log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class Ticket:
+    """What happens to a step in a job: events, then one ending, from the thread that follows the job."""
+
+    job: Job
+    replies: queue.SimpleQueue[JobEvent | Ending] = field(default_factory=queue.SimpleQueue)
+
+    @property
+    def step(self) -> tuple[str, int]:
+        """What is made."""
+        return self.job.key, self.job.generation
 
 
 class ClusterJob:

@@ -8,20 +8,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from translations_assets.config.deployment import WorkerClassName
-from translations_assets.runners.kubernetes.cluster import ClusterError
+from translations_assets.runners.kubernetes.cluster import ClusterError, PodLog
+from translations_assets.runners.kubernetes.connection import Tools
 from translations_assets.runners.kubernetes.jobs import GRACE_SECONDS
-from translations_assets.runners.kubernetes.logs import PodLog
-from translations_assets.runners.kubernetes.state import STAGE, WORKER_CLASS, JobState, Member, PodState
-from translations_assets.runners.kubernetes.ticket import Ending
-from translations_assets.runners.kubernetes.tools import Tools
-from translations_assets.runners.kubernetes.verdict import (
+from translations_assets.runners.kubernetes.state import (
+    STAGE,
     TOLD_TO_END,
+    WORKER_CLASS,
+    JobState,
+    Member,
+    PodState,
     Verdict,
     cannot_start,
     judge,
     never_started,
 )
 from translations_assets.runners.pod.wire import RECORD, unpack_pod_reply
+from translations_assets.runners.wire import Ending
 from translations_assets.running.job import JobEvent, Outcome
 from translations_assets.running.protocols import Store
 

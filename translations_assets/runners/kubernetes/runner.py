@@ -8,21 +8,16 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from translations_assets.config.deployment import UNSAVED_MINUTES, Kubernetes
 from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.runners.kubernetes.cluster import Cluster, ClusterAway, ClusterError
-from translations_assets.runners.kubernetes.cluster_job import ClusterJob
+from translations_assets.runners.kubernetes.cluster_job import ClusterJob, Ticket
+from translations_assets.runners.kubernetes.connection import Limits, Sweep, Tools, Watch
 from translations_assets.runners.kubernetes.jobs import Descriptions
-from translations_assets.runners.kubernetes.limits import Limits
-from translations_assets.runners.kubernetes.sweep import Sweep
-from translations_assets.runners.kubernetes.ticket import Ending, Ticket
-from translations_assets.runners.kubernetes.tools import Tools
-from translations_assets.runners.kubernetes.watch import Watch
 from translations_assets.runners.waiting import wait_for_owner
-from translations_assets.runners.wire import Busy
+from translations_assets.runners.wire import Busy, Ending
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
 
@@ -34,18 +29,6 @@ def print_line(label: str, line: bytes) -> None:
     """Write a line of a step's log to standard output, where Dagster keeps it with the run."""
     sys.stdout.write(f"[{label}] {line.decode(errors='replace')}\n")  # in one piece: many threads write
     sys.stdout.flush()
-
-
-@dataclass(eq=False)
-class _Connection:
-    """A connection to the cluster, which a thread makes; closed once nobody needs it any more."""
-
-    closed: threading.Event = field(default_factory=threading.Event)
-    tools: Future[Tools] = field(default_factory=Future)
-
-    @property
-    def has_failed(self) -> bool:
-        return self.tools.done() and self.tools.exception() is not None
 
 
 class KubernetesRunner:
@@ -69,7 +52,8 @@ class KubernetesRunner:
         self._unsaved_minutes = unsaved_minutes
         self._lock = threading.Lock()
         self._jobs: list[ClusterJob] = []
-        self._connection: _Connection | None = None
+        self._closed = threading.Event()
+        self._connection: Future[Tools] | None = None
 
     def run(
         self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
@@ -86,11 +70,7 @@ class KubernetesRunner:
 
     def close(self) -> None:
         """Watch the cluster no more; its Jobs go on. The threads end at their next try, within a minute."""
-        with self._lock:
-            connection, self._connection = self._connection, None
-        if connection:
-            connection.closed.set()
-            connection.tools.add_done_callback(_close)
+        self._closed.set()
 
     def _run(
         self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
@@ -117,29 +97,28 @@ class KubernetesRunner:
     def _connect(self, store: Store, cancel: threading.Event) -> Tools | None:
         """The cluster; connecting takes as long as the API server is away. None when cancelled meanwhile."""
         with self._lock:
-            if self._connection is None or self._connection.has_failed:
-                self._connection = _Connection()
-                threading.Thread(
-                    target=self._open, args=(self._connection, store), name="connect", daemon=True
-                ).start()
+            if self._connection is None or (self._connection.done() and self._connection.exception()):
+                self._connection = Future()
+                words = (self._connection, store)
+                threading.Thread(target=self._open, args=words, name="connect", daemon=True).start()
             connection = self._connection
-        while not connection.tools.done():
+        while not connection.done():
             if cancel.wait(_LOOK_SECONDS / 10):
                 return None
-        return connection.tools.result()
+        return connection.result()
 
-    def _open(self, connection: _Connection, store: Store) -> None:
+    def _open(self, connection: Future[Tools], store: Store) -> None:
         try:
-            connection.tools.set_result(self._tools(store, connection.closed))
+            connection.set_result(self._tools(store))
         except Exception as error:
-            connection.tools.set_exception(error)
+            connection.set_exception(error)
 
-    def _tools(self, store: Store, closed: threading.Event) -> Tools:
+    def _tools(self, store: Store) -> Tools:
         kubernetes = self._kubernetes
         descriptions = Descriptions(kubernetes, self._root)
         descriptions.check()
         kubeconfig = str(self._kubeconfig) if self._kubeconfig else None
-        cluster = Cluster.connect(kubernetes.namespace, kubernetes.context, kubeconfig, closed)
+        cluster = Cluster.connect(kubernetes.namespace, kubernetes.context, kubeconfig, self._closed)
         watch = Watch(cluster)
         of_class = {
             name: worker_class.max_jobs
@@ -147,17 +126,10 @@ class KubernetesRunner:
             if worker_class.max_jobs
         }
         limits = Limits(kubernetes.max_jobs, of_class, watch.jobs)
-        try:
-            watch.start()
-        except ClusterError:
-            watch.close()
-            raise
+        watch.start()
         watch.listen("", limits.changed)
-        sweep = Sweep(cluster, watch, store, kubernetes.orphan_minutes)
-        sweep.start()
-        return Tools(
-            kubernetes, cluster, watch, limits, descriptions, sweep, self._sink, self._unsaved_minutes
-        )
+        Sweep(cluster, watch, store, kubernetes.orphan_minutes).start()
+        return Tools(kubernetes, cluster, watch, limits, descriptions, self._sink, self._unsaved_minutes)
 
     def _board(self, tools: Tools, store: Store, job: Job) -> tuple[ClusterJob, Ticket]:
         """A place for a step: in a Job that makes it already, with others that are ready now, or alone."""
@@ -185,11 +157,6 @@ class KubernetesRunner:
     def _forget(self, cluster_job: ClusterJob) -> None:
         with self._lock:
             self._jobs.remove(cluster_job)
-
-
-def _close(tools: Future[Tools]) -> None:
-    if tools.exception() is None:
-        tools.result().close()
 
 
 def _await_ending(

@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TypeAlias
 
 from translations_assets.runners.control import Control
 from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, workspace
@@ -31,15 +30,13 @@ from translations_assets.runners.pod.wire import (
     PodRequest,
     pack_pod_reply,
 )
-from translations_assets.runners.wire import Busy, Request
+from translations_assets.runners.wire import Ending, Request
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.store.open import open_store
 
 GRACE_SECONDS = 25.0  # for a script to save what it has; the rest of the pod's 60 is for storing that
 _LAST_WORDS = Path("/dev/termination-log")  # where the kubelet reads why a pod ended
 _MOST_LAST_WORDS = 4096
-
-Ending: TypeAlias = "Outcome | Busy"
 
 _writing = threading.Lock()
 

@@ -1,0 +1,320 @@
+"""A connected cluster: its jobs and pods as last heard, its slots, and the end of jobs without a run."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from translations_assets.background import CLOCK, Clock, Repeating
+from translations_assets.config.deployment import UNSAVED_MINUTES, Kubernetes, WorkerClassName
+from translations_assets.runners.kubernetes.cluster import (
+    AWAY_SECONDS,
+    Cluster,
+    ClusterAway,
+    Expired,
+    Kind,
+)
+from translations_assets.runners.kubernetes.jobs import Descriptions, store_label
+from translations_assets.runners.kubernetes.state import (
+    STORE,
+    WORKER_CLASS,
+    JobState,
+    Object,
+    PodState,
+    judge,
+)
+from translations_assets.running.protocols import Store
+
+_FIRST_PAUSE, _LAST_PAUSE = 0.5, 5.0
+
+_log = logging.getLogger(__name__)
+
+S = TypeVar("S", bound="JobState | PodState")
+_LOOK_SECONDS = 1.0
+_LOOKS = 5  # in the time after which a Job is an orphan
+_LONGEST_PAUSE = 60.0
+
+
+class Watch:
+    """The cluster's jobs and pods, as last heard. Lists once, then only hears of changes."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._listeners: dict[str, list[Callable[[], None]]] = defaultdict(list)
+        self._lock = threading.Lock()
+        self._jobs = _Mirror(cluster, "jobs", JobState.of, lambda job: self._tell(job.name))
+        self._pods = _Mirror(cluster, "pods", PodState.of, lambda pod: self._tell(pod.job))
+
+    def start(self) -> None:
+        """List, and begin to watch. Raises ClusterError when the cluster cannot be listed, after a while."""
+        mirrors = self._jobs, self._pods
+        for mirror in mirrors:
+            mirror.list()
+        for mirror in mirrors:
+            mirror.start()
+
+    @property
+    def silent(self) -> float:
+        """Seconds since the cluster was last heard of; one where nothing happens is heard each minute."""
+        return time.monotonic() - min(self._jobs.heard, self._pods.heard)
+
+    def jobs(self) -> list[JobState]:
+        """All jobs."""
+        return self._jobs.all()
+
+    def job(self, name: str) -> JobState | None:
+        """A job by name."""
+        return self._jobs.states.get(name)
+
+    def pods(self, job: str) -> list[PodState]:
+        """The pods of a job, oldest first."""
+        pods = [pod for pod in self._pods.all() if pod.job == job]
+        return sorted(pods, key=lambda pod: (pod.created, pod.name))
+
+    def listen(self, job: str, call: Callable[[], None]) -> None:
+        """Have a function called, by the watching thread, when a job or a pod of it changes; `""` for any."""
+        with self._lock:
+            self._listeners[job].append(call)
+
+    def leave(self, job: str, call: Callable[[], None]) -> None:
+        """Call the function no more."""
+        with self._lock:
+            self._listeners[job].remove(call)
+            if not self._listeners[job]:
+                del self._listeners[job]
+
+    def _tell(self, job: str) -> None:
+        with self._lock:
+            calls = [*self._listeners.get(job, ()), *self._listeners.get("", ())]
+        for call in calls:
+            call()
+
+
+class _Mirror(Generic[S]):
+    """All objects of one kind, by name, kept up to date by a thread."""
+
+    def __init__(
+        self, cluster: Cluster, kind: Kind, parse: Callable[[Object], S], changed: Callable[[S], None]
+    ) -> None:
+        self._cluster, self._kind, self._parse, self._changed = cluster, kind, parse, changed
+        self._version = ""
+        self.states: dict[str, S] = {}
+        self.heard = time.monotonic()
+        self._repeating = Repeating(
+            f"watch-{kind}",
+            self._round,
+            _FIRST_PAUSE,
+            lambda error: _log.warning("The watch on %s was interrupted: %s", kind, error),
+            needed=lambda: not cluster.closed.is_set(),
+            longest=_LAST_PAUSE,
+        )
+
+    def start(self) -> None:
+        self._repeating.wake()
+        self._repeating.start()
+
+    def all(self) -> list[S]:
+        return list(self.states.values())
+
+    def _round(self) -> None:
+        """Watch until the server ends that; the next watch follows at once."""
+        try:
+            if not self._version:
+                self.list(patience=0)
+            self._watch()
+        except ClusterAway:
+            raise
+        except Expired:
+            self._version = ""
+        except Exception:  # the server may have lost its memory, or sent an object that cannot be read
+            self._version = ""
+            raise
+        self._repeating.wake()
+
+    def list(self, patience: float = AWAY_SECONDS) -> None:
+        """Take over all objects as they are, and tell of every difference."""
+        objects, version = self._cluster.all(self._kind, patience)
+        before = self.states
+        self.states = {state.name: state for state in map(self._parse, objects)}
+        self._version, self.heard = version, time.monotonic()
+        for name, state in {**before, **self.states}.items():
+            if before.get(name) != self.states.get(name):
+                self._changed(state)
+
+    def _watch(self) -> None:
+        for event, value in self._cluster.watch(self._kind, self._version):
+            if self._cluster.closed.is_set():
+                return
+            self.heard = time.monotonic()
+            self._version = value["metadata"]["resourceVersion"]
+            if event != "BOOKMARK":
+                self._take(event, self._parse(value))
+        self.heard = time.monotonic()
+
+    def _take(self, event: str, state: S) -> None:
+        if event == "DELETED":
+            self.states.pop(state.name, None)
+        else:
+            self.states[state.name] = state
+        self._changed(state)
+
+
+@dataclass(eq=False)
+class Slot:
+    """A place for one job; `name` is that of the job that takes it."""
+
+    worker_class: WorkerClassName
+    name: str = ""
+    free: threading.Event = field(default_factory=threading.Event)
+
+
+class Limits:
+    """The slots of the namespace, as this process sees them: jobs of other orchestrators count, too.
+
+    Two orchestrators that create jobs in the same moment may together exceed a limit by a few; a quota of the
+    namespace does not.
+
+    total     jobs at once
+    of_class  jobs at once of a worker class, where that has a limit of its own
+    jobs      the cluster's jobs
+    """
+
+    def __init__(
+        self, total: int, of_class: Mapping[WorkerClassName, int], jobs: Callable[[], list[JobState]]
+    ) -> None:
+        self._total, self._of_class, self._jobs = total, of_class, jobs
+        self._lock = threading.Lock()
+        self._held: list[Slot] = []
+        self._queue: list[Slot] = []
+
+    def take(self, worker_class: WorkerClassName, given_up: Callable[[], bool]) -> Slot | None:
+        """Wait for a slot; None when it was given up before."""
+        slot = Slot(worker_class)
+        with self._lock:
+            self._queue.append(slot)
+        self.changed()
+        while not slot.free.wait(_LOOK_SECONDS):
+            if given_up():
+                self.release(slot)
+                return None
+        return slot
+
+    def release(self, slot: Slot) -> None:
+        """Give a slot back, or leave the queue."""
+        with self._lock:
+            for slots in (self._held, self._queue):
+                if slot in slots:
+                    slots.remove(slot)
+        self.changed()
+
+    def changed(self) -> None:
+        """Give free slots to those who wait; called when jobs have changed."""
+        with self._lock:
+            if not self._queue:
+                return
+            used = self._used()
+            for slot in list(self._queue):
+                if used.total() >= self._total:
+                    return
+                if used[slot.worker_class] < self._of_class.get(slot.worker_class, self._total):
+                    used[slot.worker_class] += 1
+                    self._queue.remove(slot)
+                    self._held.append(slot)
+                    slot.free.set()
+
+    def _used(self) -> Counter[str]:
+        """Slots by worker class: those that we hold, and live jobs that hold none of them."""
+        ours = {slot.name for slot in self._held}
+        others = (job for job in self._jobs() if job.live and job.name not in ours)
+        return Counter(
+            [slot.worker_class for slot in self._held] + [job.labels.get(WORKER_CLASS, "") for job in others]
+        )
+
+
+class Sweep:
+    """Looks, while a run goes on, for live Jobs of a store that no run has waited for during some minutes.
+
+    Not earlier: a run that takes the place of a dead one needs a while until it comes to each of its steps.
+    """
+
+    def __init__(
+        self, cluster: Cluster, watch: Watch, store: Store, minutes: float, clock: Clock = CLOCK
+    ) -> None:
+        self._cluster, self._watch, self._store, self._clock = cluster, watch, store, clock
+        self._seconds = minutes * 60
+        self._unwanted_since: dict[str, float] = {}
+        pause = min(self._seconds / _LOOKS, _LONGEST_PAUSE)
+        self.start = Repeating(
+            "sweep",
+            self.look,
+            pause,
+            self._failed,
+            needed=lambda: not cluster.closed.is_set(),
+            clock=clock,
+        ).start
+
+    def look(self) -> None:
+        """Note the Jobs that nobody waits for now, and delete those that were found so for long enough."""
+        label = store_label(self._store.url)
+        unwanted = [job for job in self._watch.jobs() if job.live and job.labels.get(STORE) == label]
+        unwanted = [job for job in unwanted if not self._is_wanted(job)]
+        now = self._clock.monotonic()
+        self._unwanted_since = {job.uid: self._unwanted_since.get(job.uid, now) for job in unwanted}
+        for job in unwanted:
+            if now - self._unwanted_since[job.uid] >= self._seconds:
+                labels = ", ".join(member.label for member in job.members)
+                _log.warning("The job %s is deleted: no run waits for it any more (%s).", job.name, labels)
+                self._cluster.delete_job(job)
+
+    def _is_wanted(self, job: JobState) -> bool:
+        return any(self._store.waiters(member.key, member.generation) for member in job.members)
+
+    def _failed(self, error: str) -> None:
+        _log.warning("Jobs that no run waits for cannot be looked for: %s", error)
+
+
+@dataclass(frozen=True)
+class Tools:
+    """A connected cluster and what is asked of it.
+
+    sink  takes the lines of the scripts' logs: label of the step, line
+    unsaved_minutes  as in `Deployment`
+    """
+
+    kubernetes: Kubernetes
+    cluster: Cluster
+    watch: Watch
+    limits: Limits
+    descriptions: Descriptions
+    sink: Callable[[str, bytes], None]
+    unsaved_minutes: float = UNSAVED_MINUTES
+    _preemptions: Counter[tuple[str, int]] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def count_preemption(self, step: tuple[str, int], before: int) -> None:
+        """Note that an attempt of a step lost its machine, after so many before."""
+        with self._lock:
+            self._preemptions[step] = max(self._preemptions[step], before + 1)
+
+    def jobs_of(self, store: str, step: tuple[str, int]) -> list[JobState]:
+        """The cluster's Jobs that make a step, or have tried to."""
+        label = store_label(store)
+        return [
+            job
+            for job in self.watch.jobs()
+            if job.labels.get(STORE) == label and any(member.step == step for member in job.members)
+        ]
+
+    def preemptions(self, store: str, step: tuple[str, int]) -> int:
+        """How many attempts of a step lost their machine: as we saw, and as Jobs that failed still tell."""
+        with self._lock:
+            count = self._preemptions[step]
+        for job in self.jobs_of(store, step):
+            if job.ended:
+                pod = next(reversed(self.watch.pods(job.name)), None)
+                count = max(count, job.preemptions + judge(job, pod).lost_machine)
+        return count
