@@ -13,7 +13,7 @@ from translations_assets.config import check_continuation, check_marian
 from translations_assets.config.check_continuation import check_continuation as _continuation
 from translations_assets.config.check_ctranslate2 import check_ctranslate2
 from translations_assets.config.check_marian import check_marian_args
-from translations_assets.config.datasets import CATEGORIES, Dataset, listed, provider_of
+from translations_assets.config.datasets import CATEGORIES, THRESHOLDS, WEIGHTS, Dataset, listed, provider_of
 from translations_assets.config.edits import at
 from translations_assets.config.errors import among
 from translations_assets.config.identification import FASTTEXT, NON_COMMERCIAL, weakness
@@ -24,7 +24,6 @@ from translations_assets.config.yaml_reader import KeyPath
 Found: TypeAlias = "Iterator[tuple[KeyPath, str]]"
 
 PARALLEL = ("train", "devtest", "test")
-WEIGHTED = ("train", "mono-src", "mono-trg")
 MOST_NAMED = 20  # thresholds or weights without a dataset, beside which the names of datasets are told
 
 
@@ -153,13 +152,7 @@ def _languages_of_providers(config: Mapping[str, Any]) -> Found:
 
 def _names_without_dataset(config: Mapping[str, Any]) -> Found:
     """Thresholds and weights of datasets that the config does not list."""
-    for path, category in (
-        (("bicleaner", "dataset-thresholds"), "train"),
-        (("monocleaner", "mono-src", "dataset-thresholds"), "mono-src"),
-        (("monocleaner", "mono-trg", "dataset-thresholds"), "mono-trg"),
-        *((("merging", "dataset-weights", category), category) for category in WEIGHTED),
-    ):
-        where = ("experiment", *path)
+    for where, category in {**THRESHOLDS, **WEIGHTS}.items():
         names = [dataset.short_name for _, dataset in listed(config, category)]
         aliases = {dataset.slug: dataset.alias for _, dataset in listed(config, category) if dataset.alias}
         values, known, unknown = at(config, where), frozenset(names), 0

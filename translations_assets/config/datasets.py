@@ -31,6 +31,16 @@ AUGMENTATIONS = (
 )
 
 CATEGORIES = ("train", "devtest", "test", "mono-src", "mono-trg")
+# Where a config names datasets by short names, and the category whose datasets those are.
+THRESHOLDS: Mapping[tuple[str, ...], str] = {
+    ("experiment", "bicleaner", "dataset-thresholds"): "train",
+    ("experiment", "monocleaner", "mono-src", "dataset-thresholds"): "mono-src",
+    ("experiment", "monocleaner", "mono-trg", "dataset-thresholds"): "mono-trg",
+}
+WEIGHTS: Mapping[tuple[str, ...], str] = {
+    ("experiment", "merging", "dataset-weights", category): category
+    for category in ("train", "mono-src", "mono-trg")
+}
 KEY_LENGTH = 4000  # some forms take the square of it
 SLUG_LENGTH = 50
 ALIAS_LENGTH = 50

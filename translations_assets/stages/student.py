@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Literal
 
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
@@ -57,9 +56,7 @@ def train_student(
     config: TrainingConfig, train_vocab: Vocab, alignments_student: Aligned, merge_devset: Corpus
 ) -> Model:
     """The student: a small model trained on the distilled corpus."""
-    args = config.marian_args.training_student
-    label = f"train-student-{config.experiment.src}-{config.experiment.trg}"
-    return _train(config, label, train_vocab, alignments_student, merge_devset, "student.train", args, None)
+    return _train(config, "train", train_vocab, alignments_student, merge_devset)
 
 
 @stage(group="student", formerly=("distillation-student-model-finetune",))
@@ -71,35 +68,30 @@ def finetune_student(
     merge_devset: Corpus,
 ) -> Model:
     """The student, trained on, with its own options, its weights quantised to 8 bits in the forward pass."""
-    args = config.marian_args.training_student_finetuned
-    label = f"finetune-student-{config.experiment.src}-{config.experiment.trg}"
-    return _train(
-        config, label, train_vocab, alignments_student, merge_devset, "student.finetune", args, train_student
-    )
+    return _train(config, "finetune", train_vocab, alignments_student, merge_devset, train_student)
 
 
 def _train(
     config: TrainingConfig,
-    label: str,
+    verb: Literal["train", "finetune"],
     vocab: Vocab,
     aligned: Aligned,
     dev: Corpus,
-    training: str,
-    args: Mapping[str, Any],
-    pretrained: Model | None,
+    pretrained: Model | None = None,
 ) -> Model:
+    src, trg, options = config.experiment.src, config.experiment.trg, config.marian_args
     return train_model(
         config,
-        label=label,
-        src=config.experiment.src,
-        trg=config.experiment.trg,
+        label=f"{verb}-student-{src}-{trg}",
+        src=src,
+        trg=trg,
         vocab=vocab,
         data=aligned.data("original"),
         dev=dev,
         model=f"student.{config.experiment.student_model}",
-        training=training,
+        training=f"student.{verb}",
         curriculum="student",
-        args=args,
+        args=options.training_student if verb == "train" else options.training_student_finetuned,
         seed=SEED,
         pretrained=pretrained,
     )

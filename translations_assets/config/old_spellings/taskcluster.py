@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from translations_assets.config.datasets import CATEGORIES, listed, parse_dataset
+from translations_assets.config.datasets import CATEGORIES, THRESHOLDS, listed, parse_dataset
 from translations_assets.config.edits import Edit, Put, at
 from translations_assets.config.errors import ConfigError, suggestion
 from translations_assets.config.generations import STRICT, is_of_upstream, is_old
@@ -23,11 +23,6 @@ MODELS = {
     "backwards": "backwards",
 }
 CORPORA = {"original-parallel": "parallel", "student-distillation": "distillation"}
-THRESHOLDS = (
-    (("bicleaner",), "train"),
-    (("monocleaner", "mono-src"), "mono-src"),
-    (("monocleaner", "mono-trg"), "mono-trg"),
-)
 # Thresholds that upstream's templates gave to every config, whether it listed the dataset or not.
 FROM_TEMPLATES = frozenset(
     {
@@ -144,19 +139,16 @@ def corpora(values: dict[str, Any]) -> Iterator[Edit]:
 
 def no_thresholds(values: dict[str, Any]) -> Iterator[Edit]:
     """An empty list for no thresholds."""
-    for section, _ in THRESHOLDS:
-        path = ("experiment", *section, "dataset-thresholds")
+    for path in THRESHOLDS:
         if at(values, path) == []:
             yield Edit(path, "an empty list; read as {}", (Put(path, {}, path),))
 
 
 def thresholds_from_templates(values: dict[str, Any]) -> Iterator[Edit]:
     """Thresholds that the templates of configs hold, of datasets that this config does not list."""
-    for section, category in THRESHOLDS:
-        path = ("experiment", *section, "dataset-thresholds")
-        thresholds = at(values, path)
+    for path, category, given in _thresholds(values):
         slugs = {dataset.slug for _, dataset in listed(values, category)}
-        for name in list(thresholds) if isinstance(thresholds, Mapping) else ():
+        for name in given:
             if _slug(name) in FROM_TEMPLATES - slugs:
                 said = f"removed: it came with a template, and datasets.{category} lists no such dataset"
                 yield Edit((*path, name), said)
@@ -166,11 +158,9 @@ def thresholds_without_dataset(values: dict[str, Any]) -> Iterator[Edit]:
     """Thresholds of datasets that an old config does not list; upstream has always passed over them."""
     if not is_old(values):
         return
-    for section, category in THRESHOLDS:
-        path = ("experiment", *section, "dataset-thresholds")
-        thresholds = at(values, path)
+    for path, category, given in _thresholds(values):
         names = {dataset.short_name for _, dataset in listed(values, category)}
-        for name in list(thresholds) if isinstance(thresholds, Mapping) else ():
+        for name in given:
             if names.isdisjoint({name, _slug(name)}):
                 said = f"removed: datasets.{category} lists no such dataset.{suggestion(str(name), names)}"
                 yield Edit((*path, name), said.rstrip("."))
@@ -210,12 +200,10 @@ def ensemble_of_ctranslate2(values: dict[str, Any]) -> Iterator[Edit]:
 
 def names_of_thresholds(values: dict[str, Any]) -> Iterator[Edit]:
     """Dataset keys with `/`, `.` and `:`, before thresholds were named as datasets are in labels."""
-    for section, _ in THRESHOLDS:
-        path = ("experiment", *section, "dataset-thresholds")
-        thresholds = at(values, path)
-        for name in list(thresholds) if isinstance(thresholds, Mapping) else ():
+    for path, _, given in _thresholds(values):
+        for name in given:
             slug = _slug(name)
-            if slug and slug != name and slug not in thresholds:
+            if slug and slug != name and slug not in given:
                 yield from renamed(values, (*path, name), (*path, slug), "a dataset key")
 
 
@@ -260,6 +248,14 @@ def former_stages(values: dict[str, Any]) -> Iterator[Edit]:
     section = ("taskcluster", "worker-classes")
     for name in FORMER_STAGES:
         yield from dropped(values, (*section, name), "removed: priors are made by the stages that align")
+
+
+def _thresholds(values: dict[str, Any]) -> Iterator[tuple[KeyPath, str, Mapping[str, Any]]]:
+    """Where thresholds of datasets stand, the category that the datasets are of, and they."""
+    for path, category in THRESHOLDS.items():
+        given = at(values, path)
+        if isinstance(given, Mapping):
+            yield path, category, given
 
 
 def _slug(key: str) -> str:
