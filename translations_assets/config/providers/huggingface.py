@@ -54,50 +54,37 @@ def _find(
     url = f"{API}?{wanted}sort=downloads&direction=-1&limit={LIMIT}"
     try:
         answer = read_json(url, mirror)
-        found = [_Repository(each, importer) for each in answer]
+        found = [_found(each, importer) for each in answer if SPEECH not in each.get("tags", ())]
     except (NoAnswer, NotThere) as error:
         yield Problem(importer, str(error))
     except (KeyError, TypeError, AttributeError) as error:
         yield Problem(importer, f"the answer of {url} cannot be understood ({error!r})")
     else:
         # The order of downloads changes from day to day; the largest first does not.
-        for each in sorted(found, key=lambda each: (-each.least, each.name)):
-            if SPEECH not in each.tags:
-                yield each.found()
+        yield from sorted(found, key=lambda each: (-_least(each.extent), each.key))
 
 
-class _Repository:
+def _found(told: dict[str, Any], importer: str) -> Found:
     """A dataset as the hub's API has it; its tags tell size, licence and tasks."""
+    name, tags = str(told["id"]), [str(tag) for tag in told.get("tags", ())]
+    tagged = dict(tag.split(":", 1) for tag in reversed(tags) if ":" in tag)  # the first of each
+    size = tagged.get("size_categories", "").upper().replace("N", "n")
+    return Found(
+        importer,
+        name,
+        use="train" if importer == PARALLEL and TRANSLATION in tags else "",
+        extent=", ".join(filter(None, (size, "asks for a login" if told.get("gated") else ""))),
+        licence=licence_text(tagged.get("license")),
+        url=f"{DATASETS}/{name}",
+        skipped=TO_BE_NAMED[importer],
+    )
 
-    def __init__(self, told: dict[str, Any], importer: str) -> None:
-        self.name = str(told["id"])
-        self.tags = [str(tag) for tag in told.get("tags", ())]
-        self._importer = importer
-        self._is_gated = bool(told.get("gated"))
-        self._size = self._tagged("size_categories").upper()
 
-    @property
-    def least(self) -> int:
-        """How many entries it has at least, 0 when unknown: 1000000 of `1M<n<10M`."""
-        lower = self._size.partition("<")[0]
-        number, unit = lower[:-1], lower[-1:]
-        return int(number) * UNITS[unit] if number.isdecimal() and unit in UNITS else 0
-
-    def found(self) -> Found:
-        return Found(
-            self._importer,
-            self.name,
-            use="train" if self._importer == PARALLEL and TRANSLATION in self.tags else "",
-            extent=", ".join(
-                filter(None, (self._size.replace("N", "n"), "asks for a login" * self._is_gated))
-            ),
-            licence=licence_text(self._tagged("license")),
-            url=f"{DATASETS}/{self.name}",
-            skipped=TO_BE_NAMED[self._importer],
-        )
-
-    def _tagged(self, name: str) -> str:
-        return next((tag.partition(":")[2] for tag in self.tags if tag.startswith(f"{name}:")), "")
+def _least(extent: str) -> int:
+    """How many entries a dataset has at least, 0 when unknown: 1000000 of `1M<n<10M`."""
+    lower = extent.partition("<")[0]
+    number, unit = lower[:-1], lower[-1:]
+    return int(number) * UNITS[unit] if number.isdecimal() and unit in UNITS else 0
 
 
 def _addresses(name: str, *sides: Language) -> Addresses:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -54,39 +54,28 @@ def find(query: Query) -> Iterator[Found | Problem]:
 
 def _parallel(answer: Any, url: str) -> list[Found]:
     try:
-        rows = [_Row(row) for row in answer["corpora"]]
-    except (KeyError, TypeError, ValueError) as error:
+        rows = [(str(row["corpus"]), str(row["version"]), row) for row in answer["corpora"]]
+        latest = sorted(rows, key=lambda row: (row[2].get("latest") in ("True", True), version_order(row[1])))
+        newest = {corpus: version for corpus, version, _ in latest}  # what the API calls so, else the highest
+        found = [_found(corpus, version, row, newest[corpus]) for corpus, version, row in rows]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise NoAnswer(f"the answer of {url} cannot be understood ({error!r})") from error
-    newest = _newest(rows)
-    found = [row.found(newest[row.corpus]) for row in rows]
     unique: dict[str, Found] = {}
     for each in sorted(found, key=lambda each: (-(each.sentences or 0), each.key)):
         unique.setdefault(each.key, each)  # the API lists some corpora twice; the larger figure is the whole
     return list(unique.values())
 
 
-class _Row:
-    """A corpus in one version, as the API has it."""
-
-    def __init__(self, row: Mapping[str, Any]) -> None:
-        self.corpus, self.version = str(row["corpus"]), str(row["version"])
-        self.is_latest = row.get("latest") in ("True", True)
-        self._pairs = int(row.get("alignment_pairs") or 0)
-        self._bytes = int(row.get("size") or 0) * 1024 or None
-        self._url = str(row.get("url") or "")
-
-    def found(self, newest: str) -> Found:
-        skipped = reason_of(self.corpus, SKIPPED) if self.version == newest else f"{newest} is newer"
-        key = f"opus_{self.corpus}/{self.version}"
-        return Found(IMPORTER, key, "train", self._pairs, bytes=self._bytes, url=self._url, skipped=skipped)
-
-
-def _newest(rows: Iterable[_Row]) -> dict[str, str]:
-    """The newest version of each corpus: what the API calls the latest, else the highest."""
-    newest: dict[str, str] = {}
-    for row in sorted(rows, key=lambda row: (row.is_latest, version_order(row.version))):
-        newest[row.corpus] = row.version
-    return newest
+def _found(corpus: str, version: str, row: Mapping[str, Any], newest: str) -> Found:
+    return Found(
+        IMPORTER,
+        f"opus_{corpus}/{version}",
+        "train",
+        int(row.get("alignment_pairs") or 0),
+        bytes=int(row.get("size") or 0) * 1024 or None,
+        url=str(row.get("url") or ""),
+        skipped=reason_of(corpus, SKIPPED) if version == newest else f"{newest} is newer",
+    )
 
 
 def version_order(version: str) -> tuple[tuple[int, str], ...]:
