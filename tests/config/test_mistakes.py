@@ -11,11 +11,13 @@ import yaml
 
 from tests.config.mistakes import KINDS, Page, plant
 from tests.config.test_real_configs import ALL, ROOT
+from tests.config.texts import SMALL
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.generations import is_old
 from translations_assets.config.load import config_notes, parse_config, read_values
 from translations_assets.config.migrate import migrated
 from translations_assets.config.online import addresses
+from translations_assets.config.schema import TrainingConfig
 
 OWN = [
     *sorted((Path(__file__).parent / "generations").glob("*.yml")),
@@ -52,6 +54,13 @@ def test_every_kind_of_mistake_is_made() -> None:
 
 
 JUNK: list[Any] = [None, 5, -1, 1.5, True, "x", "", [], {}, [1, None], {"a": {"b": [1]}}, [[]], "opus_a/b"]
+
+
+@pytest.mark.parametrize("junk", JUNK, ids=repr)
+def test_junk_in_place_of_a_section_is_never_a_crash(junk: Any) -> None:
+    for section in TrainingConfig.model_fields.values():
+        values = {**yaml.safe_load(SMALL), section.alias or "": junk}
+        problems_of(yaml.safe_dump(values))
 
 
 @pytest.mark.parametrize("seed", range(100))

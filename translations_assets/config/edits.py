@@ -50,6 +50,12 @@ def at(values: Any, path: KeyPath) -> Any:
     return values
 
 
+def has(values: Any, path: KeyPath) -> bool:
+    """Whether a key is written at a path, if only with nothing behind it."""
+    parent = at(values, path[:-1])
+    return isinstance(parent, Mapping) and path[-1] in parent
+
+
 def apply(edit: Edit, document: Document) -> None:
     """Change a document's values and lines; what is put must not be there yet."""
     if edit.replaces_an_item:

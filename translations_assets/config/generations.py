@@ -16,7 +16,7 @@ from enum import IntEnum
 from typing import Any, TypeAlias
 
 from translations_assets.config.datasets import CATEGORIES
-from translations_assets.config.edits import at
+from translations_assets.config.edits import at, has
 from translations_assets.config.unused import UNUSED
 from translations_assets.config.yaml_reader import KeyPath
 
@@ -119,9 +119,8 @@ def is_old(values: Mapping[str, Any]) -> bool:
 
 def is_of_upstream(values: Mapping[str, Any]) -> bool:
     """Whether a config, as it was read, has what is only written for upstream's pipeline, of any year."""
-    return is_old(values) or any(path[-1] in (at(values, path[:-1]) or ()) for path in UNUSED)
+    return is_old(values) or any(has(values, path) for path in UNUSED)
 
 
 def _is_there(mark: Mark, values: Mapping[str, Any]) -> bool:
-    parent = at(values, mark.path[:-1])
-    return isinstance(parent, Mapping) and mark.path[-1] in parent and mark.has_form(parent[mark.path[-1]])
+    return has(values, mark.path) and mark.has_form(at(values, mark.path))

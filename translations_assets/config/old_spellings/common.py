@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from translations_assets.config.edits import Edit, Put, at
+from translations_assets.config.edits import Edit, Put, at, has
 from translations_assets.config.yaml_reader import KeyPath, dotted
-
-
-def has(values: Any, path: KeyPath) -> bool:
-    """Whether a key is written at a path, if only with nothing behind it."""
-    parent = at(values, path[:-1])
-    return isinstance(parent, Mapping) and path[-1] in parent
 
 
 def is_free(values: Any, path: KeyPath) -> bool:

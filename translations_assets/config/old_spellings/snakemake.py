@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from translations_assets.config.edits import Edit, Put, at
+from translations_assets.config.edits import Edit, Put, at, has
 from translations_assets.config.generations import MACHINE, SECTIONS_OF_2021, is_old
-from translations_assets.config.old_spellings.common import dropped, has, is_free, renamed
+from translations_assets.config.old_spellings.common import dropped, is_free, renamed
 
 TEACHER_BASE = "training-teacher-base"
 MODELS_OF_2021 = {

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from translations_assets.config.datasets import CATEGORIES, THRESHOLDS, listed, parse_dataset
-from translations_assets.config.edits import Edit, Put, at
+from translations_assets.config.edits import Edit, Put, at, has
 from translations_assets.config.errors import ConfigError, suggestion
 from translations_assets.config.generations import STRICT, is_of_upstream, is_old
 from translations_assets.config.languages import languages
-from translations_assets.config.old_spellings.common import dropped, has, is_free, renamed
+from translations_assets.config.old_spellings.common import dropped, is_free, renamed
 from translations_assets.config.providers import PARALLEL
 from translations_assets.config.yaml_reader import KeyPath
 

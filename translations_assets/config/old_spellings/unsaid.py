@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from translations_assets.config.edits import Edit, Put, at
+from translations_assets.config.edits import Edit, Put, at, has
 from translations_assets.config.generations import Generation, is_old, newest_mark
-from translations_assets.config.old_spellings.common import has, is_free
+from translations_assets.config.old_spellings.common import is_free
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.section import by_key, section_in
 from translations_assets.config.yaml_reader import KeyPath, dotted
