@@ -56,6 +56,14 @@ def test_a_key_that_stands_twice_names_both_lines() -> None:
     ]
 
 
+def test_a_key_that_stands_twice_counts_where_it_holds_something() -> None:
+    """Keys that hold nothing are nothing; deeper than that it is not looked."""
+    document = read_yaml("a:\n  b:\na:\n  b: 1\n", "my.yml")
+    assert (document.problems, document.value) == ([], {"a": {"b": 1}})
+    document = read_yaml("a:\n  b:\n    c:\na:\n  b: 1\n", "my.yml")
+    assert [problem.line for problem in document.problems] == [4]
+
+
 def test_an_alias_repeats_values() -> None:
     assert read_yaml("a: &list [x, y]\nb: *list\n", "my.yml").value == {"a": ["x", "y"], "b": ["x", "y"]}
 

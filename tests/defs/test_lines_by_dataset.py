@@ -26,6 +26,9 @@ class KnownResults:
         return Result("", 1, self.outputs[step]) if step in self.outputs else None
 
 
+Pair = tuple[int, int]
+
+
 @pytest.fixture
 def store() -> MemoryStore:
     return MemoryStore()
@@ -44,11 +47,11 @@ def counted(store: MemoryStore, before: int, after: int) -> dict[str, Blob]:
     return {"stats.json": store.add_bytes(json.dumps(stats).encode())}
 
 
-def merged(store: MemoryStore, step: Step) -> StepResult:
-    """The result of a step that merged A (800 of 900 lines) and B (30 of 100)."""
+def merged(store: MemoryStore, step: Step, a: Pair = (900, 800), b: Pair = (100, 30)) -> StepResult:
+    """The result of a step that merged A and B: of each, how many lines it read and kept."""
     datasets = [
-        {"dataset": "opus_A/v1", "in": 900, "kept": 800},
-        {"dataset": "opus_B/v1", "in": 100, "kept": 30},
+        {"dataset": f"opus_{name}/v1", "in": read, "kept": kept}
+        for name, (read, kept) in (("A", a), ("B", b))
     ]
     made_result = result(store, step.label, stats_json={"datasets": datasets})
     return StepResult(step, made_result.manifest, cached=False)
@@ -87,6 +90,17 @@ def test_datasets_are_told_by_their_aliases(store: MemoryStore) -> None:
     table = found["lines by dataset"]
     assert isinstance(table, TableMetadataValue)
     assert [row["dataset"] for row in rows(table)] == ["opus_A/v1", "books"]
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_few_lines_are_drawn_like_many(store: MemoryStore, count: int) -> None:
+    merge = made("merge_corpus", text=[made("a"), made("b")])
+    session = KnownResults()
+    few = merged(store, merge, (count, count), (0, 0))
+    found = lines_by_dataset(session, [few], store)  # type: ignore[arg-type]
+    drawn = str(found["lines by dataset, drawn"].value).splitlines()
+    assert drawn[2] == f"      merge_corpus     {'█' * 40 * count} {count}"
+    assert drawn[-1].split() == ["b", "0"]
 
 
 def test_stages_that_merge_no_datasets_say_nothing(store: MemoryStore) -> None:

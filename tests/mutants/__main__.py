@@ -47,35 +47,35 @@ class Copy:
     def __init__(self, folder: Path, seconds: float) -> None:
         shutil.copytree(ROOT, folder, ignore=_LEFT_OUT, symlinks=True)
         self._folder, self._seconds = folder, seconds
+        self._broken: list[str] = []  # tests that fail without a defect, too
 
     def judge(self, mutant: Mutant) -> Told:
-        """Run the tests that concern a mutant. A failure counts when the same test passes without it."""
+        """Run the tests that concern a mutant, the slow ones last."""
+        tests = choose_tests(self._folder, mutant.file)
+        for marks in ("not slow", "slow"):
+            try:
+                if failed := self._notices(mutant, [*tests, "-m", marks]):
+                    return Told(mutant, "noticed", f"by {failed}")
+            except subprocess.TimeoutExpired:
+                return Told(mutant, "noticed", f"by the time limit of {self._seconds:g} s")
+        return Told(mutant, "survived", " ".join(tests))
+
+    def _notices(self, mutant: Mutant, arguments: Sequence[str]) -> str:
+        """The test that fails because of a mutant: the same one passes without it. Raises TimeoutExpired."""
         path = self._folder / mutant.file
         whole = path.read_bytes()
-        tests = choose_tests(ROOT, mutant.file)
-        path.write_text(mutant.text, encoding="utf-8")
-        try:
-            output = self._pytest(tests)
-        except subprocess.TimeoutExpired:
-            return Told(mutant, "noticed", f"by the time limit of {self._seconds:g} s")
-        finally:
-            path.write_bytes(whole)
-        if output is None:
-            return Told(mutant, "survived", " ".join(tests))
-        failed = _FAILED.findall(output)
-        if not failed:
-            return Told(mutant, "noticed", f"by pytest, which ended: {output.strip().splitlines()[-1:]}")
-        if self._run(failed[:1])[0]:
-            return Told(mutant, "survived", f"{failed[0]} fails without it, too")
-        return Told(mutant, "noticed", f"by {failed[0]}")
-
-    def _pytest(self, tests: Sequence[str]) -> str | None:
-        """The output of tests of which one fails; None when all pass. Raises TimeoutExpired."""
-        for marks in ("not slow", "slow"):
-            status, output = self._run([*tests, "-m", marks])
-            if status not in (0, _ALL_DESELECTED):
-                return output
-        return None
+        while True:
+            path.write_text(mutant.text, encoding="utf-8")
+            try:
+                status, output = self._run([*arguments, *map(_without, self._broken)])
+            finally:
+                path.write_bytes(whole)
+            if status in (0, _ALL_DESELECTED):
+                return ""
+            failed = next(iter(_FAILED.findall(output)), "pytest itself")
+            if failed in self._broken or not self._run([failed])[0]:
+                return failed
+            self._broken.append(failed)
 
     def _run(self, arguments: Sequence[str]) -> tuple[int, str]:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
@@ -95,6 +95,11 @@ class Copy:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
         return process.returncode, output
+
+
+def _without(test: str) -> str:
+    """The option that leaves a test, or a file of tests, out."""
+    return f"--{'deselect' if '::' in test else 'ignore'}={test}"
 
 
 def accepted() -> dict[tuple[str, str, str], str]:

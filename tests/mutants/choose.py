@@ -1,8 +1,13 @@
-"""Which tests concern a module: those named after it, then those that import it, directly or by others."""
+"""Which tests concern a module: those named after it, then those that import it, directly or by others.
+
+Of those that are as near to it, those that name it most often come first: a command's module is imported by
+all tests of commands.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -23,8 +28,11 @@ def choose_tests(root: Path, file: str) -> list[str]:
     named = f"test_{Path(file).stem.lstrip('_')}.py"
     folder = f"tests/{Path(file).parent.as_posix().removeprefix('translations_assets').lstrip('/')}/"
 
-    def order(name: str) -> tuple[bool, int, bool, str]:
-        return not name.endswith(f"/{named}"), near[name], not name.startswith(folder), name
+    word = re.compile(rf"\b{Path(file).stem}\b")
+
+    def order(name: str) -> tuple[bool, int, bool, int, str]:
+        mentions = len(word.findall((root / name).read_text(encoding="utf-8")))
+        return not name.endswith(f"/{named}"), near[name], not name.startswith(folder), -mentions, name
 
     near |= {path.relative_to(root).as_posix(): 1 for path in (root / folder).glob(named)}
     tests = list(filter(_is_test, near))

@@ -62,7 +62,8 @@ def test_a_mutant_is_noticed_survives_or_is_accepted(
     source = "def half(n):\n    return n // 2 if n != 2 else 1\n"
     (tmp_path / "pipeline" / "half.py").write_text(source)
     (tmp_path / "tests" / "pipeline" / "test_half.py").write_text(
-        "from pipeline.half import half\n\ndef test_half():\n    assert half(4) == 2\n"
+        "from pipeline.half import half\n\ndef test_that_fails():\n    assert half(4) == 3\n\n"
+        "def test_half():\n    assert half(4) == 2\n"
     )
     (tmp_path / "accepted.yml").write_text(
         "- {file: pipeline/half.py, function: half, change: 2 → two, reason: the same}\n"

@@ -36,7 +36,7 @@ def test_a_name_that_leads_out_is_refused(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["corpus.en.zst", "0/model.npz", "..a", "a..", ".hidden", "ĝ " + "x" * 200, "%2E%2E"]
+    "name", ["corpus.en.zst", "0/model.npz", "..a", "a..", ".hidden", "ĝ " + "x" * 200, "x" * 255, "%2E%2E"]
 )
 def test_a_plain_name_is_a_path_below(name: str, tmp_path: Path) -> None:
     assert inside(tmp_path, name) == tmp_path / name

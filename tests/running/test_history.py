@@ -113,7 +113,8 @@ def test_the_outlook_without_past_durations() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.4, "0 s"), (99, "99 s"), (720, "12 min"), (9000, "2.5 h"), (90000, "25 h")]
+    ("seconds", "text"),
+    [(0.4, "0 s"), (99, "99 s"), (720, "12 min"), (9000, "2.5 h"), (36000, "10 h"), (90000, "25 h")],
 )
 def test_durations_for_people(seconds: float, text: str) -> None:
     assert duration(seconds) == text

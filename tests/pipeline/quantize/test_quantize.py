@@ -3,6 +3,7 @@
 import json
 import struct
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.marian import decode, load_model
 from pipeline.common.resources import marian_command
-from pipeline.quantize.lexical_shortlist import always_allowed
+from pipeline.quantize.lexical_shortlist import BEST, always_allowed
 from pipeline.quantize.quantize import convert_shortlist, main
 from tests.pipeline.quantize.tiny_model import EMOJI, Tiny
 
@@ -82,6 +83,13 @@ def test_the_shortlist_allows_all_special_pieces_and_fifty_more(tiny: Tiny, quan
     stats = json.loads((quantized / "stats.json").read_text())
     assert stats["shortlist"]["always_allowed"] == 313
     assert 313 / 360 < stats["shortlist"]["vocabulary_share_of_a_line"] < 1
+
+
+def test_the_shortlist_keeps_entries_of_any_probability(tiny: Tiny, quantized: Path) -> None:
+    """The sixth field of a binary shortlist tells how many entries it has."""
+    sources = Counter(line.split(" ")[1] for line in read_lines(tiny.shortlist))
+    entries = struct.unpack_from("<6Q", (quantized / "lex.bin").read_bytes())[5]
+    assert entries == sum(min(count, BEST) for count in sources.values())
 
 
 def test_decoder_yml_works_from_any_folder(quantized: Path, tmp_path: Path) -> None:
