@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from translations_assets.checks.verdict import Documents, NotComputed, Verdict, nothing, percent
+from translations_assets.checks.verdict import Documents, NotComputed, Verdict, nothing, only, percent
 from translations_assets.config.gates import (
     AlignmentIndices,
     AlignmentLinks,
@@ -60,7 +60,7 @@ def _missing_letters(text: Mapping[str, Any], thresholds: Vocabulary) -> list[st
 
 def alignment_indices(documents: Documents, thresholds: AlignmentIndices) -> Verdict:
     """Links that point to no word."""
-    found = _only(documents)
+    found = only(documents)
     if found is None:
         return nothing(NO_ALIGNMENTS)
     wrong = found["out_of_range"] + found["malformed"]
@@ -79,7 +79,7 @@ def alignment_indices(documents: Documents, thresholds: AlignmentIndices) -> Ver
 
 def alignment_links(documents: Documents, thresholds: AlignmentLinks) -> Verdict:
     """How many pairs have links, and how many links a word has."""
-    found = _only(documents)
+    found = only(documents)
     if found is None:
         return nothing(NO_ALIGNMENTS)
     unaligned, links = found["no_links_share"], found["links_per_word"]
@@ -93,7 +93,7 @@ def alignment_links(documents: Documents, thresholds: AlignmentLinks) -> Verdict
 
 def teacher_floor(documents: Documents, thresholds: TeacherFloor) -> Verdict:
     """chrF on the dev set: the teachers' together, by itself and against what chance would give."""
-    found = _only(documents)
+    found = only(documents)
     if found is None:
         return nothing("the training config has no teacher")
     chrf, chance = found["chrf"]["score"], found["chance"]["score"]
@@ -194,7 +194,7 @@ def _gap(
 
 def export(documents: Documents, thresholds: ExportGate) -> Verdict:
     """Whether exported files load, and what they translate."""
-    found = _only(documents)
+    found = only(documents)
     assert found is not None  # every training config exports
     if not found["loads"]:
         return Verdict(False, f"the exported files do not load: {found['error']}")
@@ -206,8 +206,3 @@ def export(documents: Documents, thresholds: ExportGate) -> Verdict:
         {"empty": empty, "copied": copied, "different translations": found["distinct"]},
         [" → ".join(pair) for pair in found["samples"][:10]],
     )
-
-
-def _only(documents: Documents) -> Mapping[str, Any] | None:
-    """The one document of gates that read one; None when the training config needs no such step."""
-    return next((found for steps in documents.values() for found in steps.values()), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from translations_assets.checks.verdict import Documents, Verdict, nothing, percent
+from translations_assets.checks.verdict import Documents, Verdict, nothing, only, percent
 from translations_assets.config.gates import (
     Duplicates,
     EmptyLines,
@@ -23,7 +23,7 @@ def held_out_exact(documents: Documents, thresholds: HeldOutExact) -> Verdict:
     sides = [(side["lang"], side["held_out"]) for _, side in _sides(documents)]
     if not sides:
         return nothing(NO_TEXT)
-    whole = [text["held_out_pairs"] for text in texts_of(documents) if "held_out_pairs" in text]
+    whole = [text["held_out_pairs"] for text in _texts(documents) if "held_out_pairs" in text]
     pairs = sum(found["exact"] for found in whole)
     lines = sum(held_out["exact"] for _, held_out in sides)
     told = [f"{pairs:,} whole pairs"] if whole else []
@@ -85,7 +85,7 @@ def language(documents: Documents, thresholds: LanguageGate) -> Verdict:
 
 def duplicates(documents: Documents, thresholds: Duplicates) -> Verdict:
     """Lines or pairs that repeat an earlier one."""
-    found = next(texts_of(documents), None)
+    found = only(documents)
     if found is None:
         return nothing(NO_TEXT)
     repeated = found["duplicates"]
@@ -99,7 +99,7 @@ def duplicates(documents: Documents, thresholds: Duplicates) -> Verdict:
 
 def length_ratio(documents: Documents, thresholds: LengthRatio) -> Verdict:
     """Pairs whose lengths do not fit each other."""
-    found = next(texts_of(documents), None)
+    found = only(documents)
     if found is None:
         return nothing(NO_TEXT)
     ratio = found["length_ratio"]
@@ -123,7 +123,7 @@ def empty_lines(documents: Documents, thresholds: EmptyLines) -> Verdict:
     )
 
 
-def texts_of(documents: Documents) -> Iterator[Mapping[str, Any]]:
+def _texts(documents: Documents) -> Iterator[Mapping[str, Any]]:
     """The numbers of each text."""
     for steps in documents.values():
         yield from steps.values()
@@ -131,6 +131,6 @@ def texts_of(documents: Documents) -> Iterator[Mapping[str, Any]]:
 
 def _sides(documents: Documents) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     """(text, side) for each side of each text."""
-    for text in texts_of(documents):
+    for text in _texts(documents):
         for side in text["sides"]:
             yield text, side

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from translations_assets.checks.text import NO_TEXT, texts_of
-from translations_assets.checks.verdict import Documents, Verdict, nothing, percent
+from translations_assets.checks.text import NO_TEXT
+from translations_assets.checks.verdict import Documents, Verdict, nothing, only, percent
 from translations_assets.config.gates import TranslationCollapse, Translations
 
 CORPUS = "check_merge_corpus"
@@ -18,7 +18,7 @@ CORPUS = "check_merge_corpus"
 
 def translations(documents: Documents, thresholds: Translations, made: int = 1) -> Verdict:
     """Translations that are empty or copies; `made` is the side that was translated to."""
-    found = next(texts_of(documents), None)
+    found = only(documents)
     if found is None:
         return nothing(NO_TEXT)
     empty, copied = found["sides"][made]["empty"] / max(1, found["lines"]), found["copied"]["share"]

@@ -24,6 +24,11 @@ class Verdict:
     samples: Sequence[str] = ()
 
 
+def only(documents: Documents) -> Mapping[str, Any] | None:
+    """The numbers of gates that read those of one step; None when the training config needs no such step."""
+    return next((found for steps in documents.values() for found in steps.values()), None)
+
+
 def nothing(what: str) -> Verdict:
     """The verdict on what a training config has none of."""
     return Verdict(True, f"nothing to judge: {what}")

@@ -158,19 +158,19 @@ def provider_of(dataset: Dataset, category: str) -> Provider | None:
 def check_parallel(entry: object) -> Dataset:
     """The dataset of a list's item, if it can be a parallel one. Raises ConfigError otherwise."""
     dataset = read_dataset(entry)
-    _check_provider(dataset, "parallel", PARALLEL)
+    provider = _provider(dataset, "parallel", PARALLEL)
     _check_augmentation(dataset.augmentation)
-    PARALLEL[dataset.provider].check_name(dataset.name, dataset.shown_key)
+    provider.check_name(dataset.name, dataset.shown_key)
     return dataset
 
 
 def check_mono(entry: object) -> Dataset:
     """The dataset of a list's item, if it can be a monolingual one. Raises ConfigError otherwise."""
     dataset = read_dataset(entry)
-    _check_provider(dataset, "mono", MONO)
+    provider = _provider(dataset, "mono", MONO)
     if dataset.augmentation is not None:
         raise ConfigError.of("only dev and test sets have variants (aug-…); monolingual text has none")
-    MONO[dataset.provider].check_name(dataset.name, dataset.shown_key)
+    provider.check_name(dataset.name, dataset.shown_key)
     return dataset
 
 
@@ -183,15 +183,16 @@ def _checked_alias(alias: str) -> str:
     return alias
 
 
-def _check_provider(dataset: Dataset, kind: str, providers: Mapping[str, Provider]) -> None:
+def _provider(dataset: Dataset, kind: str, providers: Mapping[str, Provider]) -> Provider:
     if dataset.provider in FORMER:
         todays = FORMER[dataset.provider]
         raise ConfigError.of(f"{dataset.provider!r} in {dataset.shown_key!r} is a provider of 2022: {todays}")
-    if dataset.provider not in providers:
-        raise ConfigError.of(
-            f"{dataset.provider!r} in {dataset.shown_key!r} provides no {kind} datasets."
-            f"{suggestion(dataset.provider, providers)} Providers: {', '.join(providers)}"
-        )
+    if dataset.provider in providers:
+        return providers[dataset.provider]
+    raise ConfigError.of(
+        f"{dataset.provider!r} in {dataset.shown_key!r} provides no {kind} datasets."
+        f"{suggestion(dataset.provider, providers)} Providers: {', '.join(providers)}"
+    )
 
 
 def _check_augmentation(augmentation: str | None) -> None:
