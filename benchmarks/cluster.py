@@ -32,7 +32,7 @@ from tests.end_to_end.kills import repeatable_labels
 from tests.end_to_end.on_cluster import Site
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from tests.kube.cluster import Cluster, default_kind
-from tests.runners.scripts import COPY, job, written
+from tests.runners.scripts import COPY, attempt, job, written
 from tests.store.gcs_server import BUCKET, GcsServer, serve
 
 PARTS = ("tiny", "chunks", "log", "chaos")
@@ -208,7 +208,7 @@ while written < {LOG_BYTES}:
     print(line)
     written += len(line) + 1
 """)
-    outcome = runner.run(job(store, script), store, threading.Event(), lambda event: None)
+    outcome = attempt(runner, job(store, script), store, threading.Event(), lambda event: None)
     return sizes[0], delays[0], max(memory[5:]) - memory[4], outcome.message or outcome.kind
 
 

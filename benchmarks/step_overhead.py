@@ -19,6 +19,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tests.runners.scripts import attempt
 from translations_assets.records.manifest import Blob
 from translations_assets.runners.local import LocalRunner
 from translations_assets.running.job import Job, Outcome
@@ -91,7 +92,7 @@ def _run_step(runner: LocalRunner, store: Store, bundle: Blob, number: int) -> N
         bundle=bundle,
         worker="cpu",
     )
-    outcome: Outcome = runner.run(job, store, threading.Event(), lambda event: None)
+    outcome: Outcome = attempt(runner, job, store, threading.Event(), lambda event: None)
     if outcome.kind != "done":
         raise SystemExit(f"{job.label} did not finish: {outcome}")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from typing import Any
 
 from translations_assets.background import Join
 
@@ -33,6 +35,9 @@ class VirtualClock:
         self._due.append((self.now, next(self._numbers), work, wake))
         return lambda seconds: None
 
+    def pool(self, size: int, name: str) -> Executor:
+        return _Inline()
+
     def run(self, seconds: float, until: threading.Event | None = None) -> None:
         """Let time pass: everything that is due meanwhile is done, in order."""
         end = self.now + seconds
@@ -50,3 +55,12 @@ class VirtualClock:
         pause = next(work, None)
         if pause is not None:
             self._due.append((self.now + pause, next(self._numbers), work, wake))
+
+
+class _Inline(Executor):
+    """Does a call where it is submitted."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future

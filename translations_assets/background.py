@@ -6,9 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from translations_assets.errors import TranslationsError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 Join = Callable[[float | None], object]  # waits for the end of work, at most so many seconds
 
@@ -27,6 +30,9 @@ class Clock(Protocol):
 
     def start(self, name: str, work: Iterator[float], wake: threading.Event) -> Join:
         """Do work in the background: what it yields are pauses in seconds, which end early at `wake`."""
+
+    def pool(self, size: int, name: str) -> Executor:
+        """What does calls in the background, so many at once."""
 
 
 class SystemClock:
@@ -54,6 +60,12 @@ class SystemClock:
         thread = threading.Thread(target=run, name=name, daemon=True)
         thread.start()
         return thread.join
+
+    def pool(self, size: int, name: str) -> Executor:
+        """See `Clock`."""
+        from concurrent.futures import ThreadPoolExecutor  # only now: a local worker needs none
+
+        return ThreadPoolExecutor(size, thread_name_prefix=name)
 
 
 CLOCK: Clock = SystemClock()

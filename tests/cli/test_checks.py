@@ -12,6 +12,7 @@ from tests.end_to_end.tiny import PARTITION
 from translations_assets.checks.gates import GATES
 from translations_assets.project import Project
 from translations_assets.running.job import Job, Outcome
+from translations_assets.running.tasks import Work, at_once
 
 
 def by_name(said: Said) -> dict[tuple[str, str], dict[str, Any]]:
@@ -106,8 +107,8 @@ def test_a_computation_that_fails_is_a_failed_check(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Failing(MadeUpRunner):
-        def run(self, job: Job, *others: Any) -> Outcome:
-            return Outcome("failed", message="no room")
+        def run(self, job: Job, *others: Any) -> Work[Outcome]:
+            return at_once(lambda: Outcome("failed", message="no room"))
 
     make("merge_corpus")
     monkeypatch.setattr(Project, "runner", Failing())

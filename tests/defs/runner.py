@@ -9,6 +9,7 @@ from tests.checks.numbers import NUMBERS, training
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
+from translations_assets.running.tasks import Wake, Work
 
 STATISTICS = {"lines": {"in": 3, "kept": 2, "dropped": {"empty": 1}}, "samples": ["a line"]}
 SCORES = {
@@ -29,8 +30,13 @@ class MadeUpRunner:
         self._chrf = chrf or {}
 
     def run(
-        self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
-    ) -> Outcome:
+        self,
+        job: Job,
+        store: Store,
+        cancel: threading.Event,
+        on_event: Callable[[JobEvent], None],
+        wake: Wake,
+    ) -> Work[Outcome]:
         """See `running.protocols.Runner`."""
         on_event(JobEvent("started", job.label, {"pid": 1}))
         store.append_log(job.key, job.generation, job.attempt, 0, f"the log of {job.label}\n".encode())
@@ -49,6 +55,7 @@ class MadeUpRunner:
             ended=2.0,
         )
         return Outcome("done", store.commit(manifest))
+        yield 0.0
 
     def _contents(self, job: Job, name: str) -> bytes:
         for label, chrf in self._chrf.items():

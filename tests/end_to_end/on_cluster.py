@@ -15,6 +15,7 @@ from tests.end_to_end.tiny import Place, write_place
 from tests.kube.census import Census
 from tests.kube.cluster import Cluster
 from tests.kube.made import wait_for
+from tests.runners.scripts import attempt
 from tests.store.gcs_server import BUCKET, GcsServer
 from translations_assets.config.deployment import parse_deployment
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
@@ -76,7 +77,7 @@ class Orchestrator:
 
         def work() -> None:
             try:
-                run.ending.set_result(self._runner.run(job, used, run.cancel, run.events.append))
+                run.ending.set_result(attempt(self._runner, job, used, run.cancel, run.events.append))
             except BaseException as error:
                 run.ending.set_exception(error)
 

@@ -183,14 +183,14 @@ def test_many_who_ask_for_a_step_at_once_get_one_job(site: Site) -> None:
 
 ORCHESTRATOR = """
 import pathlib, sys, threading
-from tests.runners.scripts import job
+from tests.runners.scripts import attempt, job
 from translations_assets.config.deployment import load_deployment
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
 from translations_assets.store.open import open_store
 deployment = load_deployment(pathlib.Path(sys.argv[1]))
 store = open_store(deployment.store)
 runner = KubernetesRunner(deployment.kubernetes, pathlib.Path(sys.argv[2]))
-print(runner.run(job(store, sys.argv[3]), store, threading.Event(), lambda event: None))
+print(attempt(runner, job(store, sys.argv[3]), store, threading.Event(), lambda event: None))
 """
 
 

@@ -8,14 +8,18 @@ import tarfile
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tests.patience import PATIENCE
 from translations_assets.runners.local import LocalRunner
-from translations_assets.running.job import Job, Outcome
-from translations_assets.running.protocols import Store
+from translations_assets.runners.slots import Grant, Slots
+from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.protocols import Runner, Store
+from translations_assets.running.tasks import finish
 
 KEY = "ab" * 32
 
@@ -102,7 +106,28 @@ def _mentions(pid: int, mark: bytes) -> bool:
 
 def run(runner: LocalRunner, store: Store, work: Job) -> Outcome:
     """Run one attempt to its end."""
-    return runner.run(work, store, threading.Event(), lambda event: None)
+    return attempt(runner, work, store, threading.Event(), lambda event: None)
+
+
+def attempt(
+    runner: Runner, work: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
+) -> Outcome:
+    """The same, which can be cancelled, with its events."""
+    woken = threading.Event()
+    return finish(runner.run(work, store, cancel, on_event, woken.set), partial(_wait, woken))
+
+
+@contextmanager
+def held(slots: Slots, cpus: int, gpus: int, cancel: threading.Event) -> Iterator[Grant | None]:
+    """Wait for slots and hold them; None when cancelled before."""
+    woken = threading.Event()
+    with slots.claim(cpus, gpus, woken.set) as claim:
+        yield finish(claim.acquire(cancel), partial(_wait, woken))
+
+
+def _wait(woken: threading.Event, seconds: float) -> None:
+    woken.wait(min(seconds, 0.1))  # as often as who cancels would have it resumed
+    woken.clear()
 
 
 def output(store: Store, outcome: Outcome, name: str = "copy.txt") -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
-from tests.runners.scripts import COPY, KEY, eventually, job, leftovers, output, run, tar, written
+from tests.runners.scripts import COPY, KEY, attempt, eventually, job, leftovers, output, run, tar, written
 from translations_assets.keys.programs import program_version
 from translations_assets.records.manifest import Blob
 from translations_assets.runners.local import LocalRunner
@@ -204,7 +204,7 @@ def test_events_tell_of_the_start_and_of_live_numbers(runner: LocalRunner, store
     )
     events: list[JobEvent] = []
     work = job(store, script)
-    assert runner.run(work, store, threading.Event(), events.append).kind == "done"
+    assert attempt(runner, work, store, threading.Event(), events.append).kind == "done"
     assert [event.kind for event in events] == ["started", "progress", "progress"]
     assert events[0].detail["threads"] == 1
     assert [event.detail for event in events[1:]] == [{"update": 1}, {"update": 2}]

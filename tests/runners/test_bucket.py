@@ -14,7 +14,18 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
-from tests.runners.scripts import COPY, KEY, alive, eventually, job, output, processes_of, run, written
+from tests.runners.scripts import (
+    COPY,
+    KEY,
+    alive,
+    attempt,
+    eventually,
+    job,
+    output,
+    processes_of,
+    run,
+    written,
+)
 from tests.store.gcs_server import BUCKET, GcsServer, serve
 from translations_assets.runners.local import LocalRunner
 from translations_assets.running.job import Job, Outcome
@@ -111,10 +122,10 @@ class Step:
         self.here.mkdir()
         self.job: Job = job(store, SCRIPT.format(here=str(self.here)), key=f"{number:064x}", resumable=True)
 
-    def run(self, runner: LocalRunner, attempt: int = 1) -> Outcome:
+    def run(self, runner: LocalRunner, number: int = 1) -> Outcome:
         """Make an attempt."""
-        work = Job(**{**vars(self.job), "attempt": attempt})
-        return runner.run(work, self.store, threading.Event(), lambda event: None)
+        work = Job(**{**vars(self.job), "attempt": number})
+        return attempt(runner, work, self.store, threading.Event(), lambda event: None)
 
     def started(self) -> list[tuple[int, int]]:
         """(script, worker) of each time that it was started."""

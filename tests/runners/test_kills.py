@@ -23,7 +23,7 @@ _STEPS = 24
 PROGRAM = """
 import pathlib, sys, threading
 from concurrent.futures import ThreadPoolExecutor
-from tests.runners.scripts import job
+from tests.runners.scripts import attempt, job
 from translations_assets.runners.local import LocalRunner
 from translations_assets.store.local import LocalStore
 root, steps = pathlib.Path(sys.argv[1]), int(sys.argv[2])
@@ -40,7 +40,7 @@ store, runner = LocalStore(root / "store"), LocalRunner(root / "state", cpus=2, 
 def run(number):
     command = ("--ran", str(root / str(number)), "--output", "out")
     work = job(store, script, key=f"{number:064x}", command=command)
-    return runner.run(work, store, threading.Event(), lambda event: None).kind
+    return attempt(runner, work, store, threading.Event(), lambda event: None).kind
 with ThreadPoolExecutor(steps) as pool:
     sys.exit(set(pool.map(run, range(steps))) != {"done"})
 """

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
-from tests.runners.scripts import COPY, KEY, alive, eventually, job, processes_of
+from tests.runners.scripts import COPY, KEY, alive, attempt, eventually, job, processes_of
 from translations_assets.runners.local import LocalRunner
 from translations_assets.running.job import JobEvent, Outcome
 from translations_assets.store.local import LocalStore
@@ -34,13 +34,13 @@ STUBBORN = """
 # Runs a step in a process of its own, given store, state and script; prints the events, then the outcome.
 ORCHESTRATOR = """
 import pathlib, sys, threading
-from tests.runners.scripts import job
+from tests.runners.scripts import attempt, job
 from translations_assets.runners.local import LocalRunner
 from translations_assets.store.local import LocalStore
 store, state, script = LocalStore(pathlib.Path(sys.argv[1])), pathlib.Path(sys.argv[2]), sys.argv[3]
 def show(event):
     print(event.kind, *event.detail.values(), flush=True)
-outcome = LocalRunner(state, cpus=2, gpus=[]).run(job(store, script), store, threading.Event(), show)
+outcome = attempt(LocalRunner(state, cpus=2, gpus=[]), job(store, script), store, threading.Event(), show)
 print(outcome.kind, outcome.message, flush=True)
 """
 
@@ -59,7 +59,7 @@ class Running:
         self.events: list[JobEvent] = []
         self._pool = ThreadPoolExecutor(1)
         self._outcome = self._pool.submit(
-            runner.run, job(store, script), store, self.cancel, self.events.append
+            attempt, runner, job(store, script), store, self.cancel, self.events.append
         )
 
     def pids(self) -> tuple[int, int]:
@@ -113,7 +113,9 @@ def test_cancelling_lets_a_script_save_its_checkpoint(
     """
     cancel, events = threading.Event(), list[JobEvent]()
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(runner.run, job(store, script, resumable=True), store, cancel, events.append)
+        future = pool.submit(
+            attempt, runner, job(store, script, resumable=True), store, cancel, events.append
+        )
         assert eventually(lambda: any((store.root / "work").glob("*/progress.jsonl")))
         time.sleep(0.2)
         cancel.set()
@@ -128,7 +130,7 @@ def test_cancelling_before_a_slot_is_free(runner: LocalRunner, store: LocalStore
     cancel = threading.Event()
     threading.Timer(0.3, cancel.set).start()
     waiting = job(store, COPY, key="cd" * 32, worker="large-cpu")
-    assert runner.run(waiting, store, cancel, lambda event: None).kind == "cancelled"
+    assert attempt(runner, waiting, store, cancel, lambda event: None).kind == "cancelled"
     assert not running.has_ended(), "it was cancelled although no slot became free"
     running.cancel.set()
     assert running.outcome().kind == "cancelled"
@@ -181,7 +183,7 @@ def test_kill_9_of_the_worker_leaves_no_process_and_the_next_run_succeeds(
     assert "the worker was killed" in outcome.message
     assert eventually(lambda: not alive(script) and not alive(child))
     assert [path.name for path in (store.root / "work").iterdir()] != [], "its work folder is still there"
-    again = runner.run(job(store, COPY), store, threading.Event(), lambda event: None)
+    again = attempt(runner, job(store, COPY), store, threading.Event(), lambda event: None)
     assert again.kind == "done"
     assert list((store.root / "work").iterdir()) == [], "the next start has swept it"
 
@@ -199,7 +201,7 @@ def test_kill_9_of_the_orchestrator_leaves_no_process_and_the_next_run_succeeds(
         other.wait()
     assert eventually(lambda: not any(map(alive, (worker, script, child))))
     assert eventually(lambda: processes_of(store.root) == [])
-    assert runner.run(job(store, COPY), store, threading.Event(), lambda event: None).kind == "done"
+    assert attempt(runner, job(store, COPY), store, threading.Event(), lambda event: None).kind == "done"
 
 
 def test_kill_9_of_orchestrator_worker_and_script_at_once(
@@ -214,7 +216,7 @@ def test_kill_9_of_orchestrator_worker_and_script_at_once(
         for pid in (script, parent(script), other.pid):
             os.kill(pid, signal.SIGKILL)
         other.wait()
-    assert runner.run(job(store, COPY), store, threading.Event(), lambda event: None).kind == "done"
+    assert attempt(runner, job(store, COPY), store, threading.Event(), lambda event: None).kind == "done"
     assert not alive(child)
     assert processes_of(store.root) == []
 
@@ -240,11 +242,12 @@ def test_who_waits_for_an_owner_holds_no_slot(runner: LocalRunner, store: LocalS
     with ThreadPoolExecutor(2) as pool, store.lock(KEY, 1) as owner:
         assert owner
         waiting = [
-            pool.submit(runner.run, job(store, COPY), store, cancel, lambda event: None) for _ in range(2)
+            pool.submit(attempt, runner, job(store, COPY), store, cancel, lambda event: None)
+            for _ in range(2)
         ]
         time.sleep(2)
         both = job(store, COPY, key="cd" * 32, worker="large-cpu")
-        assert runner.run(both, store, threading.Event(), lambda event: None).kind == "done"
+        assert attempt(runner, both, store, threading.Event(), lambda event: None).kind == "done"
         assert not any(future.done() for future in waiting)
         cancel.set()
         assert [future.result(timeout=PATIENCE).kind for future in waiting] == ["cancelled", "cancelled"]
@@ -259,7 +262,7 @@ def test_a_listener_that_fails_ends_the_script(runner: LocalRunner, store: Local
 
     script = "import time; time.sleep(600)"
     with pytest.raises(RuntimeError, match="the listener failed"):
-        runner.run(job(store, script), store, threading.Event(), fail)
+        attempt(runner, job(store, script), store, threading.Event(), fail)
     assert not alive(pids[0])
 
 
@@ -269,7 +272,7 @@ def test_a_worker_that_cannot_start_says_why(
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.stderr.write('no such thing'); sys.exit(3)")
     work = job(store, COPY)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    outcome = runner.run(work, store, threading.Event(), lambda event: None)
+    outcome = attempt(runner, work, store, threading.Event(), lambda event: None)
     assert outcome.kind == "failed"
     assert "exit code" in outcome.message
     assert "no such thing" in outcome.log_tail
@@ -297,7 +300,8 @@ def test_many_steps_never_hold_more_slots_than_there_are(store: LocalStore, tmp_
     with ThreadPoolExecutor(12) as pool:
         outcomes = list(
             pool.map(
-                lambda n: runners[n % 2].run(jobs[n], store, threading.Event(), lambda event: None), range(12)
+                lambda n: attempt(runners[n % 2], jobs[n], store, threading.Event(), lambda event: None),
+                range(12),
             )
         )
     used = [int(store.read_blob(o.manifest.outputs["copy.txt"])) for o in outcomes if o.manifest is not None]
@@ -308,6 +312,6 @@ def test_many_steps_never_hold_more_slots_than_there_are(store: LocalStore, tmp_
 def test_a_state_folder_that_cannot_be_used_is_told(store: LocalStore, tmp_path: Path) -> None:
     (tmp_path / "state" / "slots" / "cpu.0").mkdir(parents=True)
     runner = LocalRunner(tmp_path / "state", cpus=1, gpus=[])
-    outcome = runner.run(job(store, COPY), store, threading.Event(), lambda event: None)
+    outcome = attempt(runner, job(store, COPY), store, threading.Event(), lambda event: None)
     assert outcome.kind == "temporary"
     assert str(tmp_path / "state") in outcome.message

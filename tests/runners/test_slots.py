@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
+from tests.runners.scripts import held
 from translations_assets.errors import TranslationsError
 from translations_assets.runners.slots import Slots
 
@@ -22,7 +23,7 @@ NEVER = threading.Event()
 def test_slots_are_named_and_freed(tmp_path: Path) -> None:
     slots = Slots(tmp_path, 2, ["0", "1"])
     for _ in range(2):
-        with slots.held(2, 1, NEVER) as grant:
+        with held(slots, 2, 1, NEVER) as grant:
             assert grant is not None
             assert (grant.cpus, grant.gpus) == (("0", "1"), ("0",))
             assert len(grant.descriptors) == 3
@@ -36,7 +37,7 @@ def test_no_more_are_held_than_there_are(tmp_path: Path) -> None:
     def work(number: int) -> None:
         nonlocal now, most
         need = 3 if number % 4 == 0 else 1
-        with several[number % 3].held(need, 0, NEVER) as grant:
+        with held(several[number % 3], need, 0, NEVER) as grant:
             assert grant is not None
             with guard:
                 now += need
@@ -54,7 +55,7 @@ def test_requests_for_all_slots_do_not_block_each_other(tmp_path: Path) -> None:
     several = [Slots(tmp_path, 4, ["0", "1"]) for _ in range(4)]
 
     def work(number: int) -> bool:
-        with several[number % 4].held(4, 2 * (number % 2), NEVER) as grant:
+        with held(several[number % 4], 4, 2 * (number % 2), NEVER) as grant:
             return grant is not None
 
     with ThreadPoolExecutor(16) as pool:
@@ -68,7 +69,7 @@ def test_a_large_request_is_not_overtaken_for_ever(tmp_path: Path) -> None:
 
     def keep_busy(slots: Slots) -> None:
         while not stop.is_set():
-            with slots.held(1, 0, stop):
+            with held(slots, 1, 0, stop):
                 time.sleep(0.01)
 
     with ThreadPoolExecutor(6) as pool:
@@ -77,7 +78,7 @@ def test_a_large_request_is_not_overtaken_for_ever(tmp_path: Path) -> None:
         time.sleep(0.1)
         late = threading.Timer(20, stop.set)
         late.start()
-        with mine.held(2, 0, stop) as grant:
+        with held(mine, 2, 0, stop) as grant:
             got_it = grant is not None
         late.cancel()
         stop.set()
@@ -86,20 +87,20 @@ def test_a_large_request_is_not_overtaken_for_ever(tmp_path: Path) -> None:
 
 def test_cancelling_ends_the_wait(tmp_path: Path) -> None:
     slots, cancel = Slots(tmp_path, 1, []), threading.Event()
-    with slots.held(1, 0, NEVER):
+    with held(slots, 1, 0, NEVER):
         threading.Timer(0.1, cancel.set).start()
-        with slots.held(1, 0, cancel) as grant:
+        with held(slots, 1, 0, cancel) as grant:
             assert grant is None
-    with slots.held(1, 0, NEVER) as grant:
+    with held(slots, 1, 0, NEVER) as grant:
         assert grant is not None
 
 
 def test_who_waits_for_a_gpu_keeps_no_cpu_slot(tmp_path: Path) -> None:
     slots, cancel = Slots(tmp_path, 1, ["0"]), threading.Event()
-    with ThreadPoolExecutor(1) as pool, slots.held(0, 1, NEVER):
-        waiting = pool.submit(lambda: slots.held(1, 1, cancel).__enter__())
+    with ThreadPoolExecutor(1) as pool, held(slots, 0, 1, NEVER):
+        waiting = pool.submit(lambda: held(slots, 1, 1, cancel).__enter__())
         time.sleep(0.1)
-        with slots.held(1, 0, NEVER) as grant:
+        with held(slots, 1, 0, NEVER) as grant:
             assert grant is not None
         assert not waiting.done()
         cancel.set()
@@ -110,8 +111,9 @@ def test_a_slot_lives_as_long_as_the_process_that_inherited_it(tmp_path: Path) -
     """The runner is killed; its worker, here a `sleep`, still holds the slot."""
     program = f"""
 import os, pathlib, subprocess, threading
+from tests.runners.scripts import held
 from translations_assets.runners.slots import Slots
-with Slots(pathlib.Path({str(tmp_path)!r}), 1, []).held(1, 0, threading.Event()) as grant:
+with held(Slots(pathlib.Path({str(tmp_path)!r}), 1, []), 1, 0, threading.Event()) as grant:
     worker = subprocess.Popen(["sleep", "600"], pass_fds=grant.descriptors, stdout=subprocess.DEVNULL)
     print(worker.pid, flush=True)
     os.kill(os.getpid(), 9)
@@ -123,24 +125,24 @@ with Slots(pathlib.Path({str(tmp_path)!r}), 1, []).held(1, 0, threading.Event())
     slots = Slots(tmp_path, 1, [])
     cancel = threading.Event()
     threading.Timer(0.3, cancel.set).start()
-    with slots.held(1, 0, cancel) as grant:
+    with held(slots, 1, 0, cancel) as grant:
         assert grant is None
     os.kill(worker, 9)
     got_it = threading.Event()
     threading.Timer(PATIENCE, got_it.set).start()
-    with slots.held(1, 0, got_it) as grant:
+    with held(slots, 1, 0, got_it) as grant:
         assert grant is not None
 
 
 def test_slots_are_freed_although_a_forked_child_has_inherited_them(tmp_path: Path) -> None:
     """Another thread may fork while they are held: its child's copy must not keep the lock."""
     slots, late = Slots(tmp_path, 1, ["0"]), threading.Event()
-    with slots.held(1, 1, NEVER) as grant:
+    with held(slots, 1, 1, NEVER) as grant:
         assert grant is not None
         copies = [os.dup(descriptor) for descriptor in grant.descriptors]
     timer = threading.Timer(PATIENCE, late.set)
     timer.start()
-    with slots.held(1, 1, late) as grant:
+    with held(slots, 1, 1, late) as grant:
         assert grant is not None
     timer.cancel()
     for copy in copies:
@@ -152,11 +154,11 @@ def test_a_slot_that_another_process_frees_is_seen(tmp_path: Path) -> None:
     acquired = threading.Event()
 
     def hold() -> None:
-        with mine.held(1, 0, NEVER):
+        with held(mine, 1, 0, NEVER):
             acquired.set()
 
     with ThreadPoolExecutor(1) as pool:
-        with others.held(1, 0, NEVER):
+        with held(others, 1, 0, NEVER):
             pool.submit(hold)
             assert not acquired.wait(0.3)
         assert acquired.wait(PATIENCE)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
-from tests.runners.scripts import KEY, eventually, job, leftovers, output
+from tests.runners.scripts import KEY, attempt, eventually, job, leftovers, output
 from translations_assets.runners.local import LocalRunner
 from translations_assets.running.job import Outcome
 from translations_assets.store.local import LocalStore
@@ -36,7 +36,7 @@ def run_without_store(
     away = store.root.with_name("away")
     work = job(store, SCRIPT.format(root=str(root), end=end))
     with ThreadPoolExecutor(1) as pool:
-        outcome = pool.submit(runner.run, work, store, threading.Event(), lambda event: None)
+        outcome = pool.submit(attempt, runner, work, store, threading.Event(), lambda event: None)
         assert eventually(lambda: (root / "started").exists())
         store.root.rename(away)
         store.root.mkdir()
@@ -72,6 +72,6 @@ def test_a_script_that_fails_without_its_store_is_not_to_blame(
 def test_a_step_cannot_begin_without_its_store(runner: LocalRunner, store: LocalStore) -> None:
     work = job(store, "")
     store.root.rename(store.root.with_name("away"))
-    outcome = runner.run(work, store, threading.Event(), lambda event: None)
+    outcome = attempt(runner, work, store, threading.Event(), lambda event: None)
     assert (outcome.kind, outcome.unreachable) == ("temporary", True)
     assert not store.root.exists()

@@ -19,13 +19,13 @@ from translations_assets.store.locks import release, take
 # Runs a step as a run of its own would; SIGTERM cancels it. Prints the outcome.
 RUN = """
 import pathlib, signal, sys, threading
-from tests.runners.scripts import job
+from tests.runners.scripts import attempt, job
 from translations_assets.runners.local import LocalRunner
 from translations_assets.store.local import LocalStore
 root, script, cancel = pathlib.Path(sys.argv[1]), sys.argv[2], threading.Event()
 signal.signal(signal.SIGTERM, lambda *_: cancel.set())
 store, runner = LocalStore(root / "store"), LocalRunner(root / "state", cpus=2, gpus=[])
-outcome = runner.run(job(store, script), store, cancel, lambda event: None)
+outcome = attempt(runner, job(store, script), store, cancel, lambda event: None)
 print(outcome.kind, outcome.message, flush=True)
 """
 

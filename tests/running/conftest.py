@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from translations_assets.background import CLOCK, Clock
 from translations_assets.config.load import parse_config
 from translations_assets.errors import DamagedError
 from translations_assets.graph.graph import Graph
@@ -22,6 +23,7 @@ from translations_assets.running.engine import Engine, StepEvent, StepResult
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session
+from translations_assets.running.tasks import Wake, Work
 from translations_assets.store.bucket.memory import MemoryStore
 
 CONFIG = """\
@@ -168,14 +170,19 @@ class FakeRunner:
         return [job.label for job in self.jobs]
 
     def run(
-        self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
-    ) -> Outcome:
+        self,
+        job: Job,
+        store: Store,
+        cancel: threading.Event,
+        on_event: Callable[[JobEvent], None],
+        wake: Wake,
+    ) -> Work[Outcome]:
         """Run one attempt; see `running.protocols.Runner`."""
         while not cancel.is_set():
             with store.lock(job.key, job.generation) as owner:
                 if owner:
                     return self._run(job, store, cancel, on_event)
-            cancel.wait(0.005)
+            yield 0.005
         return Outcome("cancelled")
 
     def _run(
@@ -227,6 +234,7 @@ class Bench:
     runner: FakeRunner = field(default_factory=FakeRunner)
     cancel: threading.Event = field(default_factory=threading.Event)
     events: list[StepEvent] = field(default_factory=list)
+    clock: Clock = CLOCK
 
     def session(self, graph: Graph | None = None, run: str = "run-1", **fields: Any) -> Session:
         """A fresh session of the partition en-ru, with the code as it is now."""
@@ -235,7 +243,9 @@ class Bench:
     def run(self, session: Session, *stages: str) -> list[StepResult]:
         """Run the steps of stages, by default of all, in one call of the engine."""
         steps = [step for name in stages or session.graph.stages for step in session.graph.stages[name]]
-        return Engine(self.store, self.runner).run(session, steps, self.cancel, self.events.append)
+        return Engine(self.store, self.runner, clock=self.clock).run(
+            session, steps, self.cancel, self.events.append
+        )
 
     def make(self, *stages: str, **words: str) -> list[str]:
         """Run stages of the demo's graph in a fresh session; the labels that ran."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -13,12 +14,15 @@ import pytest
 
 from tests.patience import PATIENCE
 from tests.running.conftest import SETTINGS, Bench, FakeRunner, demo_graph, graph_of, one_stage
+from tests.virtual_clock import VirtualClock
 from translations_assets.errors import StepFailed
 from translations_assets.graph.stage import Stage, step
 from translations_assets.running import engine as engine_module
 from translations_assets.running.engine import StepResult
-from translations_assets.running.job import Outcome
+from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session, UpstreamMissing
+from translations_assets.running.tasks import Wake, Work, pause
 
 FAILED = Outcome("failed", message="pipeline.demo.write ended with exit code 1", log_tail="first\nlast")
 TEMPORARY = Outcome("temporary", message="the worker was killed")
@@ -27,18 +31,6 @@ TEMPORARY = Outcome("temporary", message="the worker was killed")
 def fail(bench: Bench, *labels: str, times: int = 1) -> None:
     for label in labels:
         bench.runner.ends[label] = [FAILED] * times
-
-
-class Pauses(threading.Event):
-    """A cancel event that notes how long it was waited for, and does not wait."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.seconds: list[float | None] = []
-
-    def wait(self, timeout: float | None = None) -> bool:
-        self.seconds.append(timeout)
-        return super().wait(0)
 
 
 def test_all_steps_run_once_and_after_what_they_read(bench: Bench) -> None:
@@ -235,13 +227,58 @@ def test_temporary_failures_end_with_the_last_attempt(bench: Bench, monkeypatch:
     assert bench.told("write-a")[-1] == "failed"
 
 
+class Slow(FakeRunner):
+    """Attempts take a minute each; no more than two at once, and the others wait. Notes when they begin."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        super().__init__()
+        self.clock, self.free = clock, 2
+        self.begun: list[float] = []
+        self.queue: list[Wake] = []
+        self.threads: set[int] = set()
+
+    def run(
+        self,
+        job: Job,
+        store: Store,
+        cancel: threading.Event,
+        on_event: Callable[[JobEvent], None],
+        wake: Wake,
+    ) -> Work[Outcome]:
+        self.queue.append(wake)
+        while not self.free or wake not in self.queue[: self.free]:
+            yield 1e9
+        self.queue.remove(wake)
+        self.free -= 1
+        self.begun.append(self.clock.now - 1000)
+        self.threads.add(threading.get_ident())
+        yield from pause(60, cancel.is_set, self.clock)
+        outcome = yield from super().run(job, store, cancel, on_event, wake)
+        self.free += 1
+        for other in self.queue:
+            other()
+        return outcome
+
+
 def test_pauses_between_attempts_grow(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_module, "RETRY_SECONDS", 3.0)
-    bench.cancel = pauses = Pauses()
-    bench.runner.ends["write-a"] = [TEMPORARY] * 3
+    bench.clock = clock = VirtualClock()
+    bench.runner = slow = Slow(clock)
+    slow.ends["write-a"] = [TEMPORARY] * 3
     with pytest.raises(StepFailed):
         bench.run(bench.session(graph_of(one_stage({"write-a": "one"}))))
-    assert pauses.seconds == [3.0, 6.0]
+    assert slow.begun == [0, 63, 129]
+
+
+def test_steps_that_wait_need_no_thread_and_go_by_the_clock_that_is_given(bench: Bench) -> None:
+    """Three hundred steps wait for two slots: two and a half hours, all in this thread."""
+    bench.clock = clock = VirtualClock()
+    bench.runner = slow = Slow(clock)
+    labels = {f"write-{number}": str(number) for number in range(300)}
+    session = bench.session(graph_of(one_stage(labels)), clock=clock)
+    assert len(bench.run(session)) == 300
+    assert slow.begun == [60 * (number // 2) for number in range(300)]
+    assert slow.threads == {threading.get_ident()}
 
 
 # Repeating
@@ -336,7 +373,7 @@ def test_steps_run_at_the_same_time(bench: Bench) -> None:
     barrier = threading.Barrier(2, timeout=PATIENCE)
 
     class Meeting(FakeRunner):
-        def run(self, job: Any, *others: Any) -> Outcome:
+        def run(self, job: Any, *others: Any) -> Work[Outcome]:
             barrier.wait()  # breaks, and fails the step, when the other does not come
             return super().run(job, *others)
 

@@ -21,6 +21,7 @@ from translations_assets.running.job import Outcome
 from translations_assets.running.lost import DAMAGED
 from translations_assets.running.options import RunOptions
 from translations_assets.running.plan import make_plan
+from translations_assets.running.tasks import Work
 from translations_assets.store.bucket.memory import MemoryStore
 from translations_assets.store.local import LocalStore
 
@@ -89,7 +90,7 @@ def test_a_missing_file_is_the_failure_of_the_step_that_reads_it(bench: Bench) -
 def test_a_bug_in_a_runner_is_the_failure_of_one_step(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     run = bench.runner.run
 
-    def buggy(job: Any, *others: Any) -> Outcome:
+    def buggy(job: Any, *others: Any) -> Work[Outcome]:
         return [][0] if job.label == "write-a" else run(job, *others)
 
     monkeypatch.setattr(bench.runner, "run", buggy)
@@ -266,15 +267,15 @@ def test_cancelling_ends_a_pause(bench: Bench, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_steps_that_wait_for_a_thread_do_not_start_after_cancelling(bench: Bench) -> None:
-    labels = {f"write-{number}": str(number) for number in range(2 * engine_module.MAX_THREADS)}
+    labels = {f"write-{number}": str(number) for number in range(2 * engine_module.THREADS)}
     gate = threading.Event()
     bench.runner.gates = dict.fromkeys(labels, gate)
     session = bench.session(graph_of(one_stage(labels)))
 
     def listen(event: StepEvent) -> None:
-        if len(bench.runner.jobs) == engine_module.MAX_THREADS:
+        if len(bench.runner.jobs) == engine_module.THREADS:
             bench.cancel.set()
 
     with pytest.raises(Cancelled):
         Engine(bench.store, bench.runner).run(session, session.graph.steps, bench.cancel, listen)
-    assert len(bench.runner.jobs) == engine_module.MAX_THREADS
+    assert len(bench.runner.jobs) == engine_module.THREADS

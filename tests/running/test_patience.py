@@ -24,7 +24,7 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
         self.pauses: list[float] = []
-        monkeypatch.setattr("translations_assets.running.patience.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("translations_assets.background.time.monotonic", lambda: self.now)
 
     def wait(self, seconds: float) -> bool:
         self.pauses.append(seconds)

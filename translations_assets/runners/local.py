@@ -6,6 +6,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -21,8 +22,10 @@ from translations_assets.runners.wire import Busy, Detached, Request
 from translations_assets.runners.worker_process import WorkerProcess
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
+from translations_assets.running.tasks import Wake, Work
 
 _OWNER_SECONDS = 0.5
+_LONG_SECONDS = 60.0  # the end of an attempt wakes who waits for it
 
 
 class LocalRunner:
@@ -48,11 +51,16 @@ class LocalRunner:
         self._given_gpus = gpus
 
     def run(
-        self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
-    ) -> Outcome:
-        """Run one attempt and wait for its end; see `running.protocols.Runner`."""
+        self,
+        job: Job,
+        store: Store,
+        cancel: threading.Event,
+        on_event: Callable[[JobEvent], None],
+        wake: Wake,
+    ) -> Work[Outcome]:
+        """One attempt, until its end; see `running.protocols.Runner`."""
         try:
-            return self._run(job, store, cancel, on_event)
+            return (yield from self._run(job, store, cancel, on_event, wake))
         except StoreUnreachable as error:
             return Outcome("temporary", message=str(error), unreachable=True)
         except StoreError as error:
@@ -62,19 +70,31 @@ class LocalRunner:
             return Outcome("temporary", message=message)
 
     def _run(
-        self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
-    ) -> Outcome:
+        self,
+        job: Job,
+        store: Store,
+        cancel: threading.Event,
+        on_event: Callable[[JobEvent], None],
+        wake: Wake,
+    ) -> Work[Outcome]:
         cpus, gpus = self._need(job.worker)
         while not cancel.is_set():
             with ExitStack() as wanting:  # a worker that is let go asks who else wants the result
                 wanting.enter_context(store.waiting(job.key, job.generation))
-                with self._slots.held(cpus, gpus, cancel) as grant:
+                with self._slots.claim(cpus, gpus, wake) as claim:
+                    grant = yield from claim.acquire(cancel)
                     if grant is None:
                         break
-                    reply = self._attempt(job, store, grant, cancel, on_event, wanting.close)
+                    attempt = self._threads.submit(
+                        self._attempt, job, store, grant, cancel, on_event, wanting.close
+                    )
+                    attempt.add_done_callback(lambda _: wake())
+                    while not attempt.done():
+                        yield _LONG_SECONDS
+                reply = attempt.result()
                 if isinstance(reply, Outcome):
                     return reply
-                if outcome := wait_for_owner(job, store, cancel, _OWNER_SECONDS):
+                if outcome := (yield from wait_for_owner(job, store, cancel, _OWNER_SECONDS)):
                     return outcome
         return Outcome("cancelled", message="cancelled before it began")
 
@@ -82,6 +102,11 @@ class LocalRunner:
     def _gpus(self) -> dict[str, Gpu]:
         gpus = find_gpus(os.environ) if self._given_gpus is None else self._given_gpus
         return {gpu.id: gpu for gpu in gpus}
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        """What sees to the workers: one thread for each, and each has a CPU slot."""
+        return ThreadPoolExecutor(self._cpus, thread_name_prefix="worker")
 
     @cached_property
     def _slots(self) -> Slots:

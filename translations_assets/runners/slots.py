@@ -13,15 +13,16 @@ import os
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from translations_assets.errors import TranslationsError
+from translations_assets.running.tasks import Wake, Work
 from translations_assets.store.locks import take
 
 _HEAD_SECONDS = 0.02  # how often the head of the queue looks whether another process has freed a slot
-_QUEUE_SECONDS = 0.5  # how often the others look whether they are cancelled
+_QUEUE_SECONDS = 60.0  # the others are woken when it is their turn
 
 
 @dataclass(frozen=True)
@@ -55,75 +56,105 @@ class Slots:
         self._gpus = _Queue(folder, "gpu", gpus)
 
     @contextmanager
-    def held(self, cpus: int, gpus: int, cancel: threading.Event) -> Iterator[Grant | None]:
-        """Wait for so many slots and hold them; None when cancelled before.
+    def claim(self, cpus: int, gpus: int, wake: Wake) -> Iterator[Claim]:
+        """Queue for so many slots, and hold those that are acquired, until the end of the block.
 
-        GPUs come first, always: nobody who holds CPU slots waits for a GPU.
+        wake  is called when slots may have become free
         """
-        with self._gpus.held(gpus, cancel) as some_gpus, self._cpus.held(cpus, cancel) as some_cpus:
-            if some_gpus is None or some_cpus is None:
-                yield None
-            else:
-                descriptors = (*some_cpus.values(), *some_gpus.values())
-                yield Grant(tuple(some_cpus), tuple(some_gpus), descriptors, (some_cpus, some_gpus))
+        places = (_Place(self._gpus, gpus, wake), _Place(self._cpus, cpus, wake))
+        try:
+            yield Claim(*places)
+        finally:
+            for place in places:
+                place.leave()
+
+
+class Claim:
+    """What somebody wants who queues for slots of both kinds.
+
+    GPUs come first, always: whoever holds CPU slots waits for no GPU.
+    """
+
+    def __init__(self, gpus: _Place, cpus: _Place) -> None:
+        self._gpus, self._cpus = gpus, cpus
+
+    def acquire(self, cancel: threading.Event) -> Work[Grant | None]:
+        """Wait until all slots are held; None when cancelled before."""
+        gpus, cpus = self._gpus, self._cpus
+        for place in (gpus, cpus):
+            while not cancel.is_set() and not place.acquire():
+                yield _HEAD_SECONDS if place.is_head else _QUEUE_SECONDS
+        if cancel.is_set():
+            return None
+        descriptors = (*cpus.taken.values(), *gpus.taken.values())
+        return Grant(tuple(cpus.taken), tuple(gpus.taken), descriptors, (cpus.taken, gpus.taken))
 
 
 class _Queue:
-    """The slots of one kind and those who wait for them."""
+    """The slots of one kind, and the places of those of this process who wait for them."""
 
     def __init__(self, folder: Path, kind: str, names: Sequence[str]) -> None:
-        self._door = folder / f"{kind}.door"
-        self._files = {name: folder / f"{kind}.{name}" for name in names}
-        self._changed = threading.Condition()
-        self._waiting: deque[object] = deque()
+        self.door = folder / f"{kind}.door"
+        self.files = {name: folder / f"{kind}.{name}" for name in names}
+        self.lock = threading.Lock()
+        self.waiting: deque[_Place] = deque()
 
-    @contextmanager
-    def held(self, count: int, cancel: threading.Event) -> Iterator[dict[str, int] | None]:
-        """Hold `count` slots, by name and descriptor; None when cancelled while waiting."""
-        taken: dict[str, int] = {}
-        try:
-            yield taken if self._take(count, cancel, taken) else None
-        finally:
-            self._free(taken)
+    def wake_head(self) -> None:
+        """Have the head of the queue look for free slots."""
+        with self.lock:
+            head = self.waiting[0] if self.waiting else None
+        if head:
+            head.wake()
 
-    def _take(self, count: int, cancel: threading.Event, taken: dict[str, int]) -> bool:
-        if count == 0:
+
+class _Place:
+    """A place in a queue, and the slots that it has got, by name and descriptor."""
+
+    def __init__(self, queue: _Queue, count: int, wake: Wake) -> None:
+        self._queue, self._count, self.wake = queue, count, wake
+        self._door: int | None = None
+        self.taken: dict[str, int] = {}
+
+    @property
+    def is_head(self) -> bool:
+        """Whether slots go to this place next."""
+        return next(iter(self._queue.waiting), None) is self
+
+    def acquire(self) -> bool:
+        """Acquire free slots, as the head of the queue that is first at the door; whether it has all."""
+        if len(self.taken) == self._count:
             return True
-        ticket = object()
-        with self._changed:
-            self._waiting.append(ticket)
-            try:
-                while not cancel.is_set() and self._waiting[0] is not ticket:
-                    self._changed.wait(_QUEUE_SECONDS)
-                return self._take_as_head(count, cancel, taken)
-            finally:
-                self._waiting.remove(ticket)
-                self._changed.notify_all()
-
-    def _take_as_head(self, count: int, cancel: threading.Event, taken: dict[str, int]) -> bool:
-        """Take slots as they become free, while this process is the first at the door."""
-        door: int | None = None
-        try:
-            while not cancel.is_set():
-                door = door if door is not None else take(self._door)
-                if door is not None and self._gather(count, taken):
-                    return True
-                self._changed.wait(_HEAD_SECONDS)
+        with self._queue.lock:
+            if self not in self._queue.waiting:
+                self._queue.waiting.append(self)
+        if not self.is_head:
             return False
-        finally:
-            if door is not None:
-                os.close(door)
+        if self._door is None:
+            self._door = take(self._queue.door)
+        if self._door is None or not self._gather():
+            return False
+        self._step_aside()
+        return True
 
-    def _gather(self, count: int, taken: dict[str, int]) -> bool:
-        for name, path in self._files.items():
-            if len(taken) < count and name not in taken and (descriptor := take(path)) is not None:
-                taken[name] = descriptor
-        return len(taken) == count
-
-    def _free(self, taken: dict[str, int]) -> None:
+    def leave(self) -> None:
         """Free slots whose worker has ended; explicitly, for a forked child may have inherited the lock."""
-        for descriptor in taken.values():
+        for descriptor in self.taken.values():
             fcntl.flock(descriptor, fcntl.LOCK_UN)
             os.close(descriptor)
-        with self._changed:
-            self._changed.notify_all()
+        self._step_aside()
+
+    def _gather(self) -> bool:
+        for name, path in self._queue.files.items():
+            wanted = len(self.taken) < self._count and name not in self.taken
+            if wanted and (descriptor := take(path)) is not None:
+                self.taken[name] = descriptor
+        return len(self.taken) == self._count
+
+    def _step_aside(self) -> None:
+        """Wait no longer."""
+        if self._door is not None:
+            os.close(self._door)
+            self._door = None
+        with self._queue.lock, suppress(ValueError):
+            self._queue.waiting.remove(self)
+        self._queue.wake_head()

@@ -6,11 +6,11 @@ import logging
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, TypeVar
 
+from translations_assets.background import CLOCK, Clock
 from translations_assets.errors import (
     Cancelled,
     StepFailed,
@@ -24,13 +24,15 @@ from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.running.command import make_job
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.looking import Looking, looking
-from translations_assets.running.patience import RUN_SECONDS, when_reachable
+from translations_assets.running.patience import RUN_SECONDS, patiently, when_reachable
 from translations_assets.running.protocols import Runner, Store
 from translations_assets.running.session import Session
+from translations_assets.running.tasks import Tasks, Wake, Work, at_once, finish, pause
 
-MAX_THREADS = 256  # steps that wait for a slot at once; the runner's slots decide how many run
+THREADS = 32  # steps that are looked after at once; one that waits, or that a runner runs, needs none
 RETRY_SECONDS = 2.0  # pause before the second attempt; doubles with every further one
 LONGEST_PAUSE = 300.0
+LOOK_SECONDS = 0.5  # how often it is looked whether the run is cancelled
 LOG_LINES = 20
 
 _log = logging.getLogger(__name__)
@@ -70,12 +72,14 @@ class Engine:
 
     provenance  what every manifest of this run records besides its key's parts (code revision …)
     explain     says why a step that has no result for its key runs, for its manifest
+    clock       what time it is, and how to wait
     """
 
     store: Store
     runner: Runner
     provenance: Mapping[str, Any] = field(default_factory=dict)
     explain: Explain | None = None
+    clock: Clock = CLOCK
 
     def run(
         self, session: Session, steps: Sequence[Step], cancel: threading.Event, listener: Listener
@@ -88,7 +92,8 @@ class Engine:
         """
         mine = set(steps)
         others = [up for step in steps for up in step.upstream() if up not in mine]
-        when_reachable(lambda: session.need(others), RUN_SECONDS, cancel.wait, _log.warning)
+        pause = partial(self.clock.wait, cancel)
+        when_reachable(lambda: session.need(others), RUN_SECONDS, pause, _log.warning, self.clock)
         return _Execution(self, session, steps, cancel, listener).finish()
 
 
@@ -103,7 +108,7 @@ class _Missing:
 
 
 class _Execution:
-    """One call of `Engine.run`: this thread finds cached steps, the threads of a pool run the rest."""
+    """One call of `Engine.run`: this thread finds cached steps and begins the rest, as tasks."""
 
     def __init__(
         self,
@@ -118,19 +123,19 @@ class _Execution:
         self.upstream = {step: tuple(step.upstream()) for step in steps}
         self.waiting = dict.fromkeys(steps)
         self.results: dict[Step, StepResult] = {}
-        self.running: dict[Future[Outcome], Step] = {}
         self.failures: list[str] = []
+        self.woken = False  # whether the tasks have been woken to see that the run is cancelled
         self.resolver = session.resolver()
 
     def finish(self) -> list[StepResult]:
-        with (
-            looking(self.engine.store) as look,
-            ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="step") as pool,
-        ):
+        with looking(self.engine.store) as look, self.engine.clock.pool(THREADS, "step") as pool:
+            tasks: Tasks[Step, Outcome] = Tasks(pool, self.engine.clock)
             try:
-                self._run_all(pool, look)
+                self._run_all(tasks, look)
             except BaseException:
-                self.cancel.set()  # an interrupt: leaving the pool waits for what runs, so that has to end
+                self.cancel.set()  # an interrupt: what runs has to end
+                while tasks:
+                    self._wait(tasks)
                 raise
         if self.failures:
             raise StepFailed("\n\n".join(self.failures))
@@ -138,16 +143,24 @@ class _Execution:
             raise Cancelled(f"The run was cancelled; {len(self.waiting)} steps were not run.")
         return sorted(self.results.values(), key=lambda result: self.order[result.step])
 
-    def _run_all(self, pool: ThreadPoolExecutor, look: Looking) -> None:
-        self._start_ready(pool, look)
-        while self.running:
-            done, _ = wait(self.running, timeout=1.0, return_when=FIRST_COMPLETED)
-            for future in done:
-                self._finished(self.running.pop(future), future.result())
-            if done:
-                self._start_ready(pool, look)
+    def _run_all(self, tasks: Tasks[Step, Outcome], look: Looking) -> None:
+        self._start_ready(tasks, look)
+        while tasks:
+            ended = self._wait(tasks)
+            for step, outcome in ended:
+                self._finished(step, outcome)
+            if ended:
+                self._start_ready(tasks, look)
 
-    def _start_ready(self, pool: ThreadPoolExecutor, look: Looking) -> None:
+    def _wait(self, tasks: Tasks[Step, Outcome]) -> list[tuple[Step, Outcome]]:
+        """Wait until something is to do for the tasks, and have it done; those that have ended."""
+        self.engine.clock.wait(tasks.changed, min(tasks.pause, LOOK_SECONDS))
+        if self.cancel.is_set() and not self.woken:
+            self.woken = True
+            tasks.wake()
+        return list(tasks.ended())
+
+    def _start_ready(self, tasks: Tasks[Step, Outcome], look: Looking) -> None:
         """Find or start every step whose inputs are known, until no more becomes ready."""
         to_start: list[_Missing] = []
         while ready := self._ready():
@@ -159,7 +172,7 @@ class _Execution:
             self.waiting.update(dict.fromkeys(missing.step for missing in to_start))
         elif to_start and self._write_down(to_start):
             for one in to_start:
-                self.running[pool.submit(self._run, one)] = one.step
+                tasks.add(one.step, partial(self._run, one))
 
     def _ready(self) -> list[Step]:
         if self.cancel.is_set():
@@ -173,7 +186,7 @@ class _Execution:
     def _look_up(self, step: Step) -> list[_Missing]:
         """The step, when it has to run; a store that cannot be read fails this step and no other."""
         try:
-            missing = self._reach(step, lambda: self._find(step))
+            missing = self._reach_now(step, lambda: self._find(step))
         except Cancelled:
             self.waiting[step] = None
             return []
@@ -185,7 +198,7 @@ class _Execution:
     def _write_down(self, to_start: Sequence[_Missing]) -> bool:
         """Put what is used on record before anything new is made from it; whether that worked."""
         try:
-            self._reach(to_start[0].step, self.session.write_down)
+            self._reach_now(to_start[0].step, self.session.write_down)
         except Cancelled:
             self.waiting.update(dict.fromkeys(missing.step for missing in to_start))
             return False
@@ -227,12 +240,12 @@ class _Execution:
             reasons = ()
         return "; ".join(reasons) or "no result for its key"
 
-    def _run(self, missing: _Missing) -> Outcome:
-        """All attempts of a step, in a thread of the pool; whatever goes wrong is this step's failure."""
+    def _run(self, missing: _Missing, wake: Wake) -> Work[Outcome]:
+        """All attempts of a step; whatever goes wrong is this step's failure."""
         if self.cancel.is_set():
             return Outcome("cancelled", message="cancelled before it began")
         try:
-            return self._attempts(missing)
+            return (yield from self._attempts(missing, wake))
         except Cancelled as error:
             return Outcome("cancelled", message=str(error))
         except TranslationsError as error:
@@ -240,35 +253,47 @@ class _Execution:
         except Exception as error:
             return Outcome("failed", message=f"a bug: {error!r}", log_tail=traceback.format_exc())
 
-    def _attempts(self, missing: _Missing) -> Outcome:
-        step, job = missing.step, self._reach(missing.step, lambda: self._job(missing))
+    def _attempts(self, missing: _Missing, wake: Wake) -> Work[Outcome]:
+        step, clock = missing.step, self.engine.clock
+        job = yield from self._reach(step, lambda: at_once(lambda: self._job(missing)))
         for number in range(step.attempts):
-            if number and self.cancel.wait(min(RETRY_SECONDS * 2 ** (number - 1), LONGEST_PAUSE)):
+            if number:
+                seconds = min(RETRY_SECONDS * 2 ** (number - 1), LONGEST_PAUSE)
+                yield from pause(seconds, self.cancel.is_set, clock)
+            if number and self.cancel.is_set():
                 return Outcome("cancelled", message="cancelled before another attempt")
             attempt = replace(job, attempt=job.attempt + number)
-            outcome = self._reach(step, partial(self._attempt, step, attempt))
+            outcome = yield from self._reach(step, partial(self._attempt, step, attempt, wake))
             if outcome.kind != "temporary" or number == step.attempts - 1:
                 return outcome
             self._tell(StepEvent("retry", step, {"message": _why(outcome)}))
         raise AssertionError("a step has at least one attempt")
 
-    def _attempt(self, step: Step, job: Job) -> Outcome:
+    def _attempt(self, step: Step, job: Job, wake: Wake) -> Work[Outcome]:
         """One attempt. Raises StoreUnreachable for one that the store ended: it does not count."""
-        outcome = self.engine.runner.run(
-            job, self.engine.store, self.cancel, lambda event: self._event(step, event)
+        outcome = yield from self.engine.runner.run(
+            job, self.engine.store, self.cancel, partial(self._event, step), wake
         )
         if outcome.unreachable:
             raise StoreUnreachable(outcome.message)
         return outcome
 
-    def _reach(self, step: Step, action: Callable[[], T]) -> T:
+    def _reach_now(self, step: Step, action: Callable[[], T]) -> T:
+        """As `_reach`, in this thread."""
+        work = self._reach(step, lambda: at_once(action))
+        return finish(work, partial(self.engine.clock.wait, self.cancel))
+
+    def _reach(self, step: Step, begin: Callable[[], Work[T]]) -> Work[T]:
         """Do what a step needs the store for; wait for a store that is away, which is told once."""
         try:
-            return when_reachable(
-                action,
-                RUN_SECONDS,
-                self.cancel.wait,
-                lambda message: self._tell(StepEvent("retry", step, {"message": message})),
+            return (
+                yield from patiently(
+                    begin,
+                    RUN_SECONDS,
+                    self.cancel.is_set,
+                    lambda message: self._tell(StepEvent("retry", step, {"message": message})),
+                    self.engine.clock,
+                )
             )
         except StoreUnreachable as error:
             if self.cancel.is_set():

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
 from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.tasks import Wake, Work
 
 
 class Reading(Protocol):
@@ -171,12 +172,19 @@ class Store(Reading, Protocol):
 
 
 class Runner(Protocol):
-    """Where steps run. Slots (CPU, GPU) are handed out by the runner; `run` waits for them."""
+    """Where steps run. Slots (CPU, GPU) are handed out by the runner; an attempt waits for them."""
 
     def run(
-        self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
-    ) -> Outcome:
-        """Run one attempt and wait for its end; safe to call from many threads at once.
+        self,
+        job: Job,
+        store: Store,
+        cancel: threading.Event,
+        on_event: Callable[[JobEvent], None],
+        wake: Wake,
+    ) -> Work[Outcome]:
+        """One attempt, until its end, as work that costs no thread while it waits; many go on at once.
+
+        `wake` has the work resumed, which the caller does as well when `cancel` has been set.
 
         When another process owns the step, waits for that owner's result. When `cancel` is set, returns
         within 10 s, kind `cancelled`, and ends the script (SIGTERM, then SIGKILL) unless another run waits

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.kube.cluster import Cluster
 from tests.kube.objects import Object
-from tests.runners.scripts import job
+from tests.runners.scripts import attempt, job
 from translations_assets.config.deployment import Kubernetes
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
 from translations_assets.running.job import Job, JobEvent, Outcome
@@ -55,7 +55,9 @@ class Run:
 
     def start(self, work: Job) -> Future[Outcome]:
         """Begin an attempt."""
-        return self._pool.submit(self.runner.run, work, self.place.store, self.cancel, self.events.append)
+        return self._pool.submit(
+            attempt, self.runner, work, self.place.store, self.cancel, self.events.append
+        )
 
     def make(self, work: Job) -> Outcome:
         """Make an attempt."""

@@ -27,6 +27,7 @@ from translations_assets.runners.pod.wire import PodRequest
 from translations_assets.runners.wire import Ending
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
+from translations_assets.running.tasks import Wake
 
 COLLECT_SECONDS = 0.3  # for the steps of a stage that become ready at the same time
 _CANCEL_SECONDS = 6.0  # a run that is cancelled waits 10 for all of it
@@ -39,7 +40,13 @@ class Ticket:
     """What happens to a step in a job: events, then one ending, from the thread that follows the job."""
 
     job: Job
+    wake: Wake
     replies: queue.SimpleQueue[JobEvent | Ending] = field(default_factory=queue.SimpleQueue)
+
+    def reply(self, reply: JobEvent | Ending) -> None:
+        """Note what has happened, and wake the work that waits for it."""
+        self.replies.put(reply)
+        self.wake()
 
     @property
     def step(self) -> tuple[str, int]:
@@ -86,28 +93,28 @@ class ClusterJob:
         """The Job's name; empty before it has one."""
         return self._state.name if self._state else ""
 
-    def join(self, job: Job) -> Ticket:
+    def join(self, job: Job, wake: Wake) -> Ticket:
         """A place for the step that the Job was made or found for."""
         with self._lock:
-            self._tickets.append(ticket := Ticket(job))
+            self._tickets.append(ticket := Ticket(job, wake))
             return ticket
 
-    def join_member(self, job: Job) -> Ticket | None:
+    def join_member(self, job: Job, wake: Wake) -> Ticket | None:
         """A place for a step that the Job makes, or will; None when it does not, or has done with it."""
         with self._lock:
             steps = {item.step for item in self._members} or {ticket.step for ticket in self._tickets}
-            ticket = Ticket(job)
+            ticket = Ticket(job, wake)
             if self.over or ticket.step not in steps or ticket.step in self._endings:
                 return None
             self._tickets.append(ticket)
             return ticket
 
-    def join_group(self, job: Job, group: Group) -> Ticket | None:
+    def join_group(self, job: Job, group: Group, wake: Wake) -> Ticket | None:
         """A place for one more step, in a Job that has not been asked for yet; None when there is none."""
         with self._lock:
             if not self._is_open or self.over or group != self._group or self._room() <= 0:
                 return None
-            self._tickets.append(ticket := Ticket(job))
+            self._tickets.append(ticket := Ticket(job, wake))
             if not self._room():
                 self._changed.set()
             return ticket
@@ -270,7 +277,7 @@ class ClusterJob:
     def tell(self, step: tuple[str, int], event: JobEvent) -> None:
         """Tell those who wait for a step what happened."""
         for ticket in self.tickets(step):
-            ticket.replies.put(event)
+            ticket.reply(event)
 
     def end(self, step: tuple[str, int], ending: Ending) -> None:
         """Tell those who wait for a step how it ended; they leave."""
@@ -279,7 +286,7 @@ class ClusterJob:
             leaving = self.tickets(step)
             self._tickets = [ticket for ticket in self._tickets if ticket.step != step]
         for ticket in leaving:
-            ticket.replies.put(ending)
+            ticket.reply(ending)
 
     def _end_all(self, outcome: Outcome) -> None:
         with self._lock:

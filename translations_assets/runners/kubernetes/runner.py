@@ -20,8 +20,10 @@ from translations_assets.runners.waiting import wait_for_owner
 from translations_assets.runners.wire import Busy, Ending
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
+from translations_assets.running.tasks import Wake, Work
 
-_LOOK_SECONDS = 0.5  # how often a step looks whether it is cancelled
+_CONNECT_SECONDS = 0.05
+_LONG_SECONDS = 60.0  # replies wake who waits for them
 _OWNER_SECONDS = 5.0
 
 
@@ -56,11 +58,16 @@ class KubernetesRunner:
         self._connection: Future[Tools] | None = None
 
     def run(
-        self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
-    ) -> Outcome:
-        """Run one attempt and wait for its end; see `running.protocols.Runner`."""
+        self,
+        job: Job,
+        store: Store,
+        cancel: threading.Event,
+        on_event: Callable[[JobEvent], None],
+        wake: Wake,
+    ) -> Work[Outcome]:
+        """One attempt, until its end; see `running.protocols.Runner`."""
         try:
-            return self._run(job, store, cancel, on_event)
+            return (yield from self._run(job, store, cancel, on_event, wake))
         except StoreUnreachable as error:
             return Outcome("temporary", message=str(error), unreachable=True)
         except (StoreError, ClusterAway) as error:
@@ -73,28 +80,33 @@ class KubernetesRunner:
         self._closed.set()
 
     def _run(
-        self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
-    ) -> Outcome:
+        self,
+        job: Job,
+        store: Store,
+        cancel: threading.Event,
+        on_event: Callable[[JobEvent], None],
+        wake: Wake,
+    ) -> Work[Outcome]:
         with ExitStack() as wanting:
             wanting.enter_context(store.waiting(job.key, job.generation))
-            tools = self._connect(store, cancel)
+            tools = yield from self._connect(store, cancel)
             while tools and not cancel.is_set():
                 if manifest := store.generation(job.key, job.generation):
                     return Outcome("done", manifest)
-                cluster_job, ticket = self._board(tools, store, job)
-                ending = _await_ending(ticket, cancel, on_event)
+                cluster_job, ticket = self._board(tools, store, job, wake)
+                ending = yield from _await_ending(ticket, cancel, on_event)
                 if ending is None:
                     wanting.close()
                     cluster_job.leave(ticket)
                 elif isinstance(ending, Busy):  # the owner is in no Job that we know of
-                    if outcome := wait_for_owner(job, store, cancel, _OWNER_SECONDS):
+                    if outcome := (yield from wait_for_owner(job, store, cancel, _OWNER_SECONDS)):
                         return outcome
                 elif not (ending.kind == "temporary" and cluster_job.was_found(job)):
                     return ending
                 # else an earlier run's attempt has ended, and ours begins
         return Outcome("cancelled", message="the run was cancelled")
 
-    def _connect(self, store: Store, cancel: threading.Event) -> Tools | None:
+    def _connect(self, store: Store, cancel: threading.Event) -> Work[Tools | None]:
         """The cluster; connecting takes as long as the API server is away. None when cancelled meanwhile."""
         with self._lock:
             if self._connection is None or (self._connection.done() and self._connection.exception()):
@@ -103,8 +115,9 @@ class KubernetesRunner:
                 threading.Thread(target=self._open, args=words, name="connect", daemon=True).start()
             connection = self._connection
         while not connection.done():
-            if cancel.wait(_LOOK_SECONDS / 10):
+            if cancel.is_set():
                 return None
+            yield _CONNECT_SECONDS
         return connection.result()
 
     def _open(self, connection: Future[Tools], store: Store) -> None:
@@ -131,25 +144,25 @@ class KubernetesRunner:
         Sweep(cluster, watch, store, kubernetes.orphan_minutes).start()
         return Tools(kubernetes, cluster, watch, limits, descriptions, self._sink, self._unsaved_minutes)
 
-    def _board(self, tools: Tools, store: Store, job: Job) -> tuple[ClusterJob, Ticket]:
+    def _board(self, tools: Tools, store: Store, job: Job, wake: Wake) -> tuple[ClusterJob, Ticket]:
         """A place for a step: in a Job that makes it already, with others that are ready now, or alone."""
         with self._lock:
             for known in self._jobs:
-                if ticket := known.join_member(job):
+                if ticket := known.join_member(job, wake):
                     return known, ticket
             names = {known.name for known in self._jobs}
             for state in tools.jobs_of(store.url, (job.key, job.generation)):
                 if state.live and state.name not in names:
-                    return self._begin(ClusterJob(tools, store, found=state), job)
+                    return self._begin(ClusterJob(tools, store, found=state), job, wake)
             group = tools.descriptions.group(job, tools.preemptions(store.url, (job.key, job.generation)))
             for known in self._jobs:
-                if ticket := known.join_group(job, group):
+                if ticket := known.join_group(job, group, wake):
                     return known, ticket
-            return self._begin(ClusterJob(tools, store, group=group), job)
+            return self._begin(ClusterJob(tools, store, group=group), job, wake)
 
-    def _begin(self, cluster_job: ClusterJob, job: Job) -> tuple[ClusterJob, Ticket]:
+    def _begin(self, cluster_job: ClusterJob, job: Job, wake: Wake) -> tuple[ClusterJob, Ticket]:
         """Have a Job followed, on behalf of a first step."""
-        ticket = cluster_job.join(job)
+        ticket = cluster_job.join(job, wake)
         self._jobs.append(cluster_job)
         cluster_job.start(self._forget)
         return cluster_job, ticket
@@ -161,12 +174,13 @@ class KubernetesRunner:
 
 def _await_ending(
     ticket: Ticket, cancel: threading.Event, on_event: Callable[[JobEvent], None]
-) -> Ending | None:
+) -> Work[Ending | None]:
     """Hand on what happens to a step until it has ended; None when the run is cancelled before."""
     while not cancel.is_set():
         try:
-            reply = ticket.replies.get(timeout=_LOOK_SECONDS)
+            reply = ticket.replies.get_nowait()
         except queue.Empty:
+            yield _LONG_SECONDS
             continue
         if not isinstance(reply, JobEvent):
             return reply

@@ -1,0 +1,122 @@
+"""Work that waits without a thread: generators, which yield while they have nothing to do."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
+
+from translations_assets.background import CLOCK, Clock
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+T = TypeVar("T")
+K = TypeVar("K")
+
+Work: TypeAlias = Generator[float, None, T]
+"""Work with a result. It yields how many seconds it waits at most: it may be resumed earlier."""
+
+Wake = Callable[[], None]
+"""Has a work resumed soon; may be called from any thread, at any time."""
+
+
+def at_once(action: Callable[[], T]) -> Work[T]:
+    """Work that does not wait."""
+    return action()
+    yield 0.0
+
+
+def pause(seconds: float, ends: Callable[[], bool], clock: Clock = CLOCK) -> Work[None]:
+    """Work that waits for so long, or until it ends earlier."""
+    end = clock.monotonic() + seconds
+    while (left := end - clock.monotonic()) > 0 and not ends():
+        yield left
+
+
+def finish(work: Work[T], wait: Callable[[float], object]) -> T:
+    """Do a work in this thread; `wait` is called where it waits."""
+    try:
+        while True:
+            wait(next(work))
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+@dataclass(eq=False)
+class _Task(Generic[K, T]):
+    """A work under way: when it is due, and whether it is being done."""
+
+    key: K
+    work: Work[T]
+    due: float
+    busy: bool = False
+    woken: bool = False
+    result: T | None = None
+
+
+class Tasks(Generic[K, T]):
+    """Works under way, each with a key. One that waits costs no thread; what is due is done in a pool.
+
+    Used by one thread. A work must not raise.
+
+    changed  set when something is to do for `ended`
+    """
+
+    def __init__(self, pool: Executor, clock: Clock) -> None:
+        self._pool, self._clock = pool, clock
+        self._tasks: list[_Task[K, T]] = []
+        self._ended: deque[_Task[K, T]] = deque()
+        self.changed = threading.Event()
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def add(self, key: K, begin: Callable[[Wake], Work[T]]) -> None:
+        """Begin a work, which is given what wakes it."""
+
+        def wake() -> None:
+            task.woken = True
+            self.changed.set()
+
+        task: _Task[K, T] = _Task(key, begin(wake), self._clock.monotonic())
+        self._tasks.append(task)
+        self.changed.set()
+
+    def wake(self) -> None:
+        """Have all of them resumed."""
+        for task in self._tasks:
+            task.woken = True
+        self.changed.set()
+
+    @property
+    def pause(self) -> float:
+        """Seconds until something is due."""
+        now = self._clock.monotonic()
+        return max(0.0, min((task.due for task in self._tasks if not task.busy), default=now + 60) - now)
+
+    def ended(self) -> Iterator[tuple[K, T]]:
+        """Have done what is due; keys and results of the works that have ended."""
+        self.changed.clear()
+        now = self._clock.monotonic()
+        for task in self._tasks:
+            if not task.busy and (task.woken or task.due <= now):
+                task.busy, task.woken = True, False
+                self._pool.submit(self._resume, task)
+        while self._ended:
+            task = self._ended.popleft()
+            self._tasks.remove(task)
+            yield task.key, cast(T, task.result)
+
+    def _resume(self, task: _Task[K, T]) -> None:
+        try:
+            task.due = self._clock.monotonic() + next(task.work)
+        except StopIteration as end:
+            task.result = end.value
+            self._ended.append(task)
+        else:
+            task.busy = False
+        self.changed.set()
