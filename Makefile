@@ -60,6 +60,7 @@ bench: demo install-dev ## print the figures of the benchmarks (finishes the dem
 golden: install-dev ## renew the golden files of the tests
 	@$(BIN)/python -m tests.golden.renew
 
+# From 3.10 on, as ever: what a lock says of who requires what is part of keys (decision 23).
 lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.toml
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
 	    pyproject.toml -o requirements/main.lock
@@ -84,8 +85,8 @@ clean: ## remove the environment and the caches; what was trained, in .state, st
 $(VENV)/.main: requirements/main.lock requirements/build.lock pyproject.toml | $(UV)
 	@command -v cc >/dev/null || { echo "error: a C compiler is missing, which the package eflomal needs." \
 	    "On Debian or Ubuntu: apt-get install gcc libc6-dev"; exit 1; }
-	@test -x $(BIN)/python || $(UV) venv -q --python 3.11 $(VENV) || $(UV) venv -q --python 3.10 $(VENV) \
-	    || { echo "error: no Python 3.11 or 3.10 was found, and none could be fetched. Install one."; exit 1; }
+	@test -x $(BIN)/python || $(UV) venv -q --python 3.11 $(VENV) \
+	    || { echo "error: no Python 3.11 was found, and none could be fetched. Install one."; exit 1; }
 	@$(BIN)/python -c 'import os, sys, sysconfig; \
 	    os.path.exists(sysconfig.get_path("include") + "/Python.h") or sys.exit("error: Python.h is missing, which" \
 	    " the package eflomal needs. On Debian or Ubuntu: apt-get install python%d.%d-dev" % sys.version_info[:2])'

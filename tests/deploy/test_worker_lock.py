@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,11 +19,6 @@ from translations_assets.keys.code.libraries import (
     resolve,
 )
 from translations_assets.runners.pod.bundle import worker_modules
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 LOCKS = ROOT / "requirements"
 OURS = ("pipeline", "translations_assets")

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 _STAMP = "%Y-%m-%dT%H:%M:%S.%f"
@@ -34,7 +34,7 @@ class LogQuery:
         """The query of a request for a log, to the API server or to the kubelet."""
         since = query.get("sinceTime", "")
         if "sinceSeconds" in query:
-            moment = datetime.now(timezone.utc) - timedelta(seconds=int(query["sinceSeconds"]))
+            moment = datetime.now(UTC) - timedelta(seconds=int(query["sinceSeconds"]))
             since = moment.strftime(_STAMP)
         return cls(
             follow=query.get("follow", "").lower() == "true",
@@ -56,7 +56,7 @@ class ContainerLog:
 
     def write(self, line: bytes) -> None:
         """Add a line, with its time stamp."""
-        stamp = datetime.now(timezone.utc).strftime(_STAMP).encode() + b"000Z "
+        stamp = datetime.now(UTC).strftime(_STAMP).encode() + b"000Z "
         whole = stamp + line if line.endswith(b"\n") else stamp + line + b"\n"
         self._file.write(whole)
         with self._grown:

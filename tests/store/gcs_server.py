@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from http import HTTPStatus
 from http.server import ThreadingHTTPServer
 from typing import Any, Literal
@@ -302,7 +302,7 @@ class _Handler(RequestHandler):  # type: ignore[misc]
         if found and request.method == "GET":
             headers["X-Goog-Generation"] = found["generation"]
         if found and request.method == "PATCH":
-            found["updated"] = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+            found["updated"] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
     def _keep_a_part(self, size: int) -> None:
         """Read the beginning of a body; an upload that can go on keeps it."""

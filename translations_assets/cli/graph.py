@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from translations_assets.running.session import Session
 
 
-class Show(str, Enum):
+class Show(StrEnum):
     """Which steps to show, in taskgraph's words."""
 
     tasks = "tasks"

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from translations_assets.running.session import Result
 
 
-class ModelName(str, Enum):
+class ModelName(StrEnum):
     """The models that a config trains."""
 
     backwards = "backwards"

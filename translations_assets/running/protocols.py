@@ -78,9 +78,6 @@ class Reading(Protocol):
     def refs(self, space: str, partition: str, stage: str) -> list[Ref]:
         """A stage's refs, newest first."""
 
-    def has_refs(self, space: str, partition: str) -> Iterable[str]:
-        """The stages of a partition that have a ref."""
-
     # Runs and pasted configs
     def read_run(self, run: str) -> Mapping[str, Any] | None:
         """What a run stored."""

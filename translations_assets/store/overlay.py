@@ -169,10 +169,6 @@ class OverlayStore:
         """A stage's refs, newest first, one's own before the base's."""
         return [*self.own.refs(space, partition, stage), *self.base.refs(space, partition, stage)]
 
-    def has_refs(self, space: str, partition: str) -> Iterable[str]:
-        """The stages of a partition that have a ref."""
-        return sorted({*self.own.has_refs(space, partition), *self.base.has_refs(space, partition)})
-
     # Runs and pasted configs
     def write_run(self, run: str, value: Mapping[str, Any]) -> None:
         """Store what a run uses."""

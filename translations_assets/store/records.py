@@ -41,10 +41,6 @@ class Records(Generic[P]):
         """A stage's refs, newest first; damaged ones are left out, with a warning."""
         return [ref for _, ref in self._refs_in(self.files.at("refs", space, partition, stage))]
 
-    def has_refs(self, space: str, partition: str) -> list[str]:
-        """The stages of a partition that have a ref."""
-        return sorted(map(original, self.files.names(self.files.at("refs", space, partition))))
-
     def ref_files(self) -> Iterator[list[tuple[P, Ref]]]:
         """For each space, partition and stage its whole refs, newest first, each with its file."""
         spaces = self.files.at("refs")

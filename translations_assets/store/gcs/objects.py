@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -288,7 +288,7 @@ class _Received:
 
 def _nanoseconds(moment: datetime) -> int:
     """Since 1970; exact, as a difference of floats would not be."""
-    return (moment - datetime(1970, 1, 1, tzinfo=timezone.utc)) // _MICROSECOND * 1000
+    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // _MICROSECOND * 1000
 
 
 _MICROSECOND = datetime.resolution
