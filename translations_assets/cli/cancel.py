@@ -10,7 +10,7 @@ from translations_assets.errors import TranslationsError
 from translations_assets.project import Project, this_project
 
 if TYPE_CHECKING:
-    from translations_assets.cli.runs import Run
+    from translations_assets.cli.run import Run
 
 SECONDS = 20.0  # running steps have ten to end
 

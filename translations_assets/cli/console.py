@@ -17,12 +17,15 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from translations_assets.records.manifest import Manifest
-from translations_assets.running.durations import duration
+from translations_assets.running.durations import duration, past_seconds
 from translations_assets.running.engine import StepEvent
 from translations_assets.running.protocols import Store
 
 if TYPE_CHECKING:
     from rich.text import Text
+
+    from translations_assets.project import Project
+    from translations_assets.running.session import Session
 
 NUMBERS_SECONDS = 5.0
 _REFRESH = 4  # a second
@@ -142,3 +145,10 @@ def steps(number: int) -> str:
 
 def _short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def console_of(project: Project, session: Session) -> Console:
+    """The progress of a session's steps, with what they took in the past."""
+    steps = [step for stage in session.stages for step in session.graph.stages[stage]]
+    past = past_seconds(project.history(session.partition), steps)
+    return Console([step.label for step in steps], project.store, past)

@@ -29,7 +29,7 @@ def launch_and_follow(server: Server, project: Project, session: Session) -> Non
 
     Raises Cancelled, or TranslationsError for a failure and for a server that does not know the partition.
     """
-    from translations_assets.cli.train import console_of
+    from translations_assets.cli.console import console_of
 
     server.know(session.partition)
     run = server.launch(session.partition, session.stages, session.options)

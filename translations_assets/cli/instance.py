@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dagster import AssetKey, DagsterEventType, DagsterInstance, DagsterRun, DagsterRunStatus, RunRecord
 from sqlalchemy.exc import OperationalError
 
-from translations_assets.cli.runs import SILENT_SECONDS, Run, State
+from translations_assets.cli.run import SILENT_SECONDS, Run, State
 from translations_assets.dagster_home import home, prepare, unusable
 from translations_assets.process_id import PROCESS_TAG, is_gone
 from translations_assets.project import this_project

@@ -12,7 +12,7 @@ from translations_assets.errors import TranslationsError
 from translations_assets.project import this_project
 
 if TYPE_CHECKING:
-    from translations_assets.cli.runs import Run
+    from translations_assets.cli.run import Run
 
 
 def command(

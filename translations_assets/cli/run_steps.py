@@ -11,7 +11,7 @@ from translations_assets.running.resolve import Resolved, Resolver
 from translations_assets.running.session import repeated_stages
 
 if TYPE_CHECKING:
-    from translations_assets.cli.runs import Run
+    from translations_assets.cli.run import Run
     from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
     from translations_assets.project import Project

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from translations_assets.cli.run import SILENT_SECONDS, Run
 from translations_assets.dagster_home import home
 from translations_assets.errors import TranslationsError
 from translations_assets.running.options import RunOptions
@@ -15,53 +15,7 @@ from translations_assets.running.options import RunOptions
 if TYPE_CHECKING:
     from translations_assets.project import Project
 
-State = Literal["waiting", "running", "ending", "done", "failed", "cancelled", "lost its process", "ended"]
-
-SILENT_SECONDS = 180.0  # a run's record is renewed each minute
 _ID = re.compile(r"[0-9a-f]{1,8}|[0-9a-f]{8}-[0-9a-f-]*")
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run.
-
-    state      `ended` when only the store knows it, which does not know how it ended
-    dagster    the state as Dagster has it; empty when its instance does not know the run
-    process    the process that runs it, as of `process_id`; empty when that is not known
-    selection  the stages of its selection; empty for all
-    message    why it failed, if Dagster was told
-    """
-
-    id: str
-    partition: str
-    state: State
-    started: float | None = None
-    ended: float | None = None
-    dagster: str = ""
-    process: str = ""
-    selection: tuple[str, ...] = ()
-    options: RunOptions = RunOptions()
-    message: str = ""
-    uses: Mapping[str, tuple[str, int]] | None = None
-    config: str = ""
-
-    @property
-    def short(self) -> str:
-        """The beginning of the id, as the UI shows it."""
-        return self.id[:8]
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing works on it any more."""
-        return self.state not in ("waiting", "running", "ending")
-
-    @property
-    def seconds(self) -> float | None:
-        """How long it took, or takes already."""
-        if self.started is None:
-            return None
-        end = self.ended if self.ended is not None else None if self.is_over else time.time()
-        return None if end is None else end - self.started
 
 
 def newest_runs(project: Project, number: int) -> list[Run]:

@@ -15,7 +15,7 @@ from translations_assets.project import Project, this_project
 from translations_assets.running.durations import duration
 
 if TYPE_CHECKING:
-    from translations_assets.cli.runs import Run
+    from translations_assets.cli.run import Run
     from translations_assets.graph.graph import Graph
     from translations_assets.running.session import Session
 

@@ -13,7 +13,7 @@ from translations_assets.cli.common import (
     plan_of,
     plannable,
 )
-from translations_assets.cli.console import Console
+from translations_assets.cli.console import console_of
 from translations_assets.cli.plan import costs_of, print_stages
 from translations_assets.config.partitions import SUFFIXES
 from translations_assets.errors import Cancelled, TranslationsError
@@ -90,15 +90,6 @@ def run_here(project: Project, session: Session, parent: str | None = None) -> N
             f"To repeat what failed: translations rerun {run.run_id[:8]}"
         )
     typer.echo(f"Done. Scores: translations results {partition}")
-
-
-def console_of(project: Project, session: Session) -> Console:
-    """The progress of a session's steps, with what they took in the past."""
-    from translations_assets.running.durations import past_seconds
-
-    steps = [step for stage in session.stages for step in session.graph.stages[stage]]
-    past = past_seconds(project.history(session.partition), steps)
-    return Console([step.label for step in steps], project.store, past)
 
 
 def _reach(url: str) -> Server:

@@ -274,6 +274,10 @@ class ClusterJob:
         with self._lock:
             return [ticket for ticket in self._tickets if ticket.step == step]
 
+    def is_resumable(self, step: tuple[str, int]) -> bool:
+        """Whether another attempt of a step goes on from its checkpoint sets."""
+        return any(ticket.job.resumable for ticket in self.tickets(step))
+
     def tell(self, step: tuple[str, int], event: JobEvent) -> None:
         """Tell those who wait for a step what happened."""
         for ticket in self.tickets(step):

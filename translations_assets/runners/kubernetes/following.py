@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from translations_assets.config.deployment import WorkerClassName
 from translations_assets.runners.kubernetes.cluster import ClusterError, PodLog
@@ -28,9 +28,6 @@ from translations_assets.runners.wire import Ending
 from translations_assets.running.job import JobEvent, Outcome
 from translations_assets.running.protocols import Store
 
-if TYPE_CHECKING:
-    from translations_assets.runners.kubernetes.cluster_job import ClusterJob
-
 PULL_SECONDS = 20.0  # in which the kubelet tries a second time to pull an image
 _LOOK_SECONDS = 1.0
 _UNSEEN_SECONDS = 30.0  # a Job that the watch has not shown after that time is asked for
@@ -39,10 +36,34 @@ _LAST_SECONDS = 30.0  # from a worker's last word to the end of its pod and Job
 _TAIL_LINES = 20
 
 
+class Waiting(Protocol):
+    """The steps of this process that wait for a Job, as `ClusterJob` knows them."""
+
+    over: bool
+
+    def wait(self, seconds: float) -> None:
+        """Wait until something changes. Raises ClusterAway."""
+
+    def is_wanted(self) -> bool:
+        """Whether a step that has not ended is still waited for."""
+
+    def unfinished(self) -> list[Member]:
+        """The members that have not ended yet."""
+
+    def is_resumable(self, step: tuple[str, int]) -> bool:
+        """Whether another attempt of a step goes on from its checkpoint sets."""
+
+    def tell(self, step: tuple[str, int], event: JobEvent) -> None:
+        """Pass an event on."""
+
+    def end(self, step: tuple[str, int], ending: Ending) -> None:
+        """Pass a step's end on."""
+
+
 class Following:
     """One Job that is there. Its first pod is the attempt: old clusters make another one in its place."""
 
-    def __init__(self, tools: Tools, store: Store, state: JobState, waiting: ClusterJob) -> None:
+    def __init__(self, tools: Tools, store: Store, state: JobState, waiting: Waiting) -> None:
         self._tools, self._store, self._state, self._waiting = tools, store, state, waiting
         self._members = state.members
         self._pod: PodState | None = None
@@ -223,7 +244,7 @@ class Following:
 
     def _is_resumable(self, member: Member) -> bool:
         """Whether another attempt goes on where this one stopped."""
-        return any(ticket.job.resumable for ticket in self._waiting.tickets(member.step))
+        return self._waiting.is_resumable(member.step)
 
     def _memory_advice(self) -> str:
         labels, descriptions = self._state.labels, self._tools.descriptions
