@@ -21,6 +21,7 @@ from pathlib import Path
 
 from benchmarks.timing import BIN
 from translations_assets.records.manifest import Blob, Manifest, Ref, Usage
+from translations_assets.records.run import RunRecord
 from translations_assets.store.local import LocalStore
 
 STEPS = 50  # of a run
@@ -61,9 +62,11 @@ def fill_run(store: LocalStore, partition: str, run: int) -> None:
         made.append(commit(store, partition, name, number, inputs, ended))
     for stage in range(STAGES):
         store.add_ref(ref(partition, name, stage, made[stage::STAGES], ended))
-    uses = {one.label: [one.key, 1] for one in made}
-    times = {"started": ended - 3600, "heartbeat": ended, "ended": ended}
-    store.write_run(name, {"run": name, "partition": partition, "space": "bench", "uses": uses, **times})
+    uses = {one.label: (one.key, 1) for one in made}
+    record = RunRecord(
+        name, partition, "bench", started=ended - 3600, heartbeat=ended, ended=ended, uses=uses
+    )
+    store.write_run(name, record)
 
 
 def commit(

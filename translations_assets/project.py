@@ -38,9 +38,9 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker, KeyParts
+from translations_assets.records.options import RunOptions
 from translations_assets.running.engine import Engine
 from translations_assets.running.history import History
-from translations_assets.running.options import RunOptions
 from translations_assets.running.plan import Plan, make_plan
 from translations_assets.running.previous import Previous, previous_results
 from translations_assets.running.protocols import Runner, Store

@@ -12,7 +12,7 @@ from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from translations_assets.cli.main import main
 from translations_assets.project import Project, this_project
-from translations_assets.running.options import RunOptions
+from translations_assets.records.options import RunOptions
 
 
 @dataclass(frozen=True)

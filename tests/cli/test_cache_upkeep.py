@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.end_to_end.tiny import PARTITION
 from tests.store.gcs_server import BUCKET, serve
 from translations_assets.project import Project
 from translations_assets.records.manifest import Blob
+from translations_assets.records.run import RunRecord
 
 VOCAB = "train-vocab-en-eo"
 
@@ -97,7 +99,7 @@ def end_runs() -> None:
     store = Project().store
     for run in store.runs():
         past = time.time() - 1000
-        store.write_run(run, {**(store.read_run(run) or {}), "heartbeat": past, "ended": past})
+        store.write_run(run, replace(store.read_run(run) or RunRecord(), heartbeat=past, ended=past))
 
 
 def test_pins(command: Command, root: Path) -> None:
@@ -114,7 +116,7 @@ def test_pins(command: Command, root: Path) -> None:
     assert command("cache", "unpin", "run").out == "Unpinned run-1.\n", "an id that begins so is enough"
     assert "no pinned run run-1" in command("cache", "unpin", "run-1").err
     assert "no run run-9" in command("cache", "pin", "run-9").err
-    Project().store.write_run("run-2", {})
+    Project().store.write_run("run-2", RunRecord())
     assert "Several runs begin with run: run-1, run-2" in command("cache", "pin", "run").err
 
 

@@ -17,6 +17,7 @@ from translations_assets.cli import logs
 from translations_assets.dagster_home import prepare
 from translations_assets.process_id import PROCESS_TAG, this_process
 from translations_assets.project import Project
+from translations_assets.records.run import RunRecord
 
 VOCAB = "train-vocab-en-eo"
 FIRST, SECOND = "11111111-0000-4000-8000-000000000000", "11112222-0000-4000-8000-000000000000"
@@ -146,8 +147,8 @@ def test_a_run_on_another_machine_is_judged_by_its_heartbeat(
     command: Command, place: Place, silent: int, state: str
 ) -> None:
     dagster_run(place, FIRST, DagsterRunStatus.STARTED, {PROCESS_TAG: f"elsewhere:1 1 {FIRST[:8]}"})
-    record = {"run": FIRST, "partition": PARTITION, "started": 1.0, "heartbeat": time.time() - silent}
-    Project().store.write_run(FIRST, {**record, "uses": {}, "stages": []})
+    record = RunRecord(FIRST, PARTITION, started=1.0, heartbeat=time.time() - silent)
+    Project().store.write_run(FIRST, record)
     assert status_of(command, FIRST)["state"] == state
 
 

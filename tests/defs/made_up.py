@@ -25,7 +25,7 @@ from translations_assets.cli.launch import launch
 from translations_assets.definitions import defs
 from translations_assets.defs import recipes
 from translations_assets.defs.shared import PROJECT
-from translations_assets.running.options import RunOptions
+from translations_assets.records.options import RunOptions
 from translations_assets.stages import ASSETS
 
 

@@ -183,7 +183,7 @@ def test_two_pairs_at_once_make_what_they_share_once(tmp_path: Path) -> None:
     assert {manifest.generation for manifest in made if manifest} == {1}
     assert [store.attempts(key, 1) for key in keys] == [[1]] * len(keys)
     records = [store.read_run(run) for run in store.runs()]
-    assert sorted(record["partition"] for record in records if record) == [other, PARTITION]
-    first, second = (record["uses"] for record in records if record)
+    assert sorted(record.partition for record in records if record) == [other, PARTITION]
+    first, second = (record.uses for record in records if record)
     assert first == second
     assert {key for key, _ in first.values()} == set(keys)

@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 
 from tests.store.values import manifest, ref
-from translations_assets.records.retention import DAY, Retention, Rules, uses_of
+from translations_assets.records.retention import DAY, Retention, Rules
+from translations_assets.records.run import RunRecord
 
 NOW = 1000 * DAY
 RULES = Rules(keep_days=30, keep_refs=2, grace_days=7)
 
 
-def record(label: str, **times: float) -> dict[str, Any]:
+def record(label: str, **times: Any) -> RunRecord:
     """A run's record that uses one step."""
-    return {"uses": {label: [label * 64, 1]}, **times}
+    return RunRecord(uses={label: (label * 64, 1)}, **times)
 
 
 def test_uses_of_pinned_running_and_recent_runs_are_kept() -> None:
@@ -61,5 +62,5 @@ def test_refs_are_kept_by_number_age_and_run() -> None:
 
 
 def test_a_record_without_uses_keeps_nothing() -> None:
-    assert list(uses_of({})) == []
+    assert list(Retention(RULES, NOW, {"a"}, {"a": RunRecord()}).uses()) == []
     assert not Retention(RULES, NOW, (), {}).keeps_manifest(manifest({}))

@@ -15,11 +15,11 @@ from translations_assets.graph.stage import Stage, stage, step
 from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
+from translations_assets.records.options import RunOptions
 from translations_assets.running import engine as engine_module
 from translations_assets.running.engine import Engine, StepEvent
 from translations_assets.running.job import Outcome
 from translations_assets.running.lost import DAMAGED
-from translations_assets.running.options import RunOptions
 from translations_assets.running.plan import make_plan
 from translations_assets.running.tasks import Work
 from translations_assets.store.bucket.memory import MemoryStore

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ from translations_assets.graph.stage import Stage, step
 from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
+from translations_assets.records.options import RunOptions
 from translations_assets.records.retention import Rules
+from translations_assets.records.run import RunRecord
 from translations_assets.running.job import Outcome
-from translations_assets.running.options import RunOptions
 from translations_assets.running.plan import PlannedStep, make_plan
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
@@ -171,7 +173,7 @@ def test_what_only_a_run_names_is_lost_once_the_run_has_ended(bench: Bench, loca
     make(bench, publish=False, end=False)
     delete(local, "count")
     assert planned(bench).status == "run"
-    local.write_run("run-1", {**(local.read_run("run-1") or {}), "ended": 1.0})
+    local.write_run("run-1", replace(local.read_run("run-1") or RunRecord(), ended=1.0))
     assert planned(bench).status == "lost"
     assert planned(bench, ("en-ru.other",)).status == "run"
 
@@ -188,10 +190,10 @@ def test_a_step_that_failed_is_not_lost(bench: Bench, local: LocalStore) -> None
 def test_what_was_collected_as_garbage_runs_again(bench: Bench, local: LocalStore) -> None:
     """Although the record of the run stays: something else that it names is kept."""
     make(bench, publish=False)
-    record = dict(local.read_run("run-1") or {})
-    others = {label: used for label, used in record["uses"].items() if label != "count"}
-    local.write_run("run-2", {**record, "uses": others})
-    local.write_run("run-1", {**record, "started": 1.0, "heartbeat": 2.0, "ended": 3.0})
+    record = local.read_run("run-1") or RunRecord()
+    others = {label: used for label, used in record.uses.items() if label != "count"}
+    local.write_run("run-2", replace(record, uses=others))
+    local.write_run("run-1", replace(record, started=1.0, heartbeat=2.0, ended=3.0))
     collect(local, Rules(keep_days=1, keep_refs=0, grace_days=0), delete=True)
     assert {made.label for made in local.manifests()} == {"write-a", "write-b", "join"}
     assert "run-1" in local.runs()

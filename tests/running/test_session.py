@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
@@ -15,8 +14,9 @@ from tests.running.conftest import Bench, demo_graph
 from tests.virtual_clock import VirtualClock
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob
+from translations_assets.records.options import RunOptions
+from translations_assets.records.run import RunRecord
 from translations_assets.running.engine import Engine
-from translations_assets.running.options import RunOptions
 from translations_assets.running.session import HEARTBEAT_SECONDS, Session, UpstreamMissing
 
 
@@ -212,10 +212,11 @@ def test_what_a_run_uses_is_written_down_by_key_and_generation(bench: Bench) -> 
     record = bench.store.read_run("run-2")
     assert result is not None
     assert record is not None
-    assert record["uses"] == {"join": [result.key, 1]}
-    assert (record["run"], record["partition"], record["space"]) == ("run-2", "en-ru", "ann")
-    assert record["config"] == session.graph.config.digest
-    assert record["heartbeat"] >= record["started"]
+    assert record.uses == {"join": (result.key, 1)}
+    assert (record.run, record.partition, record.space) == ("run-2", "en-ru", "ann")
+    assert record.config == session.graph.config.digest
+    assert record.started is not None
+    assert record.heartbeat >= record.started
 
 
 def test_inputs_are_written_down_before_anything_is_made_from_them(bench: Bench) -> None:
@@ -231,7 +232,7 @@ def test_inputs_are_written_down_before_anything_is_made_from_them(bench: Bench)
     bench.run(session, "join")
     (record,) = seen
     assert record is not None
-    assert set(record["uses"]) == {"write-a", "write-b"}
+    assert set(record.uses) == {"write-a", "write-b"}
 
 
 # The run's record
@@ -243,13 +244,15 @@ def test_the_record_tells_what_was_asked_for_and_when_the_run_ended(bench: Bench
     session.keep_alive()
     record = bench.store.read_run("run-1")
     assert record is not None
-    assert (record["pair"], record["stages"]) == (["en", "ru"], ["texts", "join"])
-    assert RunOptions.from_dict(record["options"]) == options
-    assert "ended" not in record
+    assert (record.pair, record.stages) == (("en", "ru"), ("texts", "join"))
+    assert record.options == options
+    assert record.ended is None
     session.end()
     record = bench.store.read_run("run-1")
     assert record is not None
-    assert record["ended"] >= record["started"]
+    assert record.ended is not None
+    assert record.started is not None
+    assert record.ended >= record.started
 
 
 @pytest.mark.parametrize("failures", [0, 1, 1000])
@@ -261,7 +264,7 @@ def test_a_run_that_lasts_renews_its_record(
     session.keep_alive()
     write, errors = bench.store.write_run, iter([ValueError("strange")] * failures)
 
-    def fail(run: str, value: Mapping[str, Any]) -> None:
+    def fail(run: str, value: RunRecord) -> None:
         for error in errors:
             raise error
         write(run, value)
@@ -271,14 +274,14 @@ def test_a_run_that_lasts_renews_its_record(
     clock.run(10 * HEARTBEAT_SECONDS)
     record = bench.store.read_run("run-1")
     assert record is not None
-    assert record["heartbeat"] - began == (0 if failures == 1000 else 10 * HEARTBEAT_SECONDS)
+    assert record.heartbeat - began == (0 if failures == 1000 else 10 * HEARTBEAT_SECONDS)
     assert len([line for line in caplog.records if "ValueError('strange')" in line.message]) == bool(failures)
     errors = iter(())
     session.end()
     clock.run(10 * HEARTBEAT_SECONDS)
     record = bench.store.read_run("run-1")
     assert record is not None
-    assert record["ended"] == record["heartbeat"] == began + 10 * HEARTBEAT_SECONDS
+    assert record.ended == record.heartbeat == began + 10 * HEARTBEAT_SECONDS
 
 
 def test_a_record_that_takes_long_to_write_holds_up_no_result(
@@ -287,8 +290,8 @@ def test_a_record_that_takes_long_to_write_holds_up_no_result(
     bench.make()
     session, written, writing, go_on = bench.session(run="run-2"), list[Any](), Event(), Event()
 
-    def write(run: str, value: Mapping[str, Any]) -> None:
-        written.append(value["uses"])
+    def write(run: str, value: RunRecord) -> None:
+        written.append(value.uses)
         writing.set()
         assert go_on.wait(20)
 
@@ -353,5 +356,5 @@ def test_given_results_are_on_record_before_they_are_used(bench: Bench) -> None:
     session.keep_alive()
     record = bench.store.read_run("run-2")
     assert record is not None
-    assert record["uses"] == {"join": [found.key, found.generation]}
+    assert record.uses == {"join": (found.key, found.generation)}
     session.end()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.store.values import KEY, OTHER_KEY, manifest, ref
 from translations_assets.errors import DamagedError, StoreError
 from translations_assets.records.manifest import Blob
+from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 from translations_assets.store.bucket.memory import MemoryStore
 
@@ -256,7 +257,7 @@ def test_any_space_and_partition_finds_its_own_refs(store: Store, space: str) ->
 def test_names_never_leave_the_store(store: Store, tmp_path: Path) -> None:
     store.add_ref(ref("../../../run", 1.0, space="..", partition="../../../../outside"))
     store.add_config("../../outside", "experiment: {}\n")
-    store.write_run("../../outside", {})
+    store.write_run("../../outside", RunRecord())
     assert {path.name for path in tmp_path.iterdir()} <= {"store"}
     assert len(store.refs("..", "../../../../outside", "merge_corpus")) == 1
 
@@ -267,17 +268,18 @@ def test_an_empty_name_is_refused(store: Store) -> None:
 
 
 def test_a_runs_state_is_replaced_and_runs_are_listed_by_their_beginning(store: Store) -> None:
-    store.write_run("run-1", {"keys": [KEY]})
-    store.write_run("run-2", {})
-    store.write_run("run-1", {"keys": [KEY, OTHER_KEY]})
-    assert store.read_run("run-1") == {"keys": [KEY, OTHER_KEY]}
+    record = RunRecord("run-1", "en-ru", "ann", ("en", "ru"), uses={"step": (KEY, 1)}, ended=1.0)
+    store.write_run("run-1", RunRecord(stages=("a",)))
+    store.write_run("run-2", RunRecord())
+    store.write_run("run-1", record)
+    assert store.read_run("run-1") == record
     assert store.read_run("run-3") is None
     assert store.runs() == ["run-2", "run-1"]
 
 
 def test_pinned_runs_are_listed_and_never_replaced_silently(store: Store) -> None:
     for run in ("run-1", "run-2"):
-        store.write_run(run, {})
+        store.write_run(run, RunRecord())
         store.pin(run, f"why {run}")
     assert {run: pin.reason for run, pin in store.pins().items()} == {
         "run-1": "why run-1",

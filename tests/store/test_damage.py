@@ -16,6 +16,7 @@ from tests.store.values import KEY, finish, publish
 from translations_assets.errors import DamagedError, StoreError
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import Rules
+from translations_assets.records.run import RunRecord
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
 from translations_assets.store.owners import Problem
@@ -159,8 +160,8 @@ def run(store: LocalStore, sets: Path) -> Filled:
     )
     if not store.refs("ann/main", "en-ru", "merge_corpus"):
         publish(store, "run-1", time.time(), merged)
-    uses = {made.label: [made.key, 1] for made in (merged, teacher)}
-    store.write_run("run-1", {"run": "run-1", "ended": time.time(), "partition": "en-ru", "uses": uses})
+    uses = {made.label: (made.key, 1) for made in (merged, teacher)}
+    store.write_run("run-1", RunRecord("run-1", "en-ru", ended=time.time(), uses=uses))
     if not store.pins():
         store.pin("run-1", "")
     store.add_config("en-ru.pasted", "experiment: {src: en, trg: ru}\n")

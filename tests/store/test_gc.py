@@ -14,6 +14,7 @@ from tests.store.values import KEY, finish, publish
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import DAY, Rules
+from translations_assets.records.run import RunRecord
 from translations_assets.store.gc import NO_STEP, Collected, collect
 from translations_assets.store.local import LocalStore
 from translations_assets.store.verify import verify
@@ -28,9 +29,9 @@ def labels(store: LocalStore) -> set[str]:
 
 def use(store: LocalStore, run: str, *made: Manifest, **more: Any) -> None:
     """Write a run's record; it ended long ago unless told otherwise."""
-    uses = {one.label: [one.key, one.generation] for one in made}
-    value = {"run": run, "partition": "en-ru", "started": 1.0, "heartbeat": 2.0, "ended": 3.0, "uses": uses}
-    store.write_run(run, {**value, **more})
+    uses = {one.label: (one.key, one.generation) for one in made}
+    record = RunRecord(run, "en-ru", started=1.0, heartbeat=2.0, ended=3.0, uses=uses)
+    store.write_run(run, replace(record, **more))
 
 
 def free(store: LocalStore, rules: Rules = NOW) -> Collected:
@@ -139,15 +140,14 @@ def test_a_running_run_keeps_what_it_uses_and_all_that_was_touched_since_it_bega
     os.utime(local.blob_file(bundle.digest), (start + 5, start + 5))
     os.utime(local.blob_file(before.digest), (start - 5, start - 5))
     use(local, "run-1", used, started=start, heartbeat=time.time())
-    record = dict(local.read_run("run-1") or {})
-    del record["ended"]
+    record = replace(local.read_run("run-1") or RunRecord(), ended=None)
     local.write_run("run-1", record)
     collected = free(local)
     assert collected.running == ["run-1"]
     assert labels(local) == {"used"}
     assert local.has_blob(bundle)
     assert not local.has_blob(before)
-    local.write_run("run-1", {**record, "heartbeat": time.time() - DAY})
+    local.write_run("run-1", replace(record, heartbeat=time.time() - DAY))
     assert free(local).running == [], "it has died"
     assert not local.has_blob(bundle)
 

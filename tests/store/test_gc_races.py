@@ -17,6 +17,7 @@ from tests.store.values import finish, manifest
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import Rules
+from translations_assets.records.run import RunRecord
 from translations_assets.store import gc
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
@@ -32,11 +33,12 @@ import pathlib, random, sys, time
 from dataclasses import replace
 from tests.store.values import manifest
 from translations_assets.errors import DamagedError
+from translations_assets.records.run import RunRecord
 from translations_assets.store.local import LocalStore
 root, name, recorded = sys.argv[1:]
 store, draw = LocalStore(pathlib.Path(root)), random.Random(name)
 if recorded == "recorded":
-    store.write_run(name, {"run": name, "started": time.time(), "heartbeat": time.time(), "uses": {}})
+    store.write_run(name, RunRecord(name, started=time.time(), heartbeat=time.time()))
 number, committed, refused = 0, 0, 0
 while committed < %s:
     number += 1
@@ -136,17 +138,19 @@ def test_what_is_used_after_the_manifests_were_read_is_spared(
 
 READER = """
 import pathlib, sys, time
+from translations_assets.records.run import RunRecord
 from translations_assets.store.local import LocalStore
 root, run = sys.argv[1:]
 store = LocalStore(pathlib.Path(root))
-value = {"run": run, "started": time.time(), "heartbeat": time.time(), "uses": {}}
-store.write_run(run, value)
+uses = {}
+record = RunRecord(run, started=time.time(), heartbeat=time.time(), uses=uses)
+store.write_run(run, record)
 found = [manifest for key in list(store.keys()) if (manifest := store.latest(key))]
 print(len(found), flush=True)
 sys.stdin.readline()
 for number, manifest in enumerate(found):
-    value["uses"][manifest.label] = [manifest.key, manifest.generation]
-    store.write_run(run, value)
+    uses[manifest.label] = manifest.key, manifest.generation
+    store.write_run(run, record)
     target = pathlib.Path(sys.argv[1]).parent / f"{run}.{number}"
     store.place_blob(manifest.outputs["out"], target)
     target.unlink()
@@ -182,7 +186,7 @@ def test_what_a_run_has_found_stays_until_it_has_used_it(local: LocalStore) -> N
 
 def end_run(store: LocalStore, run: str) -> None:
     """Write down that a run has ended."""
-    store.write_run(run, {**(store.read_run(run) or {}), "ended": time.time()})
+    store.write_run(run, replace(store.read_run(run) or RunRecord(), ended=time.time()))
 
 
 def test_two_collections_at_once_are_refused(local: LocalStore) -> None:
@@ -192,7 +196,7 @@ def test_two_collections_at_once_are_refused(local: LocalStore) -> None:
             collect(local, NOTHING, delete=True)
         with pytest.raises(StoreError, match="is at work"):
             verify(local)
-        local.write_run("run-1", {})
+        local.write_run("run-1", RunRecord())
         with pytest.raises(StoreError, match="Pin the run when that has ended"):
             local.pin("run-1", "")
         collect(local, NOTHING, delete=False)

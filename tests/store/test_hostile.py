@@ -15,6 +15,7 @@ from tests.store.test_contract import checkpoint_set
 from tests.store.values import KEY, finish, publish
 from translations_assets.errors import DamagedError, StoreError
 from translations_assets.records.retention import Rules
+from translations_assets.records.run import RunRecord
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
@@ -159,7 +160,7 @@ def use_everything(store: LocalStore, folder: Path) -> list[str]:
         add,
         place,
         lambda: verify(store),
-        lambda: store.write_run("run-1", {"ended": 1.0}),
+        lambda: store.write_run("run-1", RunRecord(ended=1.0)),
         clear,
         lambda: store.drop_checkpoints(KEY, 1),
         lambda: verify(store),
@@ -293,9 +294,7 @@ def test_an_output_named_by_a_path_outside_is_damage(local: LocalStore) -> None:
 def test_a_tampered_record_is_a_named_damage(kind: str, local: LocalStore) -> None:
     made = finish(local, "merge", {"corpus": b"text"})
     publish(local, "run-1", 1.0, made)
-    local.write_run(
-        "run-1", {"run": "run-1", "partition": "en-ru", "uses": {}, "heartbeat": 1.0, "ended": 2.0}
-    )
+    local.write_run("run-1", RunRecord("run-1", "en-ru", started=1.0, heartbeat=1.0, ended=2.0))
     local.pin("run-1", "why")
     (path,) = local.files.walk(local.root / kind)
     whole = unseal(path.read_bytes())

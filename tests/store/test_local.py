@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.store.values import KEY, OTHER_KEY, files, manifest, ref
 from translations_assets.errors import DamagedError, StoreError
 from translations_assets.records.manifest import Blob
+from translations_assets.records.run import RunRecord
 from translations_assets.store.local import LocalStore
 from translations_assets.store.open import open_store
 from translations_assets.store.sealed import seal
@@ -45,7 +46,7 @@ def test_the_layout_is_the_documented_one(local: LocalStore, tmp_path: Path) -> 
     (tmp_path / "set" / "model.npz").write_bytes(b"m")
     local.add_checkpoint(KEY, 1, "000100", tmp_path / "set")
     local.add_ref(ref("run-a", 1.0))
-    local.write_run("run-a", {})
+    local.write_run("run-a", RunRecord())
     local.add_config("en-ru.x", "a: 1\n")
     assert files(local) == {
         f"blobs/{blob.digest[:2]}/{blob.digest}",
@@ -176,7 +177,7 @@ def test_damaged_refs_and_runs_are_left_out(local: LocalStore) -> None:
     local.add_ref(ref("run-a", 1.0))
     local.add_ref(ref("run-b", 2.0))
     overwrite(local.root / "refs/ann%2Fmain/en-ru.big-vocab/merge_corpus/run-b.json", b"{}")
-    local.write_run("run-a", {"keys": []})
+    local.write_run("run-a", RunRecord())
     overwrite(local.root / "runs/run-a.json", b"")
     assert [found.run for found in local.refs("ann/main", "en-ru.big-vocab", "merge_corpus")] == ["run-a"]
     assert local.read_run("run-a") is None

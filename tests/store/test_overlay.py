@@ -14,6 +14,7 @@ from tests.store.values import KEY, finish, manifest, publish
 from translations_assets.errors import DamagedError, StoreError
 from translations_assets.records.manifest import Manifest
 from translations_assets.records.retention import Rules
+from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.gc import collect
@@ -48,7 +49,7 @@ def fill(base: Store, folder: Path) -> Manifest:
     made = finish(base, "merge-corpus", {"corpus": b"text of production"})
     base.append_log(made.key, 1, 1, 0, b"production's log\n")
     publish(base, "run-production", 1.0, made)
-    base.write_run("run-production", {"run": "run-production", "partition": "en-ru", "ended": 2.0})
+    base.write_run("run-production", RunRecord("run-production", "en-ru", ended=2.0))
     base.add_config("en-ru.pasted", "experiment: {}\n")
     with base.lock(KEY, 1):
         base.add_checkpoint(KEY, 1, "000100", checkpoint_set(folder / "set", "of production"))
@@ -129,7 +130,7 @@ def test_all_that_is_made_stands_in_ones_own(pair: Pair, tmp_path: Path) -> None
         "run-mine",
         "run-production",
     ]
-    store.write_run("run-mine", {"run": "run-mine", "uses": {}})
+    store.write_run("run-mine", RunRecord("run-mine"))
     store.disown([(made.key, 1)])
     assert store.runs() == ["run-mine", "run-production"]
     store.pin("run-mine", "mine")
@@ -146,7 +147,7 @@ def test_upkeep_is_of_ones_own_part(pair: Pair) -> None:
     """Refs and runs that name results of production are no damage, and nothing of production is collected."""
     store, made = pair.store, pair.made
     publish(store, "run-mine", 3.0, made)
-    store.write_run("run-mine", {"run": "run-mine", "uses": {made.label: [made.key, 1]}, "ended": 3.0})
+    store.write_run("run-mine", RunRecord("run-mine", uses={made.label: (made.key, 1)}, ended=3.0))
     store.pin("run-mine", "uses production's corpus")
     finish(store, "vocab", {"vocab.spm": b"pieces"}, {"corpus/corpus": made.outputs["corpus"]})
     assert isinstance(store.own, DurableStore)

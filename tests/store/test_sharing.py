@@ -25,6 +25,7 @@ from tests.store.test_contract import checkpoint_set
 from tests.store.values import KEY, finish, publish
 from translations_assets.errors import StoreError
 from translations_assets.records.retention import Rules
+from translations_assets.records.run import RunRecord
 from translations_assets.runners.work_folder import sweep, work_folder
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
@@ -122,7 +123,7 @@ def test_each_uses_what_the_other_stored(users: tuple[User, User], umask: int) -
     def begin(store: LocalStore) -> None:
         made = finish(store, "merge-corpus", {"corpus": b"text"})
         publish(store, "run-1", 1.0, made)
-        store.write_run("run-1", {"run": "run-1"})
+        store.write_run("run-1", RunRecord("run-1"))
 
     def go_on(store: LocalStore) -> None:
         blob = store.add_bytes(b"text")  # there already: touched, whoever has made it
@@ -133,7 +134,7 @@ def test_each_uses_what_the_other_stored(users: tuple[User, User], umask: int) -
             assert mine
             assert store.waiters(made.key, 2) == 1
         finish(store, f"again-{time.time_ns()}", {"corpus": b"text"})
-        store.write_run("run-1", {"run": "run-1", "uses": {}})
+        store.write_run("run-1", RunRecord("run-1"))
         store.append_log(made.key, 1, time.time_ns(), 0, b"line")
         publish(store, "run-2", 2.0, made)
         store.files.mark_time()

@@ -11,6 +11,7 @@ import pytest
 
 from tests.store.values import KEY, manifest
 from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.records.run import RunRecord
 from translations_assets.store.local import LocalStore
 
 
@@ -51,7 +52,7 @@ def test_a_store_that_was_there_is_not_taken_for_an_empty_one(
         "attempts": lambda: local.attempts(KEY, 1),
         "refs": lambda: local.refs("ann", "en-ru", "train_vocab"),
         "runs": lambda: local.runs(),
-        "write_run": lambda: local.write_run("run-b", {}),
+        "write_run": lambda: local.write_run("run-b", RunRecord()),
         "waiters": lambda: local.waiters(KEY, 1),
         "place_checkpoints": lambda: local.place_checkpoints(KEY, 1, tmp_path / "sets"),
         "lock": lambda: local.lock(KEY, 1).__enter__(),

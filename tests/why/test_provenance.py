@@ -17,6 +17,7 @@ import pytest
 from tests.store.values import finish, manifest
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import Rules
+from translations_assets.records.run import RunRecord
 from translations_assets.store.bucket.memory import MemoryStore
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
@@ -125,7 +126,7 @@ def test_makers_are_found_by_the_runs_record_without_reading_all_manifests() -> 
     store = MemoryStore()
     first = finish(store, "first", {"text": b"1"})
     second = finish(store, "second", {"text": b"2"}, {"text/text": first.outputs["text"]})
-    store.write_run("run-1", {"uses": {"first": [first.key, 1], "second": [second.key, 1]}})
+    store.write_run("run-1", RunRecord(uses={"first": (first.key, 1), "second": (second.key, 1)}))
     store.manifests = lambda: (_ for _ in ()).throw(AssertionError("all were read"))  # type: ignore[method-assign]
     assert [step["label"] for step in provenance(store, second)["steps"]] == ["first", "second"]
 

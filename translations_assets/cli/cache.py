@@ -106,13 +106,12 @@ def pin(
     reason: Annotated[str, typer.Option(help="Why, for whoever wonders later.")] = "",
 ) -> None:
     """Keep everything that a run uses, until it is unpinned."""
-    from translations_assets.records.retention import uses_of
-
     project = this_project()
     store = project.store
     run = _whole_id(run, store.runs(), "The store has no run", "translations status")
     store.pin(run, reason)
-    uses = set(uses_of(store.read_run(run) or {}))
+    record = store.read_run(run)
+    uses = set(record.uses.values()) if record else set()
     gone = sum(store.generation(key, generation) is None for key, generation in uses)
     lacking = f"; {gone:,} of them are not there any more" if gone else ""
     if base := _base_of(project):
@@ -140,7 +139,8 @@ def list_pins(json: Json = False) -> None:
         print_json([asdict(pin) for pin in pins.values()])
         return
     for pin in pins.values():
-        partition = (store.read_run(pin.run) or {}).get("partition", "")
+        record = store.read_run(pin.run)
+        partition = record.partition if record else ""
         since = time.strftime("%Y-%m-%d", time.localtime(pin.time))
         typer.echo("  ".join(filter(None, (since, pin.run, partition, pin.reason))))
     if not pins:

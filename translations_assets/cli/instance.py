@@ -13,7 +13,7 @@ from translations_assets.cli.run import SILENT_SECONDS, Run, State
 from translations_assets.dagster_home import home, prepare, unusable
 from translations_assets.process_id import PROCESS_TAG, is_gone
 from translations_assets.project import this_project
-from translations_assets.running.options import RunOptions
+from translations_assets.records.options import RunOptions
 from translations_assets.server import PARTITION_TAG
 
 LOST_TAG = "translations/lost"  # of a run whose process was found gone
@@ -147,4 +147,4 @@ def _is_lost(run: DagsterRun) -> bool:
         return bool(gone)
     # it runs on another machine: only its record in the store tells
     record = this_project().store.read_run(run.run_id)
-    return bool(record and "ended" not in record and time.time() - record["heartbeat"] > SILENT_SECONDS)
+    return bool(record and record.ended is None and time.time() - record.heartbeat > SILENT_SECONDS)

@@ -16,7 +16,7 @@ from translations_assets.cli.common import (
     print_json,
 )
 from translations_assets.project import this_project
-from translations_assets.running.options import RunOptions
+from translations_assets.records.options import RunOptions
 
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from translations_assets.cli.run import SILENT_SECONDS, Run
 from translations_assets.dagster_home import home
 from translations_assets.errors import TranslationsError
-from translations_assets.running.options import RunOptions
+from translations_assets.records.run import RunRecord
 
 if TYPE_CHECKING:
     from translations_assets.project import Project
@@ -21,7 +21,7 @@ _ID = re.compile(r"[0-9a-f]{1,8}|[0-9a-f]{8}-[0-9a-f-]*")
 def newest_runs(project: Project, number: int) -> list[Run]:
     """The newest runs, those that began last first. Runs whose process is gone are marked in Dagster."""
     ids = project.store.runs()[:number]
-    found = {run: _of_record(run, project.store.read_run(run) or {}) for run in ids}
+    found = {run: _of_record(run, project.store.read_run(run) or RunRecord()) for run in ids}
     for run in _dagster_runs(number):
         found[run.id] = _merged(run, found.get(run.id) or _of_store(project, run.id))
     newest = sorted(found.values(), key=lambda run: run.started or time.time(), reverse=True)
@@ -67,19 +67,19 @@ def _of_store(project: Project, run: str) -> Run | None:
     return _of_record(run, record) if record else None
 
 
-def _of_record(run: str, record: Mapping[str, Any]) -> Run:
-    silent = time.time() - record.get("heartbeat", 0.0) > SILENT_SECONDS
-    over = "ended" in record
+def _of_record(run: str, record: RunRecord) -> Run:
+    is_over = record.ended is not None
+    is_silent = not is_over and time.time() - record.heartbeat > SILENT_SECONDS
     return Run(
         id=run,
-        partition=record.get("partition", ""),
-        state="ended" if over else "lost its process" if silent else "running",
-        started=record.get("started"),
-        ended=record.get("ended") if over else record.get("heartbeat") if silent else None,
-        selection=tuple(record.get("stages", ())),
-        options=RunOptions.from_dict(record.get("options", {})),
-        uses={label: (key, number) for label, (key, number) in record.get("uses", {}).items()},
-        config=record.get("config", ""),
+        partition=record.partition,
+        state="ended" if is_over else "lost its process" if is_silent else "running",
+        started=record.started,
+        ended=(record.heartbeat or None) if is_silent else record.ended,
+        selection=record.stages,
+        options=record.options,
+        uses=record.uses,
+        config=record.config,
     )
 
 

@@ -15,7 +15,7 @@ from translations_assets.defs.run_stage import run_session, run_stage
 from translations_assets.defs.shared import PROJECT
 from translations_assets.errors import Cancelled, TranslationsError
 from translations_assets.graph.stage import Stage
-from translations_assets.keys.key import json_digest
+from translations_assets.records.canonical import json_digest
 from translations_assets.running.engine import StepResult
 from translations_assets.stages import ASSETS
 

@@ -17,8 +17,9 @@ from translations_assets.defs.partitions import TRAINING_CONFIGS
 from translations_assets.defs.shared import PROJECT
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
-from translations_assets.keys.key import KeyMaker, json_digest
+from translations_assets.keys.key import KeyMaker
 from translations_assets.project import Project, ReadConfig
+from translations_assets.records.canonical import json_digest
 from translations_assets.running.session import Session
 from translations_assets.stages import ASSETS
 from translations_assets.why.explain import NO_EARLIER, Explainer, known_parts

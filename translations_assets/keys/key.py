@@ -26,6 +26,7 @@ from translations_assets.keys.code.accepted import Accepted
 from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
 from translations_assets.keys.code.libraries import Lock, resolve
 from translations_assets.keys.programs import program_version
+from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Blob
 
 # What a script runs as a program of a library, instead of importing it: the function that names it, in
@@ -189,13 +190,3 @@ def _has_names_only(value: Any) -> bool:
     if isinstance(value, dict):
         return all(isinstance(key, str) and _has_names_only(inner) for key, inner in value.items())
     return not isinstance(value, list) or all(map(_has_names_only, value))
-
-
-def canonical_json(value: Any) -> bytes:
-    """A value as JSON, the same bytes for equal values."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def json_digest(value: Any) -> str:
-    """SHA-256 (hex) of a value as canonical JSON."""
-    return hashlib.sha256(canonical_json(value)).hexdigest()

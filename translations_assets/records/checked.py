@@ -40,6 +40,13 @@ def number(value: object) -> float:
     return value  # type: ignore[return-value]
 
 
+def flag(value: object) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{_short(value)} is neither true nor false")
+    return value
+
+
 def mapping(value: object) -> dict[str, Any]:
     """An object with fields."""
     if not isinstance(value, dict):

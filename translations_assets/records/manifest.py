@@ -133,12 +133,6 @@ class Pin:
         return cls(**value)
 
 
-def run_record(value: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run stored of itself (`Session`); ValueError when a field is not what it ought to be."""
-    checked.check_fields(value, _RUN)
-    return dict(value)
-
-
 def _blobs(value: object) -> dict[str, Blob]:
     """File name → contents."""
     return checked.mapping_of(Blob.from_dict, check_name)(value)
@@ -172,10 +166,3 @@ _REF = {
     "outputs": checked.mapping_of(_blobs),
 }
 _PIN = {"run": checked.text, "reason": checked.text, "time": checked.number}
-_RUN = {
-    **dict.fromkeys(("run", "partition", "space", "config"), checked.text),
-    **dict.fromkeys(("started", "heartbeat", "ended"), checked.number),
-    **dict.fromkeys(("pair", "stages"), checked.list_of(checked.text)),
-    "options": checked.mapping,
-    "uses": checked.mapping_of(checked.step),
-}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from translations_assets.records.manifest import Manifest, Ref
+from translations_assets.records.run import RunRecord
 
 DAY = 86400.0
 KEPT_STAGES = frozenset({"export"})  # whose artifacts are kept for good: they are what was released
@@ -31,14 +31,14 @@ class Retention:
     """Decides about runs, refs and manifests by the rules, the pins and the records of the runs."""
 
     def __init__(
-        self, rules: Rules, now: float, pins: Collection[str], runs: Mapping[str, Mapping[str, Any]]
+        self, rules: Rules, now: float, pins: Collection[str], runs: Mapping[str, RunRecord]
     ) -> None:
         self._rules, self._pins, self._runs = rules, pins, runs
         silent = now - max(rules.grace_days * DAY, _ALIVE_SECONDS)
         self.running = {
-            run: float(record.get("started", record.get("heartbeat", now)))
+            run: record.heartbeat if record.started is None else record.started
             for run, record in runs.items()
-            if "ended" not in record and record.get("heartbeat", 0.0) > silent
+            if record.ended is None and record.heartbeat > silent
         }
         self.since = min([now - rules.keep_days * DAY, *self.running.values()])
         self.untouched_since = min([now - rules.grace_days * DAY, *self.running.values()])
@@ -47,7 +47,7 @@ class Retention:
         """Keys and generations that pinned, running and recent runs use."""
         for run, record in self._runs.items():
             if self._keeps_uses(run, record):
-                yield from uses_of(record)
+                yield from record.uses.values()
 
     def kept_refs(self, refs: Sequence[Ref]) -> list[Ref]:
         """Those of a stage's refs, given newest first, that are kept."""
@@ -60,18 +60,13 @@ class Retention:
     def useless_runs(self, kept: Collection[tuple[str, int]]) -> Iterable[str]:
         """Runs whose records say nothing any more, when only some manifests are kept."""
         for run, record in self._runs.items():
-            if not self._keeps_uses(run, record) and not any(used in kept for used in uses_of(record)):
+            if not self._keeps_uses(run, record) and not any(used in kept for used in record.uses.values()):
                 yield run
 
-    def _keeps_uses(self, run: str, record: Mapping[str, Any]) -> bool:
-        last = record.get("ended", record.get("heartbeat", 0.0))
+    def _keeps_uses(self, run: str, record: RunRecord) -> bool:
+        last = record.heartbeat if record.ended is None else record.ended
         return run in self._pins or run in self.running or last >= self.since
 
     def _keeps_ref(self, number: int, ref: Ref) -> bool:
         kept_run = ref.run in self._pins or ref.run in self.running
         return number < self._rules.keep_refs or ref.time >= self.since or kept_run
-
-
-def uses_of(record: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Keys and generations in a run's record."""
-    return ((key, generation) for key, generation in record.get("uses", {}).values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -85,14 +85,13 @@ class History:
             yield from (used for label, used in ref.steps.items() if _NUMBER.sub("#", label) == shape)
 
     @cached_property
-    def _runs(self) -> list[tuple[Place, dict[str, tuple[str, int]]]]:
+    def _runs(self) -> list[tuple[Place, Mapping[str, tuple[str, int]]]]:
         """Space, partition and what was used, of the newest runs."""
         found = []
         for run in self.store.runs()[:RUNS]:
-            record = self.store.read_run(run) or {}
-            if "space" in record and "partition" in record:
-                uses = {label: (used[0], used[1]) for label, used in record.get("uses", {}).items()}
-                found.append((Place(record["space"], record["partition"]), uses))
+            record = self.store.read_run(run)
+            if record and record.space and record.partition:
+                found.append((Place(record.space, record.partition), record.uses))
         return found
 
     @cached_property

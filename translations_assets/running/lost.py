@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
-from typing import Any
 
 from translations_assets.graph.step import Step
-from translations_assets.records.retention import uses_of
+from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 
 DAMAGED = "its manifest was damaged and is put aside in quarantine/"
@@ -46,18 +45,18 @@ class LostResults:
                 for ref in self._store.refs(space, partition, step.stage):
                     yield from ((ref.run, number) for named, number in ref.steps.values() if named == key)
         for run, record in self._runs.items():
-            for named, number in uses_of(record):
+            for named, number in record.uses.values():
                 if named == key and self._store.attempts(key, number):
                     yield run, number
 
     @cached_property
-    def _runs(self) -> Mapping[str, Mapping[str, Any]]:
+    def _runs(self) -> Mapping[str, RunRecord]:
         """The newest runs of the partition that have ended: what they name had been made."""
-        read = {run: self._store.read_run(run) or {} for run in self._store.runs()[:RUNS]}
+        read = {run: self._store.read_run(run) for run in self._store.runs()[:RUNS]}
         return {
             run: record
             for run, record in read.items()
-            if record.get("partition") in self._partitions and "ended" in record
+            if record and record.partition in self._partitions and record.ended is not None
         }
 
     def _is_missing(self, key: str, generation: int) -> bool:

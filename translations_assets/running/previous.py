@@ -15,6 +15,7 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker, KeyParts
 from translations_assets.records.manifest import Manifest
+from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import inputs_of, missing_outputs
 
@@ -69,19 +70,19 @@ def previous_results(
     return Previous(usable, (*misfits, *_differences(before, usable, store, keys, explain)))
 
 
-def _results(steps: list[Step], record: Mapping[str, Any], store: Store) -> dict[Step, Manifest]:
+def _results(steps: list[Step], record: RunRecord, store: Store) -> dict[Step, Manifest]:
     """What the run used for each step, by label, where it has all the outputs that the step declares."""
-    uses = record.get("uses", {})
     found = {}
     for step in steps:
-        if step.label in uses and (manifest := store.generation(*uses[step.label])):
+        used = record.uses.get(step.label)
+        if used and (manifest := store.generation(*used)):
             found[step] = manifest
     return found
 
 
-def _other_pair(graph: Graph, record: Mapping[str, Any]) -> list[str]:
-    ours = [graph.config.experiment.src, graph.config.experiment.trg]
-    theirs = record.get("pair", ours)
+def _other_pair(graph: Graph, record: RunRecord) -> list[str]:
+    ours = (graph.config.experiment.src, graph.config.experiment.trg)
+    theirs = record.pair or ours
     if theirs == ours:
         return []
     return [f"it translates {theirs[0]} to {theirs[1]}, and this training config {ours[0]} to {ours[1]}"]

@@ -6,9 +6,10 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
+from translations_assets.records.run import RunRecord
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.tasks import Wake, Work
 
@@ -79,7 +80,7 @@ class Reading(Protocol):
         """A stage's refs, newest first."""
 
     # Runs and pasted configs
-    def read_run(self, run: str) -> Mapping[str, Any] | None:
+    def read_run(self, run: str) -> RunRecord | None:
         """What a run stored."""
 
     def runs(self) -> list[str]:
@@ -152,7 +153,7 @@ class Store(Reading, Protocol):
         """Append a ref."""
 
     # Runs and pasted configs
-    def write_run(self, run: str, value: Mapping[str, Any]) -> None:
+    def write_run(self, run: str, record: RunRecord) -> None:
         """Store what a run uses (replaces the run's own earlier state)."""
 
     def pin(self, run: str, reason: str) -> None:

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
 
 from translations_assets.background import CLOCK, Clock, Repeating
 from translations_assets.config.errors import Problem
@@ -20,10 +19,12 @@ from translations_assets.config.stage_names import resolve_stage
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, Step
-from translations_assets.keys.key import KeyMaker, canonical_json
+from translations_assets.keys.key import KeyMaker
+from translations_assets.records.canonical import canonical_json
 from translations_assets.records.manifest import Blob, Manifest, Ref
+from translations_assets.records.options import RunOptions
+from translations_assets.records.run import RunRecord
 from translations_assets.running.lost import LostResults
-from translations_assets.running.options import RunOptions
 from translations_assets.running.patience import RUN_SECONDS, when_reachable
 from translations_assets.running.plan import make_plan
 from translations_assets.running.protocols import Store
@@ -177,22 +178,22 @@ class Session:
             self.store.write_run(self.run, record)
             self._written = asked
 
-    def _record(self) -> dict[str, Any]:
+    def _record(self) -> RunRecord:
         experiment = self.graph.config.experiment
         used: dict[Step, Manifest | Result] = {**self.fixed, **self._results}
-        return {
-            "run": self.run,
-            "partition": self.partition,
-            "space": self.space,
-            "pair": [experiment.src, experiment.trg],
-            "config": self.graph.config.digest,
-            "options": self.options.to_dict(),
-            "stages": list(self.stages),
-            "started": self._started,
-            "heartbeat": self.clock.time(),
-            **({"ended": self.clock.time()} if self._ended.is_set() else {}),
-            "uses": {step.label: [result.key, result.generation] for step, result in used.items()},
-        }
+        return RunRecord(
+            run=self.run,
+            partition=self.partition,
+            space=self.space,
+            pair=(experiment.src, experiment.trg),
+            config=self.graph.config.digest,
+            options=self.options,
+            stages=tuple(self.stages),
+            started=self._started,
+            heartbeat=self.clock.time(),
+            ended=self.clock.time() if self._ended.is_set() else None,
+            uses={step.label: (result.key, result.generation) for step, result in used.items()},
+        )
 
     def keep_alive(self) -> None:
         """Write the run down now and each minute until `end`, so that what it uses is not collected."""

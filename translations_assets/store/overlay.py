@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from heapq import merge
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
+from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Reading, Store
 
 
@@ -170,11 +170,11 @@ class OverlayStore:
         return [*self.own.refs(space, partition, stage), *self.base.refs(space, partition, stage)]
 
     # Runs and pasted configs
-    def write_run(self, run: str, value: Mapping[str, Any]) -> None:
+    def write_run(self, run: str, record: RunRecord) -> None:
         """Store what a run uses."""
-        self.own.write_run(run, value)
+        self.own.write_run(run, record)
 
-    def read_run(self, run: str) -> Mapping[str, Any] | None:
+    def read_run(self, run: str) -> RunRecord | None:
         """What a run stored."""
         record = self.own.read_run(run)
         return self.base.read_run(run) if record is None else record

@@ -124,9 +124,8 @@ class _Search(Generic[P]):
                 for label, name in ref.steps.items():
                     yield name, label, ref.stage, ref.partition
         for run in self.store.runs():
-            record = self.store.read_run(run) or {}
-            for label, (key, number) in record.get("uses", {}).items():
-                yield (key, number), label, "", str(record.get("partition", ""))
+            if record := self.store.read_run(run):
+                yield from ((used, label, "", record.partition) for label, used in record.uses.items())
 
 
 def _owner(manifest: Manifest, role: Role, name: str) -> Owner:

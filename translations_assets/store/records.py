@@ -9,7 +9,8 @@ from pathlib import PurePath
 from typing import Any, Generic, TypeVar
 
 from translations_assets.errors import StoreError
-from translations_assets.records.manifest import Pin, Ref, run_record
+from translations_assets.records.manifest import Pin, Ref
+from translations_assets.records.run import RunRecord
 from translations_assets.store.medium import Medium, P
 from translations_assets.store.names import original, safe
 from translations_assets.store.sealed import DIFFERENT, seal, seal_bytes, unseal, unseal_bytes
@@ -55,13 +56,13 @@ class Records(Generic[P]):
         found = [(path, ref) for path, data in read if (ref := _parse(path, data, Ref.from_dict))]
         return sorted(found, key=lambda pair: pair[1].time, reverse=True)
 
-    def write_run(self, run: str, value: Mapping[str, Any]) -> None:
+    def write_run(self, run: str, record: RunRecord) -> None:
         """Store what a run uses (replaces the run's own earlier state)."""
-        self.files.replace(self._run_path(run), seal(value))
+        self.files.replace(self._run_path(run), seal(record.to_dict()))
 
-    def read_run(self, run: str) -> Mapping[str, Any] | None:
+    def read_run(self, run: str) -> RunRecord | None:
         """What a run stored; None, with a warning, when that is damaged."""
-        return self._read_record(self._run_path(run), run_record)
+        return self._read_record(self._run_path(run), RunRecord.from_dict)
 
     def remove_run(self, run: str) -> None:
         """Forget a run, for the garbage collector."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Generic
 
 from translations_assets.errors import StoreError
-from translations_assets.records.manifest import Blob, Manifest, Pin, Ref, run_record
-from translations_assets.records.retention import uses_of
+from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
+from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Reading
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.medium import P
@@ -70,7 +70,7 @@ def _records(store: DurableStore[P]) -> Iterator[tuple[P, Any, Problem | None]]:
     """Each ref, run and pin: its path, and what it says or what is wrong with it."""
     parsers: dict[str, Callable[[dict[str, Any]], Any]] = {
         "refs": Ref.from_dict,
-        "runs": run_record,
+        "runs": RunRecord.from_dict,
         "pins": Pin.from_dict,
     }
     for kind, parse in parsers.items():
@@ -149,7 +149,7 @@ class _Verification(Generic[P]):
             elif isinstance(value, Pin):
                 pinned.add(value.run)
             else:
-                runs[str(value.get("run", path.stem))] = set(uses_of(value))
+                runs[value.run or path.stem] = set(value.uses.values())
         for run in sorted(pinned):
             self._pinned(run, runs.get(run))
 

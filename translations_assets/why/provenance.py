@@ -10,7 +10,6 @@ from typing import Any
 
 from translations_assets.errors import DamagedError
 from translations_assets.records.manifest import Blob, Manifest
-from translations_assets.records.retention import uses_of
 from translations_assets.running.command import INPUT_FOLDER
 from translations_assets.running.protocols import Store
 
@@ -79,7 +78,8 @@ class _Trace:
         if run in self._runs:
             return
         self._runs.add(run)
-        for key, generation in uses_of(self._store.read_run(run) or {}):
+        record = self._store.read_run(run)
+        for key, generation in record.uses.values() if record else ():
             if manifest := self._store.generation(key, generation):
                 self._learn(manifest)
 

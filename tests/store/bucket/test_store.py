@@ -17,6 +17,7 @@ from tests.store.gcs_server import BUCKET, GcsServer
 from tests.store.values import KEY, manifest, ref
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Manifest
+from translations_assets.records.run import RunRecord
 from translations_assets.store.bucket.leases import Leases
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.open import open_store
@@ -34,7 +35,7 @@ def test_what_stands_where(store: BucketStore, gcs: GcsServer, finished: Manifes
     digest = finished.outputs["model"].digest
     store.append_log(KEY, 1, 1, 0, b"text\n")
     store.add_ref(ref("run-1", 1.0))
-    store.write_run("run-1", {})
+    store.write_run("run-1", RunRecord())
     store.pin("run-1", "the release")
     store.add_config("en-ru.mine", "experiment: {}\n")
     (tmp_path / "model.npz").write_bytes(b"weights")
@@ -97,12 +98,12 @@ def test_a_damaged_manifest_is_put_aside(store: BucketStore, gcs: GcsServer, fin
 def test_a_record_that_is_damaged_is_left_out(store: BucketStore, gcs: GcsServer) -> None:
     for run in ("run-1", "run-2"):
         store.add_ref(ref(run, 1.0))
-        store.write_run(run, {"steps": {}})
+        store.write_run(run, RunRecord())
     gcs.damage("refs/ann%2Fmain/en-ru.big-vocab/merge_corpus/run-1.json", b"{}")
     gcs.damage("runs/run-2.json", b"")
     assert [found.run for found in store.refs("ann/main", "en-ru.big-vocab", "merge_corpus")] == ["run-2"]
     assert store.read_run("run-2") is None
-    assert store.read_run("run-1") == {"steps": {}}
+    assert store.read_run("run-1") == RunRecord()
 
 
 def test_of_a_log_that_is_damaged_the_rest_is_read(store: BucketStore, gcs: GcsServer) -> None:
@@ -115,7 +116,7 @@ def test_of_a_log_that_is_damaged_the_rest_is_read(store: BucketStore, gcs: GcsS
 
 
 def test_more_than_a_page_of_refs_and_runs(store: BucketStore, gcs: GcsServer) -> None:
-    store.write_run("run-0000", {})
+    store.write_run("run-0000", RunRecord())
     for number in range(1100):
         copied = dict(gcs.storage.objects[BUCKET]["runs/run-0000.json"], name=f"runs/run-{number:04}.json")
         gcs.storage.objects[BUCKET][copied["name"]] = copied
@@ -265,7 +266,7 @@ def test_two_pins_at_once_do_not_meet(
     """Pins, `verify` and `gc` each hold the same lease."""
     monkeypatch.setattr("translations_assets.store.bucket.files._LAPSE", 0.3)
     monkeypatch.setattr("translations_assets.store.bucket.files._LOOK", 0.05)
-    store.write_run("run-1", {})
+    store.write_run("run-1", RunRecord())
     other = BucketStore(store.files.objects)
     with other.files.reserved("gc") as mine:
         assert mine

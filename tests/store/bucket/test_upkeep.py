@@ -12,6 +12,7 @@ from tests.store.values import finish, manifest, publish
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import Rules
+from translations_assets.records.run import RunRecord
 from translations_assets.store.bucket.leases import Leases
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.gc import Collected, collect
@@ -104,8 +105,8 @@ def test_what_a_pinned_run_uses_is_kept(
     store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest]
 ) -> None:
     old = steps["old"]
-    record = {"run": "run-0", "started": 1.0, "heartbeat": 2.0, "ended": 3.0}
-    store.write_run("run-0", {**record, "uses": {old.label: [old.key, 1]}})
+    uses = {old.label: (old.key, 1)}
+    store.write_run("run-0", RunRecord("run-0", started=1.0, heartbeat=2.0, ended=3.0, uses=uses))
     store.pin("run-0", "the baseline")
     collected = free(store)
     assert collected.pinned == ["run-0"]

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from translations_assets.keys.key import json_digest
+from translations_assets.records import checked
+from translations_assets.records.canonical import json_digest
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,10 @@ class RunOptions:
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> RunOptions:
-        """Options from what `to_dict` gave; TypeError for an unknown name."""
+        """Options from what `to_dict` gave; ValueError for anything else."""
+        if unknown := [name for name in value if name not in OPTIONS]:
+            raise ValueError(f"{unknown[0]!a:.80} is no option of a run")
+        checked.check_fields(value, {name: _CHECKS[type(option.default)] for name, option in OPTIONS.items()})
         return cls(**value)
 
     def words(self) -> Iterator[str]:
@@ -81,6 +85,7 @@ class RunOptions:
                 yield option.flag if value is True else f"{option.flag}={value}"
 
 
+_CHECKS = {str: checked.text, bool: checked.flag, dict: checked.mapping}
 OPTIONS = {
     option.name: Option(
         option.name,
