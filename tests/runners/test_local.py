@@ -315,3 +315,46 @@ def test_a_state_folder_that_cannot_be_used_is_told(store: LocalStore, tmp_path:
     outcome = attempt(runner, job(store, COPY), store, threading.Event(), lambda event: None)
     assert outcome.kind == "temporary"
     assert str(tmp_path / "state") in outcome.message
+
+
+# Has 300 steps wait for one slot where 100 open files are usual; prints how many wait, in how many threads.
+MANY = """
+import pathlib, resource, sys, threading
+from dataclasses import replace
+from functools import partial
+from tests.runners.scripts import job
+from translations_assets.background import CLOCK
+from translations_assets.runners.local import LocalRunner
+from translations_assets.running.tasks import Tasks
+from translations_assets.store.local import LocalStore
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+root, cancel, started = pathlib.Path(sys.argv[1]), threading.Event(), threading.Event()
+store, runner = LocalStore(root / "store"), LocalRunner(root / "state", cpus=1, gpus=[])
+work = job(store, "import time; time.sleep(600)")
+with CLOCK.pool(4, "step") as pool:
+    tasks, outcomes = Tasks(pool, CLOCK), []
+
+    def pass_time():
+        tasks.changed.wait(min(tasks.pause, 0.5))
+        outcomes.extend(outcome.kind for _, outcome in tasks.ended())
+
+    for number in range(300):
+        step = replace(work, key=f"{number:064x}")
+        tasks.add(number, partial(runner.run, step, store, cancel, lambda event: started.set()))
+    while not started.is_set() or len(list((root / "store" / "tmp").glob("*-waits-for-*"))) < 300:
+        pass_time()
+    print(len(tasks), threading.active_count(), outcomes)
+    cancel.set()
+    tasks.wake()
+    while tasks:
+        pass_time()
+    print(set(outcomes))
+"""
+
+
+def test_steps_that_wait_need_no_threads_and_may_be_many(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", MANY, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "300 6 []\n{'cancelled'}\n", "this thread, the pool's, and one for the worker"

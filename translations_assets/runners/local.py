@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import resource
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -110,6 +111,7 @@ class LocalRunner:
 
     @cached_property
     def _slots(self) -> Slots:
+        _allow_many_files()
         return Slots(self._state / "slots", self._cpus, list(self._gpus))
 
     def _need(self, worker: WorkerClass) -> tuple[int, int]:
@@ -160,3 +162,10 @@ class LocalRunner:
         if url.startswith("file://"):
             return Path(unquote(urlsplit(url).path)) / "work"
         return self._state / "work"
+
+
+def _allow_many_files() -> None:
+    """Allow this process as many open files as the system does: each step that waits holds one."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # a system that knows no limit, and sets none
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
