@@ -1,5 +1,6 @@
 """Runs from the command line: which there are, what became of their steps, whose process is gone."""
 
+import io
 import json
 import subprocess
 import sys
@@ -178,6 +179,14 @@ def test_rerun_needs_a_run_that_is_over(command: Command, place: Place) -> None:
     said = command("rerun", FIRST[:8])
     assert said.code == 1
     assert f"To end it: translations cancel {FIRST[:8]}" in said.err
+
+
+def test_rerun_asks_before_it_starts(command: Command, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    make("train_vocab", FIRST)
+    dagster_run(place, FIRST, DagsterRunStatus.FAILURE, {})
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    said = command("rerun", FIRST[:8])
+    assert (said.code, "Start?" in said.out, said.err) == (1, True, "")
 
 
 def test_the_log_of_a_step_of_a_run(command: Command) -> None:

@@ -139,7 +139,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="another one draws others")
     parser.add_argument("--only", default="", help="packages whose path begins so, as pipeline/clean")
     parser.add_argument("--jobs", type=int, default=2, help="defects that are judged at the same time")
-    parser.add_argument("--seconds", type=float, default=900, help="longer tests count as noticing")
+    parser.add_argument("--seconds", type=float, default=600, help="longer tests count as noticing")
     args = parser.parse_args(argv)
     chosen = [package for package in packages(ROOT) if package.startswith(args.only)]
     mutants = [mutant for package in chosen for mutant in draw(ROOT, package, args.each, args.seed)]
