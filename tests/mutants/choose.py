@@ -13,31 +13,37 @@ from functools import cache
 from pathlib import Path
 
 MOST = 6  # files of tests for a module
+MOST_IMPORTS = 3  # between it and a test
 _SLOW = ("tests/end_to_end/", "tests/mutants/")
 _ROOTS = ("pipeline", "translations_assets", "tests")
 
 
 def choose_tests(root: Path, file: str) -> list[str]:
-    """The files of tests for a module, the nearest first; else the folder of its package's."""
-    importers = _importers(root)
-    near = {file: 0, file.replace("__main__", "__init__"): 0}
-    for distance in range(1, 4):
-        last = [name for name, far in near.items() if far == distance - 1]
-        for name in sorted({by for one in last for by in importers.get(one, ())}):
-            near.setdefault(name, distance)
-    named = f"test_{Path(file).stem.lstrip('_')}.py"
+    """The files of tests for a module, the nearest first; without any the folder of its package's tests."""
     folder = f"tests/{Path(file).parent.as_posix().removeprefix('translations_assets').lstrip('/')}/"
-
+    named = f"test_{Path(file).stem.lstrip('_')}.py"
     word = re.compile(rf"\b{Path(file).stem}\b")
+    distances = _distances(root, file)
+    distances |= {path.relative_to(root).as_posix(): 1 for path in (root / folder).glob(named)}
+    tests = {name: distance for name, distance in distances.items() if _is_test(name)}
+    farthest = min(tests.values(), default=0) + 1
 
     def order(name: str) -> tuple[bool, int, bool, int, str]:
         mentions = len(word.findall((root / name).read_text(encoding="utf-8")))
-        return not name.endswith(f"/{named}"), near[name], not name.startswith(folder), -mentions, name
+        return not name.endswith(f"/{named}"), tests[name], not name.startswith(folder), -mentions, name
 
-    near |= {path.relative_to(root).as_posix(): 1 for path in (root / folder).glob(named)}
-    tests = list(filter(_is_test, near))
-    nearest = min((near[name] for name in tests), default=0)
-    return sorted((name for name in tests if near[name] <= nearest + 1), key=order)[:MOST] or [folder]
+    return sorted((name for name in tests if tests[name] <= farthest), key=order)[:MOST] or [folder]
+
+
+def _distances(root: Path, file: str) -> dict[str, int]:
+    """File → over how many imports it reaches the module."""
+    importers = _importers(root)
+    found = {file: 0, file.replace("__main__", "__init__"): 0}
+    for distance in range(1, MOST_IMPORTS + 1):
+        last = [name for name, far in found.items() if far == distance - 1]
+        for name in sorted({by for one in last for by in importers.get(one, ())}):
+            found.setdefault(name, distance)
+    return found
 
 
 def _is_test(name: str) -> bool:
