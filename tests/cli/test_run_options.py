@@ -12,7 +12,7 @@ from translations_assets.defs.resources import CONFIG
 from translations_assets.records.options import OPTIONS, RunOptions
 
 VALUES: dict[type, Any] = {str: "x =y", bool: True, dict: {"a.b": [1, "no"], "c": {"d": "50u"}, "e": "="}}
-EVERYTHING = RunOptions(**{option.name: VALUES[type(option.default)] for option in OPTIONS.values()})
+EVERYTHING = RunOptions(**{name: VALUES[type(option.default)] for name, option in OPTIONS.items()})
 ASKED = [RunOptions(), EVERYTHING, *(RunOptions(**{name: getattr(EVERYTHING, name)}) for name in OPTIONS)]
 
 

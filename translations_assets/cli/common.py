@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import wraps
+from itertools import starmap
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
@@ -75,19 +76,17 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
 
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        parameters += map(_parameter, OPTIONS.values()) if parameter.name == "options" else [parameter]
+        parameters += starmap(_parameter, OPTIONS.items()) if parameter.name == "options" else [parameter]
     asked.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     asked.__annotations__ = {}  # those of the signature count
     return asked
 
 
-def _parameter(option: Option) -> inspect.Parameter:
+def _parameter(name: str, option: Option) -> inspect.Parameter:
     kind: Any = {str: str | None, bool: bool, dict: list[str] | None}[type(option.default)]
     default = option.default if kind is bool else None
     annotation = Annotated[kind, _asked_by(option)]
-    return inspect.Parameter(
-        option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-    )
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def _value(given: Any) -> Any:

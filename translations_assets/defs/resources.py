@@ -17,8 +17,8 @@ from translations_assets.stages import ASSETS, STAGES
 
 KINDS = {str: str, bool: bool, dict: dg.Permissive()}  # type: ignore[no-untyped-call]
 CONFIG = {
-    option.name: dg.Field(KINDS[type(option.default)], default_value=option.default, description=option.help)
-    for option in OPTIONS.values()
+    name: dg.Field(KINDS[type(option.default)], default_value=option.default, description=option.help)
+    for name, option in OPTIONS.items()
 }
 
 

@@ -13,23 +13,21 @@ from translations_assets.records.canonical import json_digest
 
 @dataclass(frozen=True)
 class Option:
-    """One of the options of a run, as those need it who ask for them.
+    """How an option of a run is asked for.
 
     default  what it is when nothing is asked; its type says what can be: text, a flag, or keys with values
     flag     its name on the command line
     metavar  what stands there for its value
     """
 
-    name: str
     default: str | bool | Mapping[str, Any]
-    help: str
     flag: str
-    metavar: str | None
+    help: str
+    metavar: str | None = None
 
 
-def _option(default: Any, help: str, *, flag: str = "", metavar: str | None = None) -> Any:
-    metadata = {"default": default, "help": help, "flag": flag, "metavar": metavar}
-    return field(default_factory=lambda: default, metadata=metadata)
+def _option(default: Any, flag: str, help: str, metavar: str | None = None) -> Any:
+    return field(default_factory=lambda: default, metadata={"option": Option(default, flag, help, metavar)})
 
 
 @dataclass(frozen=True)
@@ -40,18 +38,21 @@ class RunOptions:
     Dagster's resource `run`, the record of a run and the command of a child process are made from it.
     """
 
-    start: str = _option("", "Repeat this stage and all that is made from it, although cached.")
+    start: str = _option("", "--start", "Repeat this stage and all that is made from it, although cached.")
     previous_run: str = _option(
-        "", "Take this run's results, whatever their keys, for the stages before the start.", metavar="RUN"
+        "",
+        "--previous-run",
+        "Take this run's results, whatever their keys, for the stages before the start.",
+        "RUN",
     )
-    force: bool = _option(False, "Use results of the previous run although they do not fit.")
-    repair: bool = _option(False, "Make lost results again.")
+    force: bool = _option(False, "--force", "Use results of the previous run although they do not fit.")
+    repair: bool = _option(False, "--repair", "Make lost results again.")
     overrides: Mapping[str, Any] = _option(
         {},
+        "--set",
         "Give a key of the training config, such as marian-args.training-student.after, another value in "
         "this run; several may be given.",
-        flag="--set",
-        metavar="KEY=VALUE",
+        "KEY=VALUE",
     )
 
     def ref_partitions(self, partition: str) -> tuple[str, ...]:
@@ -77,8 +78,8 @@ class RunOptions:
 
     def words(self) -> Iterator[str]:
         """The options of `translations train` that ask the same."""
-        for option in OPTIONS.values():
-            value = getattr(self, option.name)
+        for name, option in OPTIONS.items():
+            value = getattr(self, name)
             if isinstance(value, Mapping):
                 yield from (f"{option.flag}={key}={json.dumps(inner)}" for key, inner in value.items())
             elif value:
@@ -86,13 +87,4 @@ class RunOptions:
 
 
 _CHECKS = {str: checked.text, bool: checked.flag, dict: checked.mapping}
-OPTIONS = {
-    option.name: Option(
-        option.name,
-        option.metadata["default"],
-        option.metadata["help"],
-        option.metadata["flag"] or f"--{option.name.replace('_', '-')}",
-        option.metadata["metavar"],
-    )
-    for option in fields(RunOptions)
-}
+OPTIONS: Mapping[str, Option] = {each.name: each.metadata["option"] for each in fields(RunOptions)}
