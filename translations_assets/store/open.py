@@ -61,9 +61,14 @@ def _google(url: str) -> Objects:
     return GcsObjects.at(url)
 
 
-_BUCKETS: dict[str, Callable[[str], Objects]] = {
-    "gs": _google
-}  # what a service adds here is all that opens it
+_BUCKETS: dict[str, Callable[[str], Objects]] = {"gs": _google}
+_READERS = {"file": "reader.py", "gs": "gcs/reader.py"}
+
+
+def reader_of(store: Store) -> str:
+    """A program that defines `read(url, name)`, a file of the store, and needs no code of this project."""
+    name = _READERS[store.url.partition("://")[0]]
+    return Path(__file__).parent.joinpath(name).read_text(encoding="utf-8")
 
 
 def _open_bucket(objects: Objects, read_only: bool) -> Store:

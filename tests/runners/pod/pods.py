@@ -17,6 +17,7 @@ from translations_assets.runners.pod.wire import NODE, POD, RECORD, PodRequest, 
 from translations_assets.runners.wire import Busy
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
+from translations_assets.store.open import reader_of
 
 # As in an image, which holds the libraries and no checkout: -S passes over the .pth file that names it
 _IMAGE = "import sys; sys.path += {folders!r}; exec({text!r})"
@@ -43,7 +44,7 @@ def command(store: Store, *jobs: Job, worker: bytes = b"", **request: Any) -> li
     code = store.add_bytes(worker or worker_bundle())
     text = Path(bootstrap.__file__).read_text(encoding="utf-8")
     image = _IMAGE.format(folders=site.getsitepackages(), text=text)
-    return [sys.executable, "-I", "-S", "-c", image, store.url, code.digest, asked.digest]
+    return [sys.executable, "-I", "-S", "-c", image, reader_of(store), store.url, code.digest, asked.digest]
 
 
 def start(

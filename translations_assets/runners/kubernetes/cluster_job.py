@@ -28,6 +28,7 @@ from translations_assets.runners.wire import Ending
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.running.tasks import Wake
+from translations_assets.store.open import reader_of
 
 COLLECT_SECONDS = 0.3  # for the steps of a stage that become ready at the same time
 _CANCEL_SECONDS = 6.0  # a run that is cancelled waits 10 for all of it
@@ -204,6 +205,7 @@ class ClusterJob:
             group,
             jobs,
             store.url,
+            reader=reader_of(store),
             worker=store.add_bytes(worker_bundle()).digest,
             request=store.add_bytes(request.to_bytes()).digest,
             preemptions=max(self._tools.preemptions(store.url, item.step) for item in self._members),

@@ -108,15 +108,25 @@ class Descriptions:
         return self._worker_class(group.worker_class).gpus
 
     def job(
-        self, group: Group, jobs: Sequence[Job], store: str, *, worker: str, request: str, preemptions: int
+        self,
+        group: Group,
+        jobs: Sequence[Job],
+        store: str,
+        *,
+        reader: str,
+        worker: str,
+        request: str,
+        preemptions: int,
     ) -> dict[str, Any]:
         """The description of a Job as JSON: jobs of a group, made one after the other.
 
+        reader           what the pod's first code reads the store by
         worker, request  digests of blobs in the store: the worker's code, and what it is to do
         """
         members = tuple(map(member, jobs))
         command = ["python", "-I", "-c", Path(bootstrap.__file__).read_text(encoding="utf-8")]
-        body = self._construct(group, len(jobs), [*command, store, worker, request], job_name(store, members))
+        command += [reader, store, worker, request]
+        body = self._construct(group, len(jobs), command, job_name(store, members))
         labels = {
             STORE: store_label(store),
             STAGE: group.stage,

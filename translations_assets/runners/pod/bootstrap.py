@@ -1,9 +1,10 @@
 """The first code in a pod: fetches the worker's code and its request from the store, and becomes the worker.
 
-    python -I -c "$(cat bootstrap.py)" STORE WORKER_SHA256 REQUEST_SHA256
+    python -I -c "$(cat bootstrap.py)" READER STORE WORKER_SHA256 REQUEST_SHA256
 
 The image holds Python and the locked libraries, not our code: so a worker is always the one that its
-orchestrator speaks to, and a change of ours builds no image. Nothing of ours can be imported here.
+orchestrator speaks to, and a change of ours builds no image. Nothing of ours can be imported here: READER is
+a program that defines how a file of this store is read (`store.open.reader_of`).
 """
 
 from __future__ import annotations
@@ -18,32 +19,36 @@ import tarfile
 import tempfile
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
-from urllib.parse import unquote, urlsplit
+from typing import NoReturn, TypeAlias
+
+Read: TypeAlias = "Callable[[str, str], bytes]"
 
 PAUSES = (1, 2, 4, 8, 15, 30, 60)  # seconds; a new node may have neither network nor credentials at first
-TIMEOUT = 60  # seconds without an answer
 
 
 def main() -> None:
     """Become the worker: same process, its own arguments, `__main__`."""
     # Process 1 of a container gets no signal that it has no handler for
     signal.signal(signal.SIGTERM, lambda *_: give_up("ended by SIGTERM before it began"))
-    store, worker, request = sys.argv[1:]
+    reader, store, worker, request = sys.argv[1:]
+    defined: dict[str, Read] = {}
+    exec(reader, defined)
+    read = defined["read"]
     with tempfile.TemporaryDirectory(prefix="worker-") as name:
         folder = Path(name)
-        unpack(fetch(store, worker), folder / "code")
-        (folder / "request.json").write_bytes(fetch(store, request))
+        unpack(fetch(read, store, worker), folder / "code")
+        (folder / "request.json").write_bytes(fetch(read, store, request))
         sys.path.insert(0, str(folder / "code"))
         sys.argv[1:] = [str(folder / "request.json")]
         runpy.run_module("translations_assets.runners.pod.main", run_name="__main__", alter_sys=True)
 
 
-def fetch(store: str, digest: str) -> bytes:
+def fetch(read: Read, store: str, digest: str) -> bytes:
     """Contents of the store by their SHA-256, tried again for two minutes unless they are not there."""
     for pause in (*PAUSES, None):
-        data, problem = try_to_fetch(store, digest)
+        data, problem = try_to_fetch(read, store, digest)
         if data is not None:
             return data
         if pause is not None:
@@ -52,30 +57,17 @@ def fetch(store: str, digest: str) -> bytes:
     give_up(problem)
 
 
-def try_to_fetch(store: str, digest: str) -> tuple[bytes | None, str]:
+def try_to_fetch(read: Read, store: str, digest: str) -> tuple[bytes | None, str]:
     """The contents, or what is wrong."""
     try:
         data = read(store, f"blobs/{digest[:2]}/{digest}")
+    except FileNotFoundError:
+        give_up(f"{store} does not hold {digest}")
     except Exception as error:  # the client's own errors have no common base
-        if isinstance(error, FileNotFoundError) or getattr(error, "code", None) == 404:
-            give_up(f"{store} does not hold {digest}")
         return None, f"{digest} cannot be fetched from {store}: {type(error).__name__}: {error}"
     if hashlib.sha256(data).hexdigest() != digest:
         return None, f"{digest} in {store} has other contents"
     return data, ""
-
-
-def read(store: str, name: str) -> bytes:
-    """A file or an object of the store; of one over another, what pods are told stands in its own part."""
-    url = urlsplit(store)
-    if url.scheme == "file":  # a volume that is shared with the orchestrator
-        return (Path(unquote(url.path)) / name).read_bytes()
-    from google.cloud import storage  # honours STORAGE_EMULATOR_HOST, then without credentials
-
-    path = "/".join(filter(None, (url.path.strip("/"), name)))
-    blob = storage.Client(project=None).bucket(url.netloc).blob(path)
-    data: bytes = blob.download_as_bytes(timeout=TIMEOUT, retry=None)  # `fetch` tries again
-    return data
 
 
 def unpack(bundle: bytes, folder: Path) -> None:
