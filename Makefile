@@ -12,7 +12,8 @@ export DAGSTER_HOME ?= $(CURDIR)/.state/dagster
 PYTEST_WORKERS ?= 2
 BENCHMARKS := cached thousand_steps step_overhead changes gc merging mono_import decoding
 
-.PHONY: help install install-dev demo test mutants graph lint types ui ui-deployed images bench golden lock clean
+.PHONY: help install install-dev demo check-demo test mutants ci-environments graph lint types ui ui-deployed images \
+    bench golden lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -28,11 +29,17 @@ demo: install ## train the English-Esperanto demo through every stage and show i
 	@echo "To translate:     echo 'The big dog sees a cat.' | $(BIN)/translations translate en-eo.demo"
 	@echo "To open the UI:   make ui"
 
+check-demo: demo install-dev ## the same, and fail when a model of it translates worse than it can
+	@$(BIN)/python -m tests.demo_scores
+
 test: install-dev ## run the tests, or those that TESTS='...' names
 	@$(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile $(TESTS)
 
 mutants: install-dev ## plant a hundred small defects, one at a time, and show which of them no test notices
 	@$(BIN)/python -m tests.mutants
+
+ci-environments: install-dev ## make what tests need besides, once, and print the variables that name it
+	@$(BIN)/python -m tests.environments
 
 graph: install-dev ## build the graph of every training config and show how it differs from its golden summary
 	@$(BIN)/pytest -q tests/golden
@@ -65,7 +72,7 @@ lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.t
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
 	    pyproject.toml -o requirements/main.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    pyproject.toml --extra dev -c requirements/main.lock -o requirements/dev.lock
+	    pyproject.toml --extra dev --group merging -c requirements/main.lock -o requirements/dev.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
 	    --group worker -c requirements/main.lock -o requirements/worker.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
@@ -90,7 +97,7 @@ $(VENV)/.main: requirements/main.lock requirements/build.lock pyproject.toml | $
 	@$(BIN)/python -c 'import os, sys, sysconfig; \
 	    os.path.exists(sysconfig.get_path("include") + "/Python.h") or sys.exit("error: Python.h is missing, which" \
 	    " the package eflomal needs. On Debian or Ubuntu: apt-get install python%d.%d-dev" % sys.version_info[:2])'
-	@echo "Installing the locked dependencies (Marian alone has 600 MB) …"
+	@echo "Installing the locked dependencies (Marian alone has 600 MB) …" >&2
 	@$(INSTALL) --compile-bytecode --require-hashes -r requirements/main.lock
 	@$(INSTALL) --no-deps -e .
 	@$(BIN)/python -m translations_assets.dagster_home

@@ -153,8 +153,12 @@ def by_duckdb(job: Job) -> None:
     """In SQL: keys and verdicts in a table, the text read twice."""
     import duckdb
 
-    settings = {"threads": threads(), "memory_limit": f"{memory_mb() * 3 // 4}MB"}
-    database = duckdb.connect(config={**settings, "temp_directory": str(job.output / "spilled")})
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "threads": threads(),
+        "memory_limit": f"{memory_mb() * 3 // 4}MB",
+        "temp_directory": str(job.output / "spilled"),
+    }
+    database = duckdb.connect(config=settings)
     database.execute(DUCKDB_MACROS)
     _duckdb_rows(database, job)
     _duckdb_verdicts(database, job)

@@ -1,12 +1,15 @@
-"""Fixtures of all tests: the cluster, started when the first test asks for it."""
+"""For all tests: the cluster, started when the first test asks for it; and which tests may be skipped."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.allowed_skips import ALLOWED_SKIPS
 
 if TYPE_CHECKING:
     from tests.kube.cluster import Cluster
@@ -28,6 +31,23 @@ def pytest_report_header() -> str:
     kind = default_kind()
     hint = "" if kind == "real" else f"; {BINARIES} names no folder with a real one's programs"
     return f"cluster: {_API[kind]}{hint}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """With REQUIRE_ALL=1 a skip is a failure, but of those that are allowed."""
+    report = yield
+    name = item.nodeid.partition("[")[0]
+    is_allowed = name in ALLOWED_SKIPS or name.partition("::")[0] in ALLOWED_SKIPS
+    if (
+        report.skipped
+        and os.environ.get("REQUIRE_ALL") == "1"
+        and not is_allowed
+        and not hasattr(report, "wasxfail")
+    ):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        report.outcome, report.longrepr = "failed", f"REQUIRE_ALL=1 allows no skip here. {reason}"
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import base64
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -225,28 +221,6 @@ def test_a_node_that_gives_notice_lets_its_pods_end(api: Api) -> None:
     states = last_states(api, version, pod)
     assert states[-1].reason == "Terminated"
     assert states[-1].container_statuses[0].state.terminated.exit_code == 75
-
-
-def test_pods_of_a_cluster_end_with_whoever_started_it(tmp_path: Path, cluster: Cluster) -> None:
-    if cluster.kind == "real":
-        pytest.skip("the same code")
-    script = (
-        "import os, signal\nfrom tests.kube.cluster import Cluster\nfrom tests.kube.made import Api, TOUGH\n"
-        "cluster = Cluster('fake')\napi = Api(cluster, cluster.make_namespace())\n"
-        "api.run('job', TOUGH)\nprint(api.log(api.running('job').rpartition('/')[2]).decode(), flush=True)\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    root = Path(__file__).parents[2]
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-    )
-    pids = [int(word) for word in done.stdout.split()]
-    assert len(pids) == 2
-    wait_for(lambda: gone(pids))
 
 
 def test_200_tiny_pods(api: Api) -> None:

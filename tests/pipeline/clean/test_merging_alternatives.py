@@ -1,6 +1,5 @@
 """The other ways to merge that benchmarks.merging measures write what the merges write."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
@@ -24,8 +23,6 @@ def to_merge(folder: Path) -> list[Merge]:
 
 @pytest.mark.parametrize("way", merging.OTHERS)
 def test_every_way_writes_the_same(to_merge: list[Merge], folder: Path, way: str) -> None:
-    if way != "upstream" and importlib.util.find_spec(way) is None:
-        pytest.skip(f"{way} is not installed: uv pip install --group merging")
     for merge in to_merge:
         if way in merge.others:
             own = ["-m", f"pipeline.clean.{merge.script}", *merge.options]

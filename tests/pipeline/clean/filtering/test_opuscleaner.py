@@ -13,6 +13,7 @@ import pytest
 from pipeline.common.errors import InputError
 from tests.pipeline.clean.filtering.opuscleaner import FILTERS, filter_file, ours, theirs
 from tests.pipeline.clean.filtering.pairs import SENTENCES, Pair, mirrored_pairs, random_pairs
+from tests.pipeline.data.conftest import REAL_MIRROR
 
 pytestmark = pytest.mark.skipif(
     "OPUSCLEANER_PYTHON" not in os.environ,
@@ -41,8 +42,8 @@ OTHERS: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="module")
 def pairs() -> list[Pair]:
-    """Real pairs, where a mirror has some, and made ones."""
-    real = list(mirrored_pairs(Path(os.environ.get("TRANSLATIONS_MIRROR", "no mirror"))))[:SIZE]
+    """Real pairs, where the mirror of real data is there, and made ones."""
+    real = list(mirrored_pairs(REAL_MIRROR))[:SIZE]
     return [*real, *random_pairs(SIZE, 1, [*SENTENCES, *real])]
 
 

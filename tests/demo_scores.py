@@ -1,0 +1,31 @@
+"""Checks what `make demo` has trained: exits with 1 when a model translates the test set worse than it can.
+
+python -m tests.demo_scores
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+TEST = "demo_test"
+LEAST_BLEU = 90.0  # the worst model of a demo that goes well reaches 95
+MODELS = {"backwards", "teacher-1", "student", "finetuned-student", "quantized"}
+
+
+def main() -> None:
+    """Print each model's BLEU and what it should be."""
+    command = [str(Path(sys.executable).parent / "translations"), "results", "en-eo.demo", "--json"]
+    scores = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    bleu = {model: tests[TEST]["bleu"] for model, tests in scores.items()}
+    print(f"BLEU of the demo, at least {LEAST_BLEU}: {bleu}")
+    if missing := MODELS - bleu.keys():
+        sys.exit(f"error: the demo has no scores of {', '.join(sorted(missing))}")
+    if low := {model: score for model, score in bleu.items() if score < LEAST_BLEU}:
+        sys.exit(f"error: these models of the demo have not learned what they can: {low}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""What some tests need besides the locked libraries: made once, and kept in the user's cache folder.
+
+    python -m tests.environments
+
+installs the system's programs that are missing, where it can, and prints the environment variables by which
+tests find the rest, one `NAME=value` a line. What exists is not made again: its folder is named after the
+digest of what it is made from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from deploy.local.postgres import programs as postgres
+from deploy.local.processes import LocalError
+from pipeline.common.environments import interpreter
+from pipeline.common.errors import TemporaryError
+
+ROOT = Path(__file__).resolve().parents[1]
+REQUIREMENTS = ROOT / "requirements"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "translations-assets" / "tests"
+
+# Program → Debian's package
+PROGRAMS = {
+    "initdb": "postgresql",
+    "kubectl": "kubernetes-client",
+    "node": "nodejs",
+    "npm": "npm",
+    "openssl": "openssl",
+    "strace": "strace",
+}
+_PAUSES = (10.0, 60.0)  # seconds between tries, as registries fail for moments
+
+
+class Unavailable(Exception):
+    """What could not be made, and why."""
+
+
+def install_programs() -> None:
+    """Install the system's programs that are missing. Raises Unavailable when that is not possible."""
+    missing = [package for program, package in PROGRAMS.items() if not _is_installed(program)]
+    if not missing:
+        return
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        raise Unavailable(f"programs are missing. On Debian or Ubuntu: apt-get install {' '.join(missing)}")
+    _run(["apt-get", "-qq", "update"])
+    noninteractive = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    _run(["apt-get", "-qq", "install", "--yes", "--no-install-recommends", *missing], env=noninteractive)
+
+
+def opuscleaner() -> Path:
+    """The interpreter of an environment with OpusCleaner."""
+    return interpreter(REQUIREMENTS / "opuscleaner.lock")
+
+
+def monocleaner() -> Path:
+    """The interpreter of an environment with Monocleaner."""
+    return interpreter(REQUIREMENTS / "monocleaner.lock")
+
+
+def bicleaner() -> Path:
+    """The interpreter of an environment with Bicleaner-AI, without CUDA's libraries (4 GB)."""
+    lock = (REQUIREMENTS / "bicleaner.lock").read_text(encoding="utf-8")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    path = CACHE / "bicleaner.cpu.lock"
+    path.write_text(re.sub(r"^nvidia-.*\n(?:[ #].*\n)*", "", lock, flags=re.MULTILINE), encoding="utf-8")
+    return interpreter(path)
+
+
+def browser_engine() -> Path:
+    """The folder of browsers' translation engine, as npm installs it."""
+    named = [REQUIREMENTS / "browser" / name for name in ("package.json", "package-lock.json")]
+    command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    return _made("browser", named, command) / "node_modules" / "@browsermt" / "bergamot-translator"
+
+
+# Environment variable of the tests → what makes the file or folder that it names
+ENVIRONMENTS: Mapping[str, Callable[[], Path]] = {
+    "BERGAMOT_TRANSLATOR": browser_engine,
+    "BICLEANER_PYTHON": bicleaner,
+    "MONOCLEANER_PYTHON": monocleaner,
+    "OPUSCLEANER_PYTHON": opuscleaner,
+}
+
+
+def _made(name: str, files: Sequence[Path], command: Sequence[str]) -> Path:
+    """The folder in which a command was run on copies of files; it appears when the command has succeeded."""
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+    folder = CACHE / f"{name}-{digest}"
+    if not folder.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=CACHE, ignore_cleanup_errors=True) as temporary:
+            work = Path(temporary) / name
+            work.mkdir()
+            for file in files:
+                shutil.copy(file, work)
+            _run(command, work)
+            work.rename(folder)
+    return folder
+
+
+def _is_installed(program: str) -> bool:
+    if program == "initdb":  # Debian keeps it off the path
+        try:
+            return bool(postgres())
+        except LocalError:
+            return False
+    return shutil.which(program) is not None
+
+
+def _run(command: Sequence[str], folder: Path = ROOT, env: Mapping[str, str] | None = None) -> None:
+    """Run a command. Raises TemporaryError with the end of what it said."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    if done.returncode:
+        said = done.stdout.decode(errors="replace").strip()[-2000:]
+        raise TemporaryError(f"{' '.join(command)} ended with {done.returncode}:\n{said}")
+
+
+def _tried(make: Callable[[], Path | None]) -> Path | None:
+    """What an action gives, tried again after pauses. Raises Unavailable when it fails each time."""
+    for pause in _PAUSES:
+        try:
+            return make()
+        except TemporaryError as error:
+            print(f"{error}\nTrying again in {pause:.0f} s …", file=sys.stderr, flush=True)
+            time.sleep(pause)
+    try:
+        return make()
+    except TemporaryError as error:
+        message = f"{make.__name__} failed {len(_PAUSES) + 1} times; is the network there? {error}"
+        raise Unavailable(message) from error
+
+
+def main() -> None:
+    """Make all, and print the variables."""
+    try:
+        _tried(install_programs)
+        for variable, make in ENVIRONMENTS.items():
+            began = time.monotonic()
+            print(f"{variable}={_tried(make)}", flush=True)
+            if (seconds := time.monotonic() - began) > 1:
+                print(f"{make.__name__}: made in {seconds:.0f} s", file=sys.stderr, flush=True)
+    except Unavailable as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

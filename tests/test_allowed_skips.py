@@ -1,0 +1,52 @@
+"""Where every test is required, a skip is a failure, but of those that cannot run everywhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.allowed_skips import ALLOWED_SKIPS
+from tests.patience import PATIENCE
+
+ROOT = Path(__file__).resolve().parents[1]
+SKIPPED = """
+import pytest
+def test_called(): pytest.skip("no server")
+@pytest.mark.skipif(True, reason="no engine")
+def test_marked(): pass
+@pytest.fixture
+def program(): pytest.skip("no program")
+def test_with(program): pass
+@pytest.mark.xfail(strict=True)
+def test_expected_to_fail(): assert False
+"""
+
+
+@pytest.mark.parametrize(("required", "counts"), [("0", "3 skipped"), ("1", "1 failed, 1 xfailed, 2 errors")])
+def test_a_skip_is_a_failure_where_every_test_is_required(tmp_path: Path, required: str, counts: str) -> None:
+    (tmp_path / "conftest.py").write_text("from tests.conftest import pytest_runtest_makereport\n")
+    (tmp_path / "test_skipped.py").write_text(SKIPPED)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(tmp_path)],
+        cwd=tmp_path,
+        env={**os.environ, "REQUIRE_ALL": required, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert counts in done.stdout, done.stdout
+    assert done.returncode == int(required)
+
+
+@pytest.mark.parametrize("name", ALLOWED_SKIPS)
+def test_what_may_be_skipped_exists(name: str) -> None:
+    file, _, function = name.partition("::")
+    assert not function or re.search(
+        rf"^def {function}\(", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE
+    )
