@@ -9,20 +9,21 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
-from google.api_core.exceptions import NotFound, PreconditionFailed
+from google.api_core.exceptions import BadRequest, NotFound, PreconditionFailed
 from google.api_core.retry import Retry
 from google.cloud.storage import Blob, Bucket
 from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 
 from translations_assets.errors import StoreError
+from translations_assets.store.bucket.digests import digests_of
 from translations_assets.store.bucket.objects import Objects, Stat
-from translations_assets.store.digest import Digests
+from translations_assets.store.digest import Digests, digest_bytes
 from translations_assets.store.gcs.client import client
 from translations_assets.store.gcs.errors import is_bucket_missing, passes, telling
-from translations_assets.store.gcs.upload import upload
+from translations_assets.store.gcs.upload import AT_ONCE, SESSIONS, SessionGone, Upload, changed, whole
 
 PATIENCE = 60.0  # the engine waits on top of that
 TIMEOUT = (10.0, 60.0)
@@ -123,8 +124,48 @@ class GcsObjects(Objects):
         return int(blob.generation)
 
     def upload(self, path: Path, name: str, digests: Digests) -> bool:
-        """Write a file's contents to an object; False when the name is taken."""
-        return upload(self, path, name, digests)
+        """Write a file's contents to an object; False when the name is taken.
+
+        Raises StoreError when these are not, or no longer, those of the digests.
+        """
+        size = digests.blob.size
+        with path.open("rb") as file, self.telling("write", name):
+            if size <= AT_ONCE:
+                data = whole(file, path, size)
+                if digest_bytes(data) != digests.blob:
+                    raise changed(path)
+                return self.create(name, data) is not None
+            for _ in range(SESSIONS):  # one that is older than a week is gone
+                try:
+                    return self._upload(file, path, name, digests)
+                except PreconditionFailed:
+                    return False
+                except BadRequest:  # the service compares its checksum with ours before it makes the object
+                    if digests_of(path).blob != digests.blob:
+                        raise changed(path) from None
+                    raise
+                except SessionGone:
+                    continue
+        raise StoreError(f"The store {self.url} has thrown away what was sent of {path}. Run again.")
+
+    def _upload(self, file: BinaryIO, path: Path, name: str, digests: Digests) -> bool:
+        session = self.blob(name).create_resumable_upload_session(
+            size=digests.blob.size,
+            if_generation_match=0,
+            timeout=self.timeout,
+            retry=self.retry(),
+            checksum=None,
+        )
+        sending = Upload(
+            file,
+            path,
+            session,
+            digests,
+            patience=self.patience,
+            timeout=self.timeout,
+            pauses=self.pauses,
+        )
+        return sending.run()
 
     def read_range(self, name: str, generation: int, start: int, end: int) -> bytes:
         """Bytes `start` to before `end` of an object's generation; StoreError when it is gone by now."""

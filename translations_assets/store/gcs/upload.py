@@ -13,77 +13,52 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
-from google.api_core.exceptions import BadRequest, PreconditionFailed, from_http_response
+from google.api_core.exceptions import from_http_response
 from requests import Response
 
 from translations_assets.errors import StoreError
-from translations_assets.store.bucket.digests import digests_of
-from translations_assets.store.digest import Digests, digest_bytes
+from translations_assets.store.digest import Digests
 from translations_assets.store.gcs.client import client
 from translations_assets.store.gcs.errors import passes
 
-if TYPE_CHECKING:
-    from translations_assets.store.gcs.objects import GcsObjects
-
 AT_ONCE = 8 << 20  # bytes; what is not larger goes by one request, from memory and to it
 _READ = 1 << 20
-_SESSIONS = 3
+SESSIONS = 3
 _KEPT = re.compile(r"bytes=0-(\d+)")
 _UNIT = 256 << 10  # of an upload that broke, the service keeps multiples of this
 
 
-def upload(objects: GcsObjects, path: Path, name: str, digests: Digests) -> bool:
-    """Write a file's contents to an object; False when the name is taken.
-
-    Raises StoreError when these are not, or no longer, those of the digests.
-    """
-    size = digests.blob.size
-    with path.open("rb") as file, objects.telling("write", name):
-        if size <= AT_ONCE:
-            data = _whole(file, path, size)
-            if digest_bytes(data) != digests.blob:
-                raise _changed(path)
-            return objects.create(name, data) is not None
-        for _ in range(_SESSIONS):  # one that is older than a week is gone
-            try:
-                session = objects.blob(name).create_resumable_upload_session(
-                    size=size,
-                    if_generation_match=0,
-                    timeout=objects.timeout,
-                    retry=objects.retry(),
-                    checksum=None,
-                )
-                return _Upload(objects, file, path, session, digests).run()
-            except PreconditionFailed:
-                return False
-            except BadRequest:  # the service compares its checksum with ours before it makes the object
-                if digests_of(path).blob != digests.blob:
-                    raise _changed(path) from None
-                raise
-            except _SessionGone:
-                continue
-    raise StoreError(f"The store {objects.url} has thrown away what was sent of {path}. Run again.")
-
-
-class _SessionGone(Exception):
+class SessionGone(Exception):
     """The service does not know the upload that was begun, or has finished it."""
 
 
-class _Upload:
-    """A file that is sent to a session. `_kept` are the bytes that the service has, or should have."""
+class Upload:
+    """A file that is sent to a session; what limits it is as in `GcsObjects`.
+
+    `_kept` are the bytes that the service has, or should have.
+    """
 
     def __init__(
-        self, objects: GcsObjects, file: BinaryIO, path: Path, session: str, digests: Digests
+        self,
+        file: BinaryIO,
+        path: Path,
+        session: str,
+        digests: Digests,
+        *,
+        patience: float,
+        timeout: tuple[float, float],
+        pauses: tuple[float, float],
     ) -> None:
-        self._objects, self._file, self._path, self._session = objects, file, path, session
+        self._file, self._path, self._session = file, path, session
+        self._patience, self._timeout, self._pauses = patience, timeout, pauses
         self._size, self._crc32c = digests.blob.size, digests.crc32c
         self._kept = 0
 
     def run(self) -> bool:
         """Send all; after a break the rest, until that has got no further for the time of patience."""
-        first, longest = self._objects.pauses
+        first, longest = self._pauses
         pause, since, reached = first, 0.0, -1  # reached: what was kept when it broke, no more since then
         while True:
             try:
@@ -98,7 +73,7 @@ class _Upload:
                 now = time.monotonic()
                 if self._kept > reached:
                     pause, since, reached = first, now, self._kept
-                elif now - since > self._objects.patience:
+                elif now - since > self._patience:
                     raise
             time.sleep(random.uniform(0, pause))
             pause = min(2 * pause, longest)
@@ -121,10 +96,10 @@ class _Upload:
         if data:
             headers["X-Goog-Hash"] = f"crc32c={self._crc32c}"
         answer: Response = client()._http.put(
-            self._session, data=data, headers=headers, timeout=self._objects.timeout
+            self._session, data=data, headers=headers, timeout=self._timeout
         )
         if answer.status_code in (404, 410):
-            raise _SessionGone
+            raise SessionGone
         if answer.status_code not in (200, 201, 308):
             raise from_http_response(answer)
         return answer
@@ -132,7 +107,7 @@ class _Upload:
     def _check(self, answer: Response) -> None:
         """Compare what the service has received with what was to be sent."""
         if answer.json()["crc32c"] != self._crc32c:
-            raise _changed(self._path)
+            raise changed(self._path)
 
 
 class _Rest:
@@ -147,15 +122,17 @@ class _Rest:
     def __iter__(self) -> Iterator[bytes]:
         self._file.seek(self._start)
         while (at := self._file.tell()) < self._end:
-            yield _whole(self._file, self._path, min(_READ, self._end - at))
+            yield whole(self._file, self._path, min(_READ, self._end - at))
 
 
-def _whole(file: BinaryIO, path: Path, size: int) -> bytes:
+def whole(file: BinaryIO, path: Path, size: int) -> bytes:
+    """The next bytes of a file, all of so many. Raises StoreError when it has fewer by now."""
     data = file.read(size)
     if len(data) < size:
-        raise _changed(path)
+        raise changed(path)
     return data
 
 
-def _changed(path: Path) -> StoreError:
-    return StoreError(f"{path} changed while it was being stored. Run again when nobody writes it.")
+def changed(path: Path) -> StoreError:
+    """The error to raise for a file that is not the same any more."""
+    return StoreError(f"{path} changed while it was being stored. Run again when nothing writes it.")
