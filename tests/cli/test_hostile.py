@@ -11,6 +11,7 @@ from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import PARTITION, Place
 from tests.store.test_contract import checkpoint_set
 from translations_assets.project import Project
+from translations_assets.records.run import RunRecord
 from translations_assets.store.local import LocalStore
 from translations_assets.store.sealed import seal, unseal
 
@@ -73,6 +74,9 @@ def test_downloaded_files_stay_in_the_folder(
         {"bundle": None},
         {"provenance": {"files": {"../x": {"digest": "00" * 32, "size": 1}}}},
         {"provenance": ["script"]},
+        {"provenance": {"code": "of a key whose other parts are not told"}},
+        {"provenance": {"repeatable": "perhaps"}},
+        {"provenance": {"worker": {"workspace": "large"}}},
         {"ended": "yesterday"},
         {"usage": []},
     ],
@@ -90,6 +94,21 @@ def test_a_tampered_manifest_is_a_named_damage(
     assert "Traceback" not in said.err
     for words in (("plan", PARTITION), ("cache", "gc"), ("explain", PARTITION, VOCAB), ("status", PARTITION)):
         assert "Traceback" not in command(*words).err, words
+
+
+@pytest.mark.parametrize("options", [{"retries": 3}, {"start": 5}, {"overrides": "x"}, []], ids=str)
+def test_a_run_that_was_asked_for_something_unknown_is_a_named_damage(
+    options: object, command: Command, place: Place
+) -> None:
+    store = Project().store
+    assert isinstance(store, LocalStore)
+    store.write_run("run-1", RunRecord("run-1", PARTITION, heartbeat=1.0))
+    path = store.root / "runs" / "run-1.json"
+    tamper(path, options=options)
+    for words in (("status",), ("status", "run-1"), ("plan", PARTITION), ("cache", "gc")):
+        assert "Traceback" not in command(*words).err, words
+    said = command("cache", "verify")
+    assert "damaged  runs/run-1.json: options: " in said.out
 
 
 @pytest.mark.parametrize("name", ["..%2F..%2F..%2F..%2Foutside", "%2E%2E", "%2Fnowhere"])

@@ -176,14 +176,15 @@ def test_keys_that_only_together_decide_are_all_named(bench: Bench) -> None:
     )
 
 
-def test_without_the_config_the_argument_is_named(bench: Bench) -> None:
+@pytest.mark.parametrize("config", [None, b"no JSON", b"[]"])
+def test_without_the_config_the_argument_is_named(bench: Bench, config: bytes | None) -> None:
     before = demo_graph()
     publish_all(bench)
     for key in list(bench.store.keys()):
         manifest = bench.store.latest(key)
         assert manifest is not None
         assert isinstance(manifest.provenance, dict)
-        manifest.provenance.pop("config")
+        manifest.provenance["config"] = config and vars(bench.store.add_bytes(config))
     now = demo_graph(a="three", b="two")
     explainer = Explainer(now, KeyMaker(bench.root), history(bench), lambda config: before)
     write = now.step("write-a")

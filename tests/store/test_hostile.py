@@ -246,6 +246,7 @@ FIELDS = (
     *("key", "generation", "outputs", "label", "reason", "bundle", "provenance", "attempt", "host"),
     *("started", "ended", "usage", "outputs.corpus", "outputs.corpus.digest", "outputs.corpus.size"),
     *("provenance.stage", "provenance.config", "provenance.files", "provenance.inputs", "provenance.worker"),
+    *("provenance.outputs", "provenance.repeatable"),
     *("provenance.args", "provenance.run", "usage.seconds", "bundle.digest"),
 )
 

@@ -84,6 +84,8 @@ class Manifest:
         """A manifest from what `to_dict` gave; ValueError, KeyError or TypeError for anything else."""
         checked.check_fields(value, _MANIFEST)
         checked.check_fields(value["provenance"], _PROVENANCE)
+        if lacking := "code" in value["provenance"] and _PARTS - value["provenance"].keys():
+            raise ValueError(f"provenance: it has no {min(lacking)}")
         fields = dict(value)
         fields["outputs"] = _blobs(value["outputs"])
         fields["bundle"] = Blob.from_dict(value["bundle"])
@@ -150,11 +152,17 @@ _MANIFEST = {
     "ended": checked.number,
     "usage": checked.mapping_of(checked.number),
 }
-_WORKER = {"threads": checked.count, "gpus": checked.count, "command": checked.list_of(checked.text)}
+_WORKER = {
+    **dict.fromkeys(("threads", "gpus", "workspace"), checked.count),
+    "command": checked.list_of(checked.text),
+}
+_PARTS = {"script", "args", "inputs", "outputs", "libraries", "python", "env"}  # of a key, besides the code
 _PROVENANCE = {
     **dict.fromkeys(("stage", "partition", "run", "script", "code", "python", "revision"), checked.text),
     **dict.fromkeys(("env", "libraries", "inputs"), checked.mapping_of(checked.text)),
     **dict.fromkeys(("args", "options"), checked.mapping),
+    "outputs": checked.list_of(checked.text),
+    "repeatable": checked.flag,
     "worker": lambda value: checked.check_fields(checked.mapping(value), _WORKER),
     "config": Blob.from_dict,
     "files": _blobs,

@@ -15,6 +15,7 @@ from translations_assets.errors import StoreError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, RepoFile, Step
 from translations_assets.keys.key import KeyMaker, KeyParts
+from translations_assets.records.checked import mapping
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.running.history import History
 from translations_assets.running.plan import Plan
@@ -134,9 +135,9 @@ class Explainer:
 
     def _config_changes(self, blob: Blob) -> ConfigChanges | None:
         try:
-            earlier = json.loads(self._history.store.read_blob(blob))
-        except StoreError:
-            return None  # it was collected as garbage, or damaged: the arguments tell
+            earlier = mapping(json.loads(self._history.store.read_blob(blob)))
+        except (StoreError, ValueError):
+            return None  # it was collected as garbage, or damaged, or is no config: the arguments tell
         if self._now is None:
             self._now = self._graph.config.model_dump(mode="json", by_alias=True)
         return ConfigChanges(earlier, self._now, self._rebuild)

@@ -185,7 +185,7 @@ def _config(manifest: Manifest) -> Blob | None:
 def _read_json(store: Store, blob: Blob) -> Any:
     try:
         return json.loads(store.read_blob(blob))
-    except DamagedError:
+    except (DamagedError, ValueError):
         return None
 
 
