@@ -10,7 +10,7 @@ UV := $(shell command -v uv 2>/dev/null || echo $(TOOLS)/bin/uv)
 INSTALL := $(UV) pip install -q --python $(BIN)/python --build-constraints requirements/build.lock --require-build-hashes
 export DAGSTER_HOME ?= $(CURDIR)/.state/dagster
 PYTEST_WORKERS ?= 2
-BENCHMARKS := cached thousand_steps step_overhead changes gc merging mono_import decoding
+BENCHMARKS := cached one_asset touched_files many_configs thousand_steps step_overhead changes gc merging mono_import decoding
 
 .PHONY: help install install-dev demo check-demo test mutants ci-environments graph lint types ui ui-deployed images \
     bench golden lock clean

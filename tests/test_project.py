@@ -43,7 +43,7 @@ def test_where_files_of_configs_may_lie(
     here = write(deployment, "runner: local\n")
     with pytest.raises(ConfigError, match="files may lie in a mirror"):
         here.keep(text, "pasted")  # as the UI's job does
-    assert here.store.configs() == {}
+    assert here.store.config_names() == []
     monkeypatch.setenv("TRANSLATIONS_MIRROR", str(tmp_path))
     assert here.parse(text, "my.yml").datasets.train
     monkeypatch.setenv("TRANSLATIONS_MIRROR", "")

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from translations_assets import settings
 from translations_assets.config.errors import ConfigError, Problem
@@ -37,6 +37,7 @@ from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Step
+from translations_assets.kept_configs import kept_configs, remember
 from translations_assets.keys.key import KeyMaker, KeyParts
 from translations_assets.records.options import RunOptions
 from translations_assets.running.engine import Engine
@@ -77,6 +78,19 @@ class ReadConfig:
     def notes(self) -> list[Problem]:
         """What people should know of the config."""
         return notes_of(self.text, self.source)
+
+
+class Partitions(NamedTuple):
+    """The training configs that there are.
+
+    states    partition key → something that changes when the config does
+    problems  what is wrong with files and folders that are left out
+    away      why the store cannot be asked: its configs are those last known; "" when it was asked
+    """
+
+    states: Mapping[str, str]
+    problems: list[Problem]
+    away: str
 
 
 class Project:
@@ -141,14 +155,12 @@ class Project:
         except ValueError as error:
             raise TranslationsError(str(error)) from error
 
-    def partitions(self) -> tuple[list[str], list[Problem]]:
-        """Partition keys, and what is wrong with files and folders that are left out.
-
-        The keys are those of the training configs in the config folders and of those kept in the store; the
-        files are not read.
-        """
+    def partitions(self) -> Partitions:
+        """The training configs in the config folders and those kept in the store; none is read."""
         files, problems = _usable_files(settings.config_folders())
-        return sorted({*files, *self.store.configs()}), problems
+        kept = kept_configs(self.store, settings.state_folder())
+        states = dict.fromkeys(kept.names, "kept in the store") | {key: _state(files[key]) for key in files}
+        return Partitions(dict(sorted(states.items())), problems, kept.away)
 
     def read(self, partition: str, overrides: Mapping[str, Any] | None = None) -> ReadConfig:
         """The training config of a key, or of a path to a YAML file, as it is now, with some keys overridden.
@@ -179,7 +191,7 @@ class Project:
         folders = settings.config_folders()
         path = _usable_files(folders)[0].get(partition)
         if path is None and not _is_path(partition):
-            text = self.store.configs().get(partition)
+            text = self.store.config(partition)
             if text is not None:
                 return text, f"{partition} in the store"
         path = path or find_config(partition, folders)
@@ -195,7 +207,7 @@ class Project:
             if known is not None:
                 message = f"{read.partition} is also {known}; give the file another name"
                 raise ConfigError.of(message, str(read.source))
-            self.store.add_config(read.partition, read.text.replace("\r\n", "\n"))
+            self._keep(read.partition, read.text.replace("\r\n", "\n"))
 
     def keep(self, text: str, name: str = "") -> str:
         """Keep a pasted training config in the store, as an experiment of its pair; the partition key.
@@ -211,8 +223,12 @@ class Project:
         known = _usable_files(settings.config_folders())[0].get(key)
         if known is not None:
             raise ConfigError.of(f"{key} is also {known}; give it another name", source)
-        self.store.add_config(key, text)
+        self._keep(key, text)
         return key
+
+    def _keep(self, key: str, text: str) -> None:
+        self.store.add_config(key, text)
+        remember(self.store, settings.state_folder(), key)
 
     def plan(self, session: Session, steps: Iterable[Step]) -> Plan:
         """What the session's run of steps, given with all upstream steps in running order, would do."""
@@ -282,12 +298,13 @@ class Project:
                 if not isinstance(partition, ReadConfig):
                     partition = self.read(partition, options.overrides)
                 key = partition.partition
-                self._sessions[run, key] = self._new_session(run, partition, options, stages)
+                self._sessions[run, key] = self.new_session(run, partition, options, stages)
             return self._sessions[run, key]
 
-    def _new_session(
+    def new_session(
         self, run: str, read: ReadConfig, options: RunOptions, stages: Collection[str]
     ) -> Session:
+        """A session that nothing shares."""
         graph = read.graph
         previous = self._previous(read.partition, graph, options, stages or graph.stages)
         return Session(
@@ -327,6 +344,11 @@ def notes_of(text: str, source: Path | str) -> list[Problem]:
     if not isinstance(source, Path):
         return notes
     return [*name_note(source, read_values(text, str(source)).value), *notes]
+
+
+def _state(path: Path) -> str:
+    status = path.stat()
+    return f"{path} {status.st_mtime_ns} {status.st_size}"
 
 
 def _is_path(partition: str) -> bool:

@@ -186,3 +186,26 @@ def test_a_path_is_as_good_as_a_name(command: Command, place: Place, tmp_path: P
     by_name, by_path = command(verb, PARTITION), command(verb, str(path))
     assert by_path.code == 0, by_path.err
     assert by_path.out == by_name.out
+
+
+def test_all_training_configs_are_planned_in_a_line_each(command: Command, place: Place) -> None:
+    make("merge_devset")
+    text = (place.root / "configs" / f"{PARTITION}.yml").read_text()
+    (place.root / "configs" / "en-eo.copy.yml").write_text(text)
+    said = command("plan", "--all", "--target", "merge_devset")
+    assert said.code == 0, said.err
+    assert [line.split(maxsplit=1) for line in said.out.splitlines()] == [
+        [name, "3 steps: 3 cached"] for name in sorted(("en-eo.copy", PARTITION))
+    ]
+    (place.root / "configs" / "en-eo.broken.yml").write_text("experiment: {\n")
+    broken = command("plan", "--all", "--target", "merge_devset", "--json")
+    assert broken.code == 1
+    assert set(json.loads(broken.out)["partitions"]) == {"en-eo.copy", PARTITION}
+    assert "en-eo.broken.yml:1: not valid YAML" in broken.err
+
+
+@pytest.mark.parametrize("words", [(), ("--all", PARTITION), ("--all", "--steps")])
+def test_plan_needs_one_training_config_or_all(command: Command, words: tuple[str, ...]) -> None:
+    said = command("plan", *words)
+    assert said.code == 2
+    assert "Name a training config, or give --all" in said.err

@@ -33,7 +33,7 @@ def test_no_means_nothing_happens(place: Place, tmp_path: Path) -> None:
     done = place.run("translations", "train", str(path), "--target", "merge_devset", text="n\n")
     assert done.returncode == 1
     assert "Start?" in done.stdout
-    assert Project().store.configs() == {}
+    assert Project().store.config_names() == []
     assert not (place.root / "dagster").exists()
 
 
@@ -95,11 +95,11 @@ def test_a_config_whose_name_cannot_be_a_partition_is_offered_one(place: Place, 
     assert "planned and trained as en-eo.my-eo-config." in plan.stderr
     words = ("translations", "train", str(path), "--target", "merge_devset")
     assert place.run(*words, text="n\n").returncode == 1
-    assert Project().store.configs() == {}
+    assert Project().store.config_names() == []
     done = place.run(*words, text="\n")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Start, as the partition en-eo.my-eo-config? [Y/n]" in done.stdout
-    assert set(Project().store.configs()) == {"en-eo.my-eo-config"}
+    assert Project().store.config_names() == ["en-eo.my-eo-config"]
     again = place.run("translations", "plan", "en-eo.my-eo-config", "--target", "merge_devset")
     assert " run" not in again.stdout.splitlines()[-1]
 

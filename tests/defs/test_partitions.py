@@ -62,9 +62,9 @@ def test_a_missing_folder_stops_no_other(
 ) -> None:
     folders = f"{place.root / 'nowhere'}:{place.root / 'configs'}"
     monkeypatch.setenv("TRANSLATIONS_CONFIGS", folders)
-    keys, problems = project.partitions()
-    assert keys == [PARTITION]
-    assert "nowhere" in str(problems[0])
+    found = project.partitions()
+    assert list(found.states) == [PARTITION]
+    assert "nowhere" in str(found.problems[0])
 
 
 def test_no_configs_are_no_partitions(place: Place, project: Project) -> None:
@@ -100,4 +100,4 @@ def test_a_config_from_outside_does_not_replace_one_of_the_folder(
         project.adopt(project.read(str(path)))
     own = place.root / "configs" / f"{PARTITION}.yml"
     project.adopt(project.read(str(own)))
-    assert project.store.configs() == {}
+    assert project.store.config_names() == []

@@ -1,7 +1,7 @@
 """Recipes: what shows as stale after an edit of a training config or of a script."""
 
 import json
-import os
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,9 @@ import pytest
 
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from translations_assets.dagster_home import prepare
-from translations_assets.defs import recipes
+from translations_assets.defs import recipe_sensor
+from translations_assets.defs.recipe_sensor import CurrentKeys, file_state
 from translations_assets.defs.recipes import (
-    CurrentKeys,
-    file_state,
     observe_recipes,
     observed_versions,
     recipe_tags,
@@ -162,17 +161,76 @@ def test_with_other_builders_of_graphs_nothing_is_observed(
 ) -> None:
     builder = tmp_path / "stage.py"
     builder.write_text("")
-    os.utime(builder, (1, 1))
-    monkeypatch.setattr(recipes, "_BUILDERS", [tmp_path])
-    monkeypatch.setattr(recipes, "_LOADED", file_state(tmp_path))
-    monkeypatch.setattr(recipes, "observe_recipes", lambda *given: 7)
-    with dg.DagsterInstance.ephemeral() as instance, dg.build_sensor_context(instance) as context:
-        for text, said in (("", "recipes changed"), ("edited", "Reload the code location")):
-            builder.write_text(text)
-            os.utime(builder, (1, 1))
-            skip = recipes.recipes_sensor(context)
-            assert isinstance(skip, dg.SkipReason)
-            assert said in str(skip.skip_message)
+    monkeypatch.setattr(recipe_sensor, "_BUILDERS", [tmp_path])
+    monkeypatch.setattr(recipe_sensor, "_LOADED", file_state(tmp_path))
+    sensor = Sensor(monkeypatch, PARTITION)
+    assert "recipes changed" in sensor.tick()
+    builder.write_text("edited")
+    assert "Reload the code location" in sensor.tick()
+
+
+class Sensor:
+    """The sensor over some partitions, with an instance of its own; counts the queries of its ticks."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *partitions: str) -> None:
+        self.instance = dg.DagsterInstance.ephemeral()
+        self.queries = 0
+        self.cursor: str | None = None
+        monkeypatch.setattr(recipe_sensor, "PROJECT", Project())
+        monkeypatch.setattr(recipe_sensor, "WORK_SECONDS", math.inf)
+        monkeypatch.setattr(recipe_sensor, "TRAINING_CONFIGS", dg.StaticPartitionsDefinition([*partitions]))
+        storage = self.instance.event_log_storage
+        ask = storage.get_latest_tags_by_partition
+
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            self.queries += 1
+            return ask(*args, **kwargs)
+
+        monkeypatch.setattr(storage, "get_latest_tags_by_partition", counted)
+
+    def tick(self) -> str:
+        """What a tick says."""
+        with dg.build_sensor_context(self.instance, cursor=self.cursor) as context:
+            skip = recipe_sensor.recipes_sensor(context)
+            self.cursor = context.cursor
+        assert isinstance(skip, dg.SkipReason)
+        return str(skip.skip_message)
+
+
+def test_a_tick_looks_only_at_what_has_changed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    sensor = Sensor(monkeypatch, PARTITION, OTHER)
+    assert sensor.tick() == f"{2 * len(ASSETS)} recipes changed"
+    assert sensor.queries == len(ASSETS), "one query a stage, for all partitions"
+    monkeypatch.setattr(Project, "read", lambda *given: pytest.fail(f"{given} was read"))
+    assert sensor.tick() == "0 recipes changed"
+    assert sensor.queries == len(ASSETS)
+
+
+def test_a_tick_ends_in_time_and_the_next_goes_on(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    sensor = Sensor(monkeypatch, PARTITION, OTHER)
+    monkeypatch.setattr(recipe_sensor, "WORK_SECONDS", -1.0)
+    assert "2 of 2 training configs are left" in sensor.tick()
+    monkeypatch.setattr(recipe_sensor, "WORK_SECONDS", math.inf)
+    assert sensor.tick() == f"{2 * len(ASSETS)} recipes changed"
+
+
+def test_what_is_wrong_with_a_config_is_told_until_it_is_mended(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config(place, OTHER).write_text("experiment: {\n")
+    sensor = Sensor(monkeypatch, PARTITION, OTHER)
+    for reported in (len(ASSETS), 0):
+        first, problem = sensor.tick().splitlines()
+        assert first == f"{reported} recipes changed"
+        assert f"{OTHER}.yml:1: not valid YAML" in problem
+    config(place, OTHER).write_text(config(place).read_text())
+    assert sensor.tick() == f"{len(ASSETS)} recipes changed"
+
+
+def test_a_config_that_is_no_partition_yet_asks_for_a_reload(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert f"New training configs: {OTHER}. Reload" in Sensor(monkeypatch, PARTITION).tick()
 
 
 def test_a_materialization_names_the_recipe_of_its_run_although_another_was_observed(place: Place) -> None:

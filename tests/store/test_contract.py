@@ -310,13 +310,15 @@ def test_configs_are_never_replaced(store: Store) -> None:
     store.add_config("en-ru.pasted", "experiment:\n  src: en\n")
     with pytest.raises(StoreError, match=r"en-ru\.pasted.*never replaced"):
         store.add_config("en-ru.pasted", "experiment:\n  src: de\n")
-    assert store.configs() == {"en-ru.pasted": "experiment:\n  src: en\n"}
+    assert store.config_names() == ["en-ru.pasted"]
+    assert store.config("en-ru.pasted") == "experiment:\n  src: en\n"
+    assert store.config("en-ru") is None
 
 
 def test_an_empty_store_holds_nothing(store: Store) -> None:
     assert list(store.keys()) == []
     assert store.runs() == []
-    assert store.configs() == {}
+    assert store.config_names() == []
 
 
 def test_only_this_process_can_use_a_store_in_memory() -> None:

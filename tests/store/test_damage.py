@@ -109,7 +109,7 @@ class Filled:
             "ref": lambda: store.refs("ann/main", "en-ru", "merge_corpus"),
             "run": lambda: store.read_run("run-1"),
             "pin": store.pins,
-            "pasted config": store.configs,
+            "pasted config": lambda: store.config("en-ru.pasted"),
         }
         return bool(readers[kind]())
 

@@ -104,7 +104,8 @@ def test_all_that_production_has_is_found(pair: Pair, tmp_path: Path) -> None:
     assert list(store.read_log(made.key, 1, 1)) == [b"production's log\n"]
     assert [ref.run for ref in store.refs("ann/main", "en-ru", "merge_corpus")] == ["run-production"]
     assert store.runs() == ["run-production"]
-    assert store.configs() == {"en-ru.pasted": "experiment: {}\n"}
+    assert store.config_names() == ["en-ru.pasted"]
+    assert store.config("en-ru.pasted") == "experiment: {}\n"
     (tmp_path / "placed").mkdir()
     assert store.place_checkpoints(KEY, 1, tmp_path / "placed") == ["000100"]
 

@@ -95,7 +95,7 @@ def test_errors_of_a_disk_or_network_that_is_away_are_worth_waiting_for(
 
     monkeypatch.setattr(os, "listdir", fail)
     with pytest.raises(StoreUnreachable, match=os.strerror(number)):
-        local.configs()
+        local.config_names()
 
 
 def test_a_full_disk_is_no_store_that_is_away(local: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:

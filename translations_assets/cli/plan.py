@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.cli.common import (
+    READING,
     Json,
-    Partition,
     Target,
     asks,
     plan_of,
     plannable,
     print_json,
 )
-from translations_assets.project import this_project
+from translations_assets.config.errors import ConfigError
+from translations_assets.errors import StoreUnreachable, TranslationsError
+from translations_assets.project import Project, this_project
 from translations_assets.records.options import RunOptions
 
 if TYPE_CHECKING:
@@ -27,10 +29,13 @@ if TYPE_CHECKING:
 
 @asks
 def command(
-    partition: Partition,
+    partition: Annotated[
+        str | None, typer.Argument(help="A training config's name, or the path of a YAML file.")
+    ] = None,
     target: Target = None,
     *,
     options: RunOptions,
+    every: Annotated[bool, typer.Option("--all", help="Plan every training config, in a line each.")] = False,
     steps: Annotated[bool, typer.Option("--steps", help="Print every step, not only each stage.")] = False,
     json: Json = False,
 ) -> None:
@@ -40,6 +45,11 @@ def command(
     processor time for steps without a GPU.
     """
     project = this_project()
+    if partition is None or every:
+        if partition or steps or not every:
+            raise typer.BadParameter("Name a training config, or give --all, which knows no --steps.")
+        _plan_all(project, target, options, json)
+        return
     session = plannable(project, project.read(partition, options.overrides), target, options)
     plan = plan_of(project, session, target)
     history = project.history(session.partition)
@@ -56,6 +66,34 @@ def command(
     else:
         print_stages(plan)
     typer.echo(summary)
+
+
+def _plan_all(project: Project, target: str | None, options: RunOptions, json: bool) -> None:
+    """Plan all training configs. Exit code 1 when there are some that cannot be planned."""
+    found = project.partitions()
+    if found.away:
+        raise StoreUnreachable(found.away)
+    summaries: dict[str, str] = {}
+    errors = [str(problem) for problem in found.problems]
+    width = max(map(len, found.states), default=0)
+    for partition in found.states:
+        try:
+            read = project.read(partition, options.overrides)
+            session = project.new_session(READING, read, options, read.graph.up_to(target))
+            plan = plan_of(project, session, target)
+            summaries[partition] = plan.summary(costs_of(plan, project.history(partition)))
+        except StoreUnreachable:
+            raise
+        except (ConfigError, TranslationsError) as problem:
+            errors.append(str(problem))
+        if not json and partition in summaries:
+            typer.echo(f"{partition:{width}}  {summaries[partition]}")
+    if json:
+        print_json({"partitions": summaries, "errors": errors})
+    for error in errors:
+        typer.echo(f"error: {error}", err=True)
+    if errors:
+        raise typer.Exit(1)
 
 
 def costs_of(plan: Plan, history: History) -> dict[Step, Cost | None]:

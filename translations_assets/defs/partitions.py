@@ -14,10 +14,15 @@ def partition_keys() -> list[str]:
 
     No config is read: what is wrong in one is named by the recipes' sensor, and by a run of it.
     """
-    keys, problems = PROJECT.partitions()
-    for problem in problems:
+    if "gs://" in PROJECT.store.url:
+        # Dagster imports it while it loads definitions; a thread that asks the store must not be at it then
+        import dagster_gcp  # noqa: F401
+    found = PROJECT.partitions()
+    for problem in found.problems:
         _logger.warning("Not a partition: %s", problem)
-    return keys
+    if found.away:
+        _logger.warning("The store is away; its training configs are those last known. %s", found.away)
+    return list(found.states)
 
 
 TRAINING_CONFIGS = dg.StaticPartitionsDefinition(partition_keys())

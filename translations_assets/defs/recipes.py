@@ -7,15 +7,11 @@ partitions and stages concerned show as stale. See docs/decisions/0010-recipes.m
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 import dagster as dg
 from dagster._core.definitions.data_version import get_input_data_version_tag, get_input_event_pointer_tag
 
-from translations_assets.config.errors import ConfigError
 from translations_assets.defs.partitions import TRAINING_CONFIGS
-from translations_assets.defs.shared import PROJECT
-from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.keys.key import KeyMaker
 from translations_assets.project import Project, ReadConfig
@@ -25,11 +21,8 @@ from translations_assets.stages import ASSETS
 from translations_assets.why.explain import NO_EARLIER, Explainer, known_parts
 
 DATA_VERSION_TAG = "dagster/data_version"
-SENSOR_SECONDS = 30
 EXPLAINED = 20  # steps of a stage of which an observation says what changed
 SHOWN = 10  # lines of that
-
-State = Mapping[Path, tuple[int, int]]
 
 
 def recipe_key(stage: str) -> dg.AssetKey:
@@ -136,56 +129,9 @@ def _what_changed(explainer: Explainer, graph: Graph, keys: KeyMaker, stage: str
     return list(lines)[:SHOWN] or ["nothing since the newest artifacts"]
 
 
-class CurrentKeys:
-    """Keys of the code as it is at the moment: made anew when a file of it has changed."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._state: State = {}
-        self._keys: KeyMaker | None = None
-
-    def get(self) -> KeyMaker:
-        """The keys of the code as it is now."""
-        state = file_state(self._root / "pipeline", self._root / "requirements")
-        if self._keys is None or state != self._state:
-            self._keys, self._state = KeyMaker(self._root), state
-        return self._keys
-
-
-def file_state(*folders: Path) -> State:
-    """Path → time of change and size, of all files below folders but Python's caches."""
-    files = (path for folder in folders for path in folder.rglob("*") if "__pycache__" not in path.parts)
-    found = {path: path.stat() for path in files if path.is_file()}
-    return {path: (status.st_mtime_ns, status.st_size) for path, status in found.items()}
-
-
-# What graphs are built by; a process that has loaded it cannot follow when it changes.
-_BUILDERS = [Path(__file__).parents[1] / name for name in ("config", "stages", "graph", "records", "keys")]
-_LOADED = file_state(*_BUILDERS)
-_KEYS = CurrentKeys(PROJECT.root)
-
-
-@dg.sensor(
-    name="recipes",
-    minimum_interval_seconds=SENSOR_SECONDS,
-    default_status=dg.DefaultSensorStatus.RUNNING,
-)
-def recipes_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-    """Observes every partition's recipes, so that the UI shows as stale what a change concerns."""
-    if file_state(*_BUILDERS) != _LOADED:
-        return dg.SkipReason("The code that builds graphs has changed. Reload the code location.")
-    reported, problems = 0, []
-    for partition in TRAINING_CONFIGS.get_partition_keys():
-        try:
-            reported += observe_recipes(context.instance, PROJECT, PROJECT.read(partition), _KEYS.get())
-        except (ConfigError, TranslationsError) as error:
-            problems.append(f"{partition}: {error}")
-    return dg.SkipReason("\n".join([f"{reported} recipes changed", *problems]))
-
-
 @dg.definitions
 def recipes() -> dg.Definitions:
-    """The recipes as external assets, and the sensor that observes them."""
+    """The recipes as external assets."""
     specs = [
         dg.AssetSpec(
             recipe_key(stage),
@@ -195,4 +141,4 @@ def recipes() -> dg.Definitions:
         )
         for stage in ASSETS
     ]
-    return dg.Definitions(assets=specs, sensors=[recipes_sensor])
+    return dg.Definitions(assets=specs)

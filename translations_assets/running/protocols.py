@@ -86,8 +86,11 @@ class Reading(Protocol):
     def runs(self) -> list[str]:
         """Ids of the runs, newest first."""
 
-    def configs(self) -> Mapping[str, str]:
-        """Name → text of the stored training configs."""
+    def config_names(self) -> list[str]:
+        """The names of the stored training configs, in order; none is read."""
+
+    def config(self, name: str) -> str | None:
+        """The text of a stored training config; None when there is none, or it is damaged."""
 
 
 class Store(Reading, Protocol):

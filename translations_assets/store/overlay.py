@@ -202,16 +202,21 @@ class OverlayStore:
 
     def add_config(self, name: str, text: str) -> None:
         """Store a training config, for good; StoreError when the name has another text, in either."""
-        if self.base.configs().get(name, text) != text:
+        if self.base.config(name) not in (None, text):
             raise StoreError(
                 f"There is another training config named {name} in the store {self.base.url}, and configs "
                 "are never replaced. Choose another name."
             )
         self.own.add_config(name, text)
 
-    def configs(self) -> Mapping[str, str]:
-        """Name → text of the stored training configs."""
-        return dict(sorted({**self.base.configs(), **self.own.configs()}.items()))
+    def config_names(self) -> list[str]:
+        """The names of the stored training configs of both, in order; none is read."""
+        return sorted({*self.base.config_names(), *self.own.config_names()})
+
+    def config(self, name: str) -> str | None:
+        """The text of a stored training config, one's own first; None when there is none."""
+        own = self.own.config(name)
+        return self.base.config(name) if own is None else own
 
 
 def _name(manifest: Manifest) -> tuple[str, int]:

@@ -127,13 +127,15 @@ class Records(Generic[P]):
                 )
             self.files.set_aside(path, DIFFERENT)
 
-    def configs(self) -> Mapping[str, str]:
-        """Name → text of the stored training configs; damaged ones are left out, with a warning."""
-        folder = self.files.at("configs")
-        names = sorted(name for name in self.files.names(folder) if name.endswith(".yml"))
-        read = self.files.read_all(folder / name for name in names)
-        texts = {original(path.stem): _text(path, data) for path, data in read}
-        return {name: text for name, text in texts.items() if text is not None}
+    def config_names(self) -> list[str]:
+        """The names of the stored training configs, in order; none is read."""
+        names = self.files.names(self.files.at("configs"))
+        return sorted(original(name.removesuffix(".yml")) for name in names if name.endswith(".yml"))
+
+    def config(self, name: str) -> str | None:
+        """The text of a stored training config; None when there is none; a damaged one is none."""
+        path = self._config_path(name)
+        return _text(path, self.files.read(path))
 
     def _pin_path(self, run: str) -> P:
         return self.files.at("pins", f"{run}.json")

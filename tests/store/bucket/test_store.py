@@ -72,7 +72,7 @@ def test_another_process_opens_it_by_its_url(store: BucketStore, gcs: GcsServer,
 def test_a_store_in_a_folder_does_not_import_googles_client(tmp_path: Path) -> None:
     code = (
         "import sys; from translations_assets.store.open import open_store;"
-        "open_store(sys.argv[1]).configs();"
+        "open_store(sys.argv[1]).config_names();"
         "print([name for name in sys.modules if name.startswith('google')])"
     )
     told = subprocess.run(

@@ -171,7 +171,7 @@ def test_without_credentials_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("CLOUDSDK_CONFIG", "/nowhere")
     monkeypatch.setenv("NO_GCE_CHECK", "true")
     with pytest.raises(StoreError, match="gcloud auth application-default login"):
-        BucketStore(GcsObjects.at("gs://somebodys-bucket")).configs()
+        BucketStore(GcsObjects.at("gs://somebodys-bucket")).config_names()
 
 
 def test_a_missing_bucket_is_no_empty_store(gcs: GcsServer) -> None:

@@ -1,0 +1,86 @@
+"""Which training configs the store keeps: as it says, or, while it is away, those last known.
+
+Dagster's definitions need the names wherever they are loaded. A bucket that is away must not take the web
+server, the daemon and every run with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NoAnswer
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from translations_assets.errors import StoreUnreachable
+from translations_assets.running.protocols import Store
+
+ANSWER_SECONDS = 15.0  # a client repeats a request for a minute, and Dagster ends a sensor's tick at 60 s
+
+T = TypeVar("T")
+
+
+class KeptConfigs(NamedTuple):
+    """Names of configs, and why they are the last ones known; "" when the store has just named them."""
+
+    names: list[str]
+    away: str
+
+
+def kept_configs(store: Store, folder: Path) -> KeptConfigs:
+    """The configs that a store keeps; a file in the folder remembers their names."""
+    last = _read(_file(store, folder))
+    try:
+        names = _answer(store.config_names, ANSWER_SECONDS)
+    except StoreUnreachable as error:
+        return KeptConfigs(last, str(error))
+    except NoAnswer:
+        return KeptConfigs(last, f"The store {store.url} has not answered for {ANSWER_SECONDS:.0f} s.")
+    if names != last:
+        _write(_file(store, folder), names)
+    return KeptConfigs(names, "")
+
+
+def remember(store: Store, folder: Path, name: str) -> None:
+    """Note a config that has just been kept: definitions that load next know it, whatever the store says."""
+    path = _file(store, folder)
+    _write(path, {*_read(path), name})
+
+
+def _file(store: Store, folder: Path) -> Path:
+    return folder / "kept-configs" / f"{hashlib.sha256(store.url.encode()).hexdigest()[:16]}.json"
+
+
+def _read(path: Path) -> list[str]:
+    try:
+        return [str(name) for name in json.loads(path.read_text(encoding="utf-8"))]
+    except (OSError, ValueError, TypeError):
+        return []
+
+
+def _write(path: Path, names: Iterable[str]) -> None:
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    with suppress(OSError):  # a folder that cannot be written costs the memory alone
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(sorted(names)), encoding="utf-8")
+        part.replace(path)
+
+
+def _answer(ask: Callable[[], T], seconds: float) -> T:
+    """What a function returns, when it does within some seconds; else it goes on in a thread of its own."""
+    answer: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(ask())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    # no pool: at its end the process would wait for the thread
+    threading.Thread(target=work, name="names of kept configs", daemon=True).start()
+    return answer.result(seconds)
