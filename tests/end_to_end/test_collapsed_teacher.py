@@ -14,17 +14,15 @@ pytestmark = [pytest.mark.slow, pytest.mark.marian]
 COLLAPSED = f"{PARTITION}-collapsed"
 BLOCKING = ("training-collapse", "teacher-floor", "translation-collapse")
 WARN = [option for gate in BLOCKING for option in ("--set", f"checks.{gate}.level=warn")]
-# The backwards model and what it translates are as bad, after so few updates.
+# The backwards model and what it translates are as bad.
 ONLY_THE_FLOOR = [*WARN[:2], *WARN[4:]]
 
 
 @pytest.fixture(scope="module")
 def collapsed(trained: Place) -> Place:
-    """A config whose teacher learns nothing, with the gates as they are by default; else all is cached."""
+    """A config whose models learn nothing, with the gates as they are by default; the rest is cached."""
     text = (trained.root / "configs" / f"{PARTITION}.yml").read_text()
-    text = text.replace("  training-teacher: *model\n", "  training-teacher: {<<: *model, learn-rate: 0}\n")
-    text = text[: text.index("checks:")] + text[text.index("target-stage:") :]
-    text += "checks: {teacher-margin: {margin: -20}}\n"
+    text = text.replace("learn-rate: 0.003", "learn-rate: 0").replace("after: 300u", "after: 100u")
     (trained.root / "configs" / f"{COLLAPSED}.yml").write_text(text)
     return trained
 
@@ -55,7 +53,8 @@ def test_a_backwards_model_that_cannot_translate_stops_its_teacher(collapsed: Pl
     status, said = train(collapsed)
     assert status == 1
     assert "training_collapse" in said
-    assert statuses(collapsed)["train-teacher-en-eo-1"] == "run"
+    assert statuses(collapsed)["train-backwards-en-eo"] == "cached"
+    assert statuses(collapsed)["train-teacher-en-eo-1"] in ("run", "maybe")
 
 
 def test_distillation_does_not_start_after_a_collapsed_teacher(collapsed: Place) -> None:

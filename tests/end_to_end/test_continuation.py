@@ -121,7 +121,7 @@ def test_an_address_that_is_wrong_is_told_with_what_was_looked_for(run: Run) -> 
 
 
 def test_the_folder_of_a_step_is_that_of_a_model(run: Run, tmp_path: Path) -> None:
-    """Fetched from a folder of this machine, it is trained on with its optimizer, up to update 40."""
+    """Fetched from a folder of this machine, it is trained on with its optimizer, up to update 320."""
     label = "train-teacher-en-eo-1"
     done = run.place.run(
         "translations", "artifacts", PARTITION, label, "--download", str(tmp_path / "teacher")
@@ -131,10 +131,10 @@ def test_the_folder_of_a_step_is_that_of_a_model(run: Run, tmp_path: Path) -> No
     partition = run.variant("en-eo.longer", "", models)
     path = run.place.root / "configs" / f"{partition}.yml"
     path.write_text(
-        path.read_text().replace("training-teacher: *model", "training-teacher: {<<: *model, after: 40u}")
+        path.read_text().replace("training-teacher: *model", "training-teacher: {<<: *model, after: 320u}")
     )
     done = train(run.place, partition, "train_teacher")
     assert done.returncode == 0, done.stdout + done.stderr
     assert ended(done) - {VOCAB} == {"fetch-teacher-en-eo-1", label, "check-teacher-en-eo"}
     facts = read_json(run.place, partition, label, "metrics.json")
-    assert (facts["updates"], facts["curve"][0]["update"]) == (40, 30)
+    assert (facts["updates"], facts["curve"][0]["update"]) == (320, 310)

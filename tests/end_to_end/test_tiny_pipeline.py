@@ -40,14 +40,14 @@ def test_dagster_materializes_from_the_cache(trained: Place) -> None:
     assert ": started" not in done.stderr
 
 
-def test_every_model_has_scores(trained: Place) -> None:
+def test_every_model_has_learned_to_translate(trained: Place) -> None:
     done = trained.run("translations", "results", PARTITION, "--json")
     scores = json.loads(done.stdout)
     assert set(scores) == MODELS
     for tests in scores.values():
-        for score in tests.values():
-            assert 0 <= score["bleu"] <= 100
-            assert 0 <= score["chrf"] <= 100
+        for score in tests.values():  # of sentences that no training has seen
+            assert 70 <= score["bleu"] <= 100
+            assert 85 <= score["chrf"] <= 100
 
 
 def test_scores_are_also_a_table(trained: Place) -> None:
@@ -95,7 +95,7 @@ def test_status_names_every_stage(trained: Place) -> None:
 
 
 def test_the_gates_are_judged_from_the_cache(trained: Place) -> None:
-    """Tiny models are no good, but nothing is broken: no gate of level `error` fails."""
+    """No gate of level `error` fails."""
     done = trained.run("translations", "checks", PARTITION, "--json")
     assert done.returncode == 0, done.stdout
     assert done.stderr == ""  # nothing ran
