@@ -1,7 +1,7 @@
 """The tiny pair with made-up results, and the command run in the test's process."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import pytest
 
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place, make_place
+from tests.keys.changes.states import shared_parsing
 from translations_assets.cli.main import main
 from translations_assets.project import Project, this_project
 from translations_assets.records.options import RunOptions
@@ -25,6 +26,13 @@ class Said:
 
 
 Command = Callable[..., Said]
+
+
+@pytest.fixture(scope="package", autouse=True)
+def parsed_once() -> Iterator[None]:
+    """The scripts are parsed by the first command only: that takes most of the time of a command."""
+    with shared_parsing():
+        yield
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ import packaging
 import pytest
 
 import translations_assets
+from tests.keys.changes.states import shared_parsing
 from tests.keys.code.changes import change_constant, literal_constants
 from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
 
@@ -103,16 +104,17 @@ def test_changed_constants(tmp_path: Path, fingerprints: Mapping[str, Fingerprin
     """Each literal constant that a script reaches changes its digest."""
     write(tmp_path, FILES)
     unnoticed, tried = [], 0
-    for file, text in FILES.items():
-        for name in literal_constants(text):
-            label = f"{module_name(file)}:{name}"
-            script = next((s for s in SCRIPTS if label in fingerprints[s].parts), None)
-            if script:
-                tried += 1
-                (tmp_path / file).write_text(change_constant(text, name), encoding="utf-8")
-                if CodeBase(tmp_path).fingerprint(script).digest == fingerprints[script].digest:
-                    unnoticed.append(label)
-        (tmp_path / file).write_text(text, encoding="utf-8")
+    with shared_parsing():
+        for file, text in FILES.items():
+            for name in literal_constants(text):
+                label = f"{module_name(file)}:{name}"
+                script = next((s for s in SCRIPTS if label in fingerprints[s].parts), None)
+                if script:
+                    tried += 1
+                    (tmp_path / file).write_text(change_constant(text, name), encoding="utf-8")
+                    if CodeBase(tmp_path).fingerprint(script).digest == fingerprints[script].digest:
+                        unnoticed.append(label)
+            (tmp_path / file).write_text(text, encoding="utf-8")
     assert unnoticed == []
     assert tried > 50
 
@@ -130,9 +132,11 @@ def test_changed_constants_concern_only_who_uses_them(
 
 def test_bundles_are_closed(tmp_path: Path, code: CodeBase, fingerprints: Mapping[str, Fingerprint]) -> None:
     """A bundle's own fingerprint is the script's: nothing that counts was left out, nor anything put in."""
-    for script in SCRIPTS:
-        root = write(tmp_path / script, code.bundle(script))
-        assert CodeBase(root).fingerprint(script) == fingerprints[script]
+    with shared_parsing():
+        for script in SCRIPTS:
+            root = write(tmp_path / "bundle", code.bundle(script))
+            assert CodeBase(root).fingerprint(script) == fingerprints[script]
+            shutil.rmtree(root)
 
 
 def test_bundles_have_every_name_that_they_use(code: CodeBase) -> None:
@@ -165,22 +169,43 @@ def _bound(text: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_runs_from_its_bundle_alone(script: str, tmp_path: Path, code: CodeBase) -> None:
+# Asks scripts for help, each in a process forked from here in which its bundle comes first; then once more,
+# when the bundle has lost its `pipeline/common`.
+ASKING = """
+import os, runpy, shutil, sys
+from pathlib import Path
+
+def ask(script, folder):
+    if not (child := os.fork()):
+        sys.path.insert(0, str(folder / script))
+        sys.argv = [script, "--help"]
+        for descriptor, name in enumerate(("out", "err"), 1):
+            os.dup2(os.open(folder / f"{script}.{name}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC), descriptor)
+        runpy.run_module(script, run_name="__main__", alter_sys=True)
+        os._exit(99)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return code, *((folder / f"{script}.{name}").read_text() for name in ("out", "err"))
+
+failed = []
+for script in sys.argv[2:]:
+    folder = Path(sys.argv[1])
+    code, out, err = ask(script, folder)
+    if code or not out.startswith("usage:"):
+        failed.append(f"{script}: {code}: {err}")
+    shutil.rmtree(folder / script / "pipeline" / "common")
+    if "No module named 'pipeline.common" not in ask(script, folder)[2]:
+        failed.append(f"{script}: does not run from its bundle")
+sys.exit(", ".join(failed) or 0)
+"""
+
+
+def test_each_runs_from_its_bundle_alone(tmp_path: Path, code: CodeBase) -> None:
     """`--help` works where nothing but the bundle is importable, and a file that is left out is missing."""
-    root = write(tmp_path / "bundle", code.bundle(script))
-    environment = {**os.environ, "PYTHONPATH": str(root)}
-    command = [sys.executable, "-m", script, "--help"]
-    result = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
-    )
+    for script in SCRIPTS:
+        write(tmp_path / script, code.bundle(script))
+    command = [sys.executable, "-c", ASKING, str(tmp_path), *SCRIPTS]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith("usage:")
-    shutil.rmtree(root / "pipeline" / "common")
-    result = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
-    )
-    assert "No module named 'pipeline.common" in result.stderr
 
 
 PROGRAM = """
