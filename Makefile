@@ -10,9 +10,11 @@ UV := $(shell command -v uv 2>/dev/null || echo $(TOOLS)/bin/uv)
 INSTALL := $(UV) pip install -q --python $(BIN)/python --build-constraints requirements/build.lock --require-build-hashes
 export DAGSTER_HOME ?= $(CURDIR)/.state/dagster
 PYTEST_WORKERS ?= 2
+# Files in the order that tests/conftest.py gives them.
+PYTEST := $(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
 BENCHMARKS := cached one_asset touched_files many_configs thousand_steps step_overhead changes gc merging mono_import decoding
 
-.PHONY: help install install-dev demo check-demo test mutants ci-environments graph lint types ui ui-deployed images \
+.PHONY: help install install-dev demo check-demo test test-all mutants ci-environments graph lint types ui ui-deployed images \
     bench golden lock clean
 
 help: ## list the targets
@@ -32,8 +34,11 @@ demo: install ## train the English-Esperanto demo through every stage and show i
 check-demo: demo install-dev ## the same, and fail when a model of it translates worse than it can
 	@$(BIN)/python -m tests.demo_scores
 
-test: install-dev ## run the tests, or those that TESTS='...' names
-	@$(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile $(TESTS)
+test: install-dev ## run all tests but the slow ones, or those that TESTS='...' names
+	@$(PYTEST) $(or $(TESTS),-m "not slow")
+
+test-all: install-dev ## run all tests, as CI does, or those that TESTS='...' names
+	@$(PYTEST) $(TESTS)
 
 mutants: install-dev ## plant a hundred small defects, one at a time, and show which of them no test notices
 	@$(BIN)/python -m tests.mutants

@@ -1,15 +1,18 @@
-"""For all tests: the cluster, started when the first test asks for it; and which tests may be skipped."""
+"""For all tests: their order, a folder of the session, the cluster when the first asks for it, allowed skips."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Generator, Iterator
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.allowed_skips import ALLOWED_SKIPS
+from tests.session import VARIABLE
 
 if TYPE_CHECKING:
     from tests.kube.cluster import Cluster
@@ -22,6 +25,19 @@ def _another_project() -> None:
     """The command line in a test has a project of its own, over what the environment names there."""
     if project := sys.modules.get("translations_assets.project"):
         project.this_project.cache_clear()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder that this session's workers share."""
+    if not hasattr(config, "workerinput"):
+        folder = os.environ[VARIABLE] = mkdtemp(prefix="tests.")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that have slow tests: no worker is left with a long one at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 def pytest_report_header() -> str:

@@ -76,6 +76,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict
     return first, second
 
 
+@pytest.mark.slow
 def test_a_bad_teacher_stops_distillation(runs: tuple[dict[str, Any], dict[str, Any]]) -> None:
     stopped, _ = runs
     found = stopped["checks"]["train_teacher teacher_margin"]
@@ -91,6 +92,7 @@ def test_a_bad_teacher_stops_distillation(runs: tuple[dict[str, Any], dict[str, 
     assert not {"translate_corpus", "translate_mono_src", "train_student"} & set(stopped["made"])
 
 
+@pytest.mark.slow
 def test_the_gate_can_be_overridden_for_a_run_which_is_recorded(
     runs: tuple[dict[str, Any], dict[str, Any]],
 ) -> None:
@@ -106,6 +108,7 @@ def test_the_gate_can_be_overridden_for_a_run_which_is_recorded(
     assert set(overridden["made"]) == set(ASSETS)
 
 
+@pytest.mark.slow
 def test_every_check_has_a_result_in_the_partition(runs: tuple[dict[str, Any], dict[str, Any]]) -> None:
     checks = runs[1]["checks"]
     assert set(checks) == {f"{gate.stage} {check_name(gate)}" for gate in GATES}

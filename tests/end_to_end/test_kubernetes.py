@@ -261,6 +261,7 @@ def test_a_step_goes_on_while_the_api_server_is_away(site: Site) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_tiny_steps_of_a_stage_share_pods(site: Site) -> None:
     classes = site.deployment()["kubernetes"]["worker-classes"]
     classes["cpu"] |= {"steps-per-pod": 25, "max-jobs": 2}

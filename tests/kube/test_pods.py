@@ -223,6 +223,7 @@ def test_a_node_that_gives_notice_lets_its_pods_end(api: Api) -> None:
     assert states[-1].container_statuses[0].state.terminated.exit_code == 75
 
 
+@pytest.mark.slow
 def test_200_tiny_pods(api: Api) -> None:
     for number in range(200):
         api.run(f"tiny-{number}", "", {"command": ["/bin/true"]})

@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.quantize.quantize import main as quantize
 from tests.pipeline.quantize.tiny_model import Tiny, train_tiny
+from tests.session import once
 
 
 @pytest.fixture(autouse=True)
@@ -15,14 +16,14 @@ def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
+def tiny() -> Tiny:
     """The trained student."""
-    return train_tiny(tmp_path_factory.getbasetemp() / "tiny")
+    return Tiny.in_folder(once("student", train_tiny))
 
 
 @pytest.fixture(scope="session")
-def quantized(tiny: Tiny, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def quantized(tiny: Tiny) -> Path:
     """The folder that `quantize` makes of it."""
-    output = tmp_path_factory.mktemp("quantized") / "model"
-    quantize(["--model", str(tiny.model), "--shortlist", str(tiny.shortlist), "--output", str(output)])
-    return output
+    student = ["--model", str(tiny.model), "--shortlist", str(tiny.shortlist)]
+    made = once("quantized", lambda folder: quantize([*student, "--output", str(folder / "model")]))
+    return made / "model"

@@ -1,9 +1,10 @@
 """A tiny English-Esperanto student with two vocabularies of one size, trained in some ten seconds."""
 
+from __future__ import annotations
+
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import sentencepiece
@@ -36,14 +37,19 @@ class Tiny:
     test: tuple[Path, Path]
     test_pairs: Pairs
 
+    @classmethod
+    def in_folder(cls, folder: Path) -> Tiny:
+        """What `train_tiny` has made in a folder."""
+        test = folder / "corpus.en.zst", folder / "corpus.eo.zst"
+        return cls(folder / "model", folder / "shortlist" / "lex.s2t.zst", test, sentence_pairs(1100)[1000:])
 
-@cache
-def train_tiny(folder: Path) -> Tiny:
-    """Train in a new folder; called again with the same folder, the model is there already."""
+
+def train_tiny(folder: Path) -> None:
+    """Train in an empty folder."""
     pairs = sentence_pairs(1100)
     plain, unseen = pairs[:1000], pairs[1000:]
     model, files = folder / "model", folder / "plain"
-    model.mkdir(parents=True)
+    model.mkdir()
     files.mkdir()
     corpus = write_corpus(files, plain)
     for side, name in enumerate(("source", "target")):
@@ -52,7 +58,7 @@ def train_tiny(folder: Path) -> Tiny:
     settings = {"beam-size": 4, "normalize": 1.0}
     write_options(model / "decoder.yml", decoder_config("model.npz", settings))
     make_shortlist(_shortlist_arguments(model, corpus, folder / "shortlist"))
-    return Tiny(model, folder / "shortlist" / "lex.s2t.zst", write_corpus(folder, unseen), unseen)
+    write_corpus(folder, unseen)
 
 
 def train_vocabulary(lines: Sequence[str], output: Path, size: int = VOCABULARY) -> None:

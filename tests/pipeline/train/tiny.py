@@ -1,21 +1,19 @@
 """A language pair that a tiny model learns in seconds, and models of it, trained once a session."""
 
-import atexit
 import json
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.script import EX_TEMPFAIL
 from pipeline.train.vocab import learn
+from tests.session import once
 
 CONFIGS = Path("pipeline/train/configs").absolute()
 NOUNS = ("cat", "dog", "house", "tree", "bird", "fish", "man", "boy", "girl", "book")
@@ -107,13 +105,13 @@ def environment(extra: Mapping[str, object] | None = None) -> dict[str, str]:
 
 
 class Corpus:
-    """Files to train the pair en → xx on."""
+    """Files to train the pair en → xx on, made once a session."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.vocabs = write_vocabs(folder)
-        self.train = write_pairs(folder, "train", pairs(600, seed=1))
-        self.dev = write_pairs(folder, "dev", pairs(30, seed=2))
+    def __init__(self) -> None:
+        folder = once("corpus", _write_corpus)
+        self.vocabs = folder / "vocab.en.spm", folder / "vocab.xx.spm"
+        self.train = folder / "train.en.zst", folder / "train.xx.zst"
+        self.dev = folder / "dev.en.zst", folder / "dev.xx.zst"
 
     def arguments(
         self, output: Path, marian_args: Mapping[str, object], options: Mapping[str, object] | None = None
@@ -142,30 +140,31 @@ class Corpus:
         return [*flags, *(part for pair in given for part in pair)]
 
 
-def session_folder() -> Path:
-    """A new folder that is removed when the session ends."""
-    folder = Path(mkdtemp(prefix="tiny."))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+def _write_corpus(folder: Path) -> None:
+    write_vocabs(folder)
+    write_pairs(folder, "train", pairs(600, seed=1))
+    write_pairs(folder, "dev", pairs(30, seed=2))
 
 
 @cache
 def corpus() -> Corpus:
     """The files, made once a session."""
-    return Corpus(session_folder())
+    return Corpus()
 
 
 @cache
 def model() -> Path:
     """A model's folder that translates en → xx well, with split vocabularies; trained once a session."""
-    output = session_folder() / "model"
+    return once("model", _train) / "model"
+
+
+def _train(folder: Path) -> None:
     endless = CONFIGS / "curriculum/backward.yml"
-    curriculum = output.with_name("curriculum.yml")
+    curriculum = folder / "curriculum.yml"
     curriculum.write_text(endless.read_text().replace("until original 10", "until original inf"))
-    arguments = corpus().arguments(output, {**TINY, "after": "400u"}, {"curriculum": curriculum})
+    arguments = corpus().arguments(folder / "model", {**TINY, "after": "400u"}, {"curriculum": curriculum})
     done = run_script("pipeline.train.train", *arguments)
     assert done.returncode == 0, done.stderr
-    return output
 
 
 def lines_of(path: Path) -> list[str]:

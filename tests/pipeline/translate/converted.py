@@ -5,18 +5,23 @@ from pathlib import Path
 
 from pipeline.translate.convert import main
 from tests.pipeline.train import tiny
+from tests.session import new_folder, once
 
 
 @cache
 def converted() -> Path:
     """`tiny.model()`, with split vocabularies."""
-    return convert(tiny.model())
+    model = tiny.model()
+    return once("converted", lambda folder: convert(model, folder / "converted")) / "converted"
 
 
 @cache
 def joint_model() -> Path:
     """A model of Marian with one vocabulary, all embeddings tied, and other options than most."""
-    output = tiny.session_folder() / "model"
+    return once("joint", _train_joint) / "model"
+
+
+def _train_joint(folder: Path) -> None:
     corpus, vocab = tiny.corpus(), tiny.corpus().vocabs[1]
     options = {"source-vocab": vocab, "target-vocab": vocab}
     args = {
@@ -28,13 +33,12 @@ def joint_model() -> Path:
         "transformer-postprocess-emb": "nd",
         "after": "150u",
     }
-    done = tiny.run_script("pipeline.train.train", *corpus.arguments(output, args, options))
+    done = tiny.run_script("pipeline.train.train", *corpus.arguments(folder / "model", args, options))
     assert done.returncode == 0, done.stderr
-    return output
 
 
-def convert(model: Path) -> Path:
+def convert(model: Path, output: Path | None = None) -> Path:
     """A model in CTranslate2's form."""
-    output = tiny.session_folder() / "converted"
+    output = output or new_folder() / "converted"
     main(["--model", str(model), "--output", str(output)])
     return output

@@ -11,6 +11,7 @@ from pipeline.common.lines import write_lines
 from pipeline.translate.extract_best import parse_entry
 from tests.pipeline.train import tiny
 from tests.pipeline.translate.converted import convert, converted, joint_model
+from tests.session import new_folder
 
 TEACHER = Path("pipeline/translate/configs/teacher.yml").absolute()
 PAIRS = tiny.pairs(200, seed=3)
@@ -47,7 +48,7 @@ def translated(
     model: Path, lines: list[str], marian_args: dict[str, object], *more: object, by: str = "with_ctranslate2"
 ) -> Path:
     """The folder that a script writes."""
-    folder = tiny.session_folder()
+    folder = new_folder()
     write_lines(folder / "text.zst", lines)
     done = tiny.run_script(
         f"pipeline.translate.{by}",

@@ -1,0 +1,44 @@
+"""What is made once in a session of tests, by whichever worker needs it first."""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import os
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+VARIABLE = "TESTS_SESSION"  # the folder that all workers of a session share
+
+
+def new_folder() -> Path:
+    """A new folder that is removed when this process ends."""
+    folder = Path(mkdtemp(prefix="tests."))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+@cache
+def _session() -> Path:
+    """The session's folder; outside of a session one of this process."""
+    return Path(os.environ.get(VARIABLE) or new_folder())
+
+
+def once(name: str, make: Callable[[Path], object]) -> Path:
+    """The folder of that name, filled by `make` at the first call of a session; other workers wait meanwhile.
+
+    All tests share it: who changes something there changes a copy.
+    """
+    folder = _session() / name
+    made = folder.with_name(f"{name}.made")
+    with folder.with_name(f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            shutil.rmtree(folder, ignore_errors=True)  # of a worker that failed
+            folder.mkdir()
+            make(folder)
+            made.touch()
+    return folder
