@@ -1,4 +1,4 @@
-"""For all tests: their order, a folder of the session, the cluster when the first asks for it, allowed skips."""
+"""For all tests: their order, a folder of the session, the cluster on demand, and which may be skipped."""
 
 from __future__ import annotations
 
