@@ -1,7 +1,4 @@
-"""Lines of code of the orchestrator, without blank lines, comments and docstrings; those of a commit next to them.
-
-    python -m benchmarks.code_lines --since v1.0
-"""
+"""Lines of code of the orchestrator, without blank lines, comments and docstrings; `--since` compares."""
 
 from __future__ import annotations
 

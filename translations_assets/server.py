@@ -136,7 +136,7 @@ class Server:
             )
 
     def reload(self) -> None:
-        """Load the definitions anew, as after a change of the folder of training configs."""
+        """Load the definitions again, as after a change of the folder of training configs."""
         location = self._repository["repositoryLocationName"]
         answer = self._ask(_RELOAD, _WORK_SECONDS, location=location)["reloadRepositoryLocation"]
         loaded = answer.get("locationOrLoadError") or answer

@@ -7,7 +7,7 @@ No other module reads these variables, so this page is the complete list:
 | `TRANSLATIONS_STATE` | the folder for everything that is written | `.state` in the project folder |
 | `TRANSLATIONS_DEPLOYMENT` | the deployment file: the store and the machines of an installation | none |
 | `TRANSLATIONS_STORE` | the store, a folder or `gs://bucket/path` | the deployment's, else in the state |
-| `TRANSLATIONS_STORE_BASE` | a store to read beside it, never written, in the same forms | the deployment's |
+| `TRANSLATIONS_STORE_BASE` | a store to read, never written, in the same forms | the deployment's |
 | `TRANSLATIONS_CONFIGS` | folders of training configs, split by `:` | `configs` here, else in the checkout |
 | `TRANSLATIONS_SPACE` | the space that refs are written to | the deployment's, else `<user>-<git branch>` |
 | `TRANSLATIONS_SERVER` | the address of Dagster's web server | `http://127.0.0.1:3000` |
@@ -85,7 +85,7 @@ def store_url(deployed: str | None = None) -> str:
 
 
 def store_base_url(deployed: str | None = None) -> str:
-    """The store that is read beside `store_url` and never written, in the same form; empty without one."""
+    """A store that is read in addition to `store_url` and never written, in the same form, or empty."""
     value = os.environ.get("TRANSLATIONS_STORE_BASE") or deployed or ""
     return value if not value or "://" in value else str(_folder(value))
 

@@ -116,7 +116,7 @@ def _finite(point: _Point) -> bool:
 def _epochs(metrics: _Metrics) -> float | None:
     """How often a training has seen its text; None when its curve does not tell.
 
-    Marian counts sentences anew whenever it starts: their number for an update is taken where they grow.
+    Marian counts sentences again whenever it starts: their number for an update is taken where they grow.
     """
     points = [point for point in metrics["curve"] if point.get("kind") == "train"]
     counts = [(point["update"], point["sentences"]) for point in points]

@@ -118,7 +118,7 @@ def migrate(
 def schema() -> None:
     """Print the JSON Schema of training configs, by which an editor completes and checks them.
 
-    Save it beside the configs, and begin a config with `# yaml-language-server: $schema=schema.json`.
+    Save it next to the configs, and begin a config with `# yaml-language-server: $schema=schema.json`.
     """
     print_json(json_schema())
 
@@ -170,7 +170,7 @@ def _print_names(project: Project, file: str) -> None:
         text, place = project.config_text(file)
         values = read_values(text, str(place)).value
     except ConfigError:
-        return  # told of already
+        return  # reported already
     for category in CATEGORIES:
         for _, dataset in listed(values, category):
             typer.echo(f"{category:9} {dataset.short_name}  {dataset.key}")

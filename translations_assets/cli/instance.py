@@ -69,7 +69,7 @@ def ids() -> list[str]:
 def cancel(run: str, seconds: float) -> str:
     """Ask a run to end, as the UI does, and wait at most so long for its end; Dagster's status then.
 
-    A run whose process is gone is marked as cancelled.
+    A run whose process has died is marked as cancelled.
     """
     with open_instance() as instance:
         found = _existing(instance, run)
@@ -83,7 +83,7 @@ def cancel(run: str, seconds: float) -> str:
 
 
 def _ask_to_end(instance: DagsterInstance, run: DagsterRun) -> None:
-    """Through whoever launched it; its executor looks at the status as well, so any failure here is none."""
+    """Through its launcher; its executor looks at the status as well, so any failure here is none."""
     try:
         instance.run_coordinator.cancel_run(run.run_id)
     except Exception as error:
@@ -126,7 +126,7 @@ def _selection(run: DagsterRun) -> tuple[str, ...]:
 
 
 def _mark_when_lost(instance: DagsterInstance, run: DagsterRun, canceled: bool = False) -> bool:
-    """Mark a run as failed (or canceled) when its process is gone; whether it is."""
+    """Mark a run as failed (or canceled) when its process has died; whether it is."""
     if run.is_finished or not _is_lost(run):
         return False
     found = _existing(instance, run.run_id)  # it may have ended between the look at it and at its process

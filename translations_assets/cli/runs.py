@@ -19,7 +19,7 @@ _ID = re.compile(r"[0-9a-f]{1,8}|[0-9a-f]{8}-[0-9a-f-]*")
 
 
 def newest_runs(project: Project, number: int) -> list[Run]:
-    """The newest runs, those that began last first. Runs whose process is gone are marked in Dagster."""
+    """The newest runs, those that began last first. Runs whose process has died are marked in Dagster."""
     ids = project.store.runs()[:number]
     found = {run: _of_record(run, project.store.read_run(run) or RunRecord()) for run in ids}
     for run in _dagster_runs(number):

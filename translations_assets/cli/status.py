@@ -107,7 +107,7 @@ def _progress(project: Project, run: Run) -> tuple[int, int]:
 
 
 def _graph(project: Project, run: Run) -> Graph | None:
-    """The graph of the run's partition; None when its config is gone or does not work any more."""
+    """The graph of the run's partition; None when its config was removed or does not work any more."""
     try:
         return project.read(run.partition, run.options.overrides).graph
     except (ConfigError, TranslationsError):

@@ -53,7 +53,7 @@ def remarks(config: Mapping[str, Any]) -> Found:
 
 
 def _not_needed(config: Mapping[str, Any]) -> Found:
-    """What has no effect beside something else that is continued."""
+    """What has no effect together with something else that is continued."""
     mono_trg: KeyPath = ("datasets", "mono-trg")
     backtranslations: KeyPath = ("continuation", "corpora", "backtranslations")
     if _corpus(config, "distillation"):

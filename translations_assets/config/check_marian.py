@@ -69,7 +69,7 @@ def _wrong(name: str, value: Any, task: str) -> str:
     if name in SET_BY_SCRIPT[task]:
         return "is set by the script; remove it"
     if name.startswith("-"):
-        return ""  # told of by the schema
+        return ""  # reported by the schema
     if name not in known:
         other = "decode" if task == "train" else "train"
         if name in marian_options(other):

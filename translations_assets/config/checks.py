@@ -24,7 +24,7 @@ from translations_assets.config.yaml_reader import KeyPath
 Found: TypeAlias = "Iterator[tuple[KeyPath, str]]"
 
 PARALLEL = ("train", "devtest", "test")
-MOST_NAMED = 20  # thresholds or weights without a dataset, beside which the names of datasets are told
+MOST_NAMED = 20  # thresholds or weights without a dataset, next to which the names of datasets are listed
 
 
 def check_together(config: Mapping[str, Any]) -> Found:
@@ -117,7 +117,7 @@ def _held_out_in_training(config: Mapping[str, Any]) -> Found:
 
 
 def _used_twice(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Dataset, str]]:
-    """Datasets that stand in another category, too, with that category; nobody knows which is meant."""
+    """Datasets that stand in another category, too, with that category; which is meant is not known."""
     datasets = [
         (category, index, dataset) for category in PARALLEL for index, dataset in listed(config, category)
     ]

@@ -142,7 +142,7 @@ def listed(config: Mapping[str, Any], category: str) -> Iterator[tuple[int, Data
         try:
             yield index, read_dataset(entry)
         except ConfigError:
-            continue  # told of by the schema
+            continue  # reported by the schema
 
 
 def written(dataset: Dataset) -> str | dict[str, str]:
@@ -217,7 +217,7 @@ def _stands_in_slugs(character: str) -> bool:
 def _url_slug(url: str) -> str:
     try:
         parts = urlsplit(url)
-    except ValueError:  # told of by the schema
+    except ValueError:  # reported by the schema
         parts = urlsplit(re.sub(r"[^\w.:/-]", "", url, flags=re.ASCII))
     host = "gcp" if parts.hostname == "storage.googleapis.com" else parts.hostname or parts.scheme
     return f"{host}_{PurePosixPath(parts.path).stem.replace(f'.{PLACEHOLDER}', '').replace(PLACEHOLDER, '')}"

@@ -2,7 +2,7 @@
 
 MARKS is the one table of them. The newest mark in a config tells how old it can be at most, as no key is
 older than its invention, while left-over keys were carried along for years. Only a mark that is FORMER, a key
-or a form that nobody writes today, proves that a config is old: without one it may be a short one of today.
+or a form that is not written today, proves that a config is old: without one it may be a short one of today.
 
 Left out are keys that upstream changed in all its configs at once, however old (`min-fluency-threshold`,
 `hplt-min-doc-score`, the sections `mono-max-sentences-…`): they tell nothing.
@@ -42,7 +42,7 @@ class Mark:
 
     path: KeyPath
     since: Generation
-    former: bool = False  # nobody writes it today
+    former: bool = False  # not written today
     has_form: Callable[[Any], bool] = lambda value: True
 
 
@@ -113,7 +113,7 @@ def newest_mark(values: Mapping[str, Any]) -> Generation | None:
 
 
 def is_old(values: Mapping[str, Any]) -> bool:
-    """Whether a config, as it was read and before it is rewritten, has what nobody writes today."""
+    """Whether a config, as it was read and before it is rewritten, has what is not written today."""
     return any(mark.former and _is_there(mark, values) for mark in MARKS)
 
 

@@ -20,7 +20,7 @@ from translations_assets.config.unused import unused_keys, why_unused
 from translations_assets.config.yaml_reader import MOST_CHARACTERS, Document, KeyPath, read_yaml
 
 OVERRIDES = "overrides"
-MOST_PROBLEMS = 500  # that are told of each kind: to look for the nearest name takes a millisecond
+MOST_PROBLEMS = 500  # of each kind that are reported: to look for the nearest name takes a millisecond
 MOST_BYTES = 4 * MOST_CHARACTERS
 
 S = TypeVar("S", bound=Section)
@@ -64,7 +64,7 @@ def read_values(text: str, source_name: str) -> Document:
     """The values of a config in today's spelling, unchecked. Raises ConfigError when it is not YAML."""
     document = read_yaml(text, source_name)
     rewrite(document)
-    document.problems.clear()  # told of by `parse_config`
+    document.problems.clear()  # `parse_config` reports them
     return document
 
 

@@ -37,7 +37,7 @@ def refusal(url: str, folders: Sequence[str]) -> str:
     try:
         path = url2pathname(urlsplit(url.replace(PLACEHOLDER, "LANG")).path)
         real = os.path.realpath(path)
-    except ValueError:  # told of elsewhere
+    except ValueError:  # reported elsewhere
         return ""
     if _is_below(real, NEVER):
         return f"{path} is a file of the system, which no dataset can be"

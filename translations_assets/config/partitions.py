@@ -91,7 +91,7 @@ def fitting_key(path: Path, pair: str) -> str:
 def name_note(path: Path, values: Mapping[str, Any]) -> list[Problem]:
     """What people should know of a config file whose name cannot be a partition, given the file's values."""
     pair = [str(at(values, ("experiment", side))) for side in ("src", "trg")]
-    if not set(pair) <= set(languages()):  # told of by the schema
+    if not set(pair) <= set(languages()):  # reported by the schema
         return []
     key = fitting_key(path, "-".join(pair))
     if key == path.stem:

@@ -49,7 +49,7 @@ def without_double(text: str, path: KeyPath, line: int) -> str:
 
 
 def _takes_the_place(edit: Edit, values: Mapping[str, Any]) -> bool:
-    """Whether all that comes stands under one key, which is the old one or a new one beside it."""
+    """Whether all that comes stands under one key, which is the old one or a new one next to it."""
     keys = {put.path[: len(edit.path)] for put in edit.puts}
     beside = all(key[:-1] == edit.path[:-1] for key in keys)
     return len(keys) == 1 and beside and (keys == {edit.path} or at(values, *keys) is None)

@@ -1,4 +1,4 @@
-"""Keys that are understood but have no effect in this version, so that nobody is misled in silence."""
+"""Keys that are understood but have no effect in this version, so that they do not mislead in silence."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from translations_assets.config.errors import ConfigError
 
 PLACEHOLDER = "[LANG]"  # stands for the code of a language
 SCHEMES = ("https", "http", "gs", "file")
-# Names of parameters that let in whoever has them: words in them, or their ends (AWSAccessKeyId).
+# Names of parameters that give access by themselves: words in them, or their ends (AWSAccessKeyId).
 _SECRET_WORDS = frozenset(
     (
         *("auth", "authorization", "credential", "credentials", "jwt", "key", "pass", "passwd", "password"),

@@ -20,7 +20,7 @@ from translations_assets.config.errors import ConfigError, Problem
 KeyPath: TypeAlias = "tuple[str | int, ...]"
 _Pair: TypeAlias = "tuple[yaml.Node, yaml.Node]"
 
-DEEPEST = 20  # keys and items around a value; what is deeper is told of with the other problems
+DEEPEST = 20  # keys and items around a value; what is deeper is reported with the other problems
 DEEPEST_NODES = 100
 MERGE = "<<"
 MOST_CHARACTERS = 10_000_000
@@ -55,7 +55,7 @@ class Document:
     lines: dict[KeyPath, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
-    doubles: list[tuple[KeyPath, int]] = field(default_factory=list)  # empty, beside one that is not, by line
+    doubles: list[tuple[KeyPath, int]] = field(default_factory=list)  # empty, where another is not, by line
 
     def line(self, path: KeyPath) -> int | None:
         """The line of a key, or that of the nearest mapping around it when it is not there."""

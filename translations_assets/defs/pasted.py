@@ -1,6 +1,6 @@
 """The job that takes a whole training config, pasted into the Launchpad, and trains it.
 
-The definitions know a config's partition only when they are loaded anew, which a run cannot do in its own
+The definitions know a config's partition only when they are loaded again, which a run cannot do in its own
 process. So the job keeps the config in the store and has the web server reload the code location and launch
 the training, a run of its own. Where no server answers (a run of the command line, a bare daemon), it runs
 `translations train` as a child.
@@ -97,7 +97,7 @@ def _train(
 
 
 def _train_in_child(context: dg.OpExecutionContext, key: str, target: str, options: RunOptions) -> None:
-    """Train in a process of its own, whose run stands beside this one; ends with it."""
+    """Train in a process of its own, with a run of its own; ends with this one."""
     cancel = cancel_event(context.run_id)
     command = [sys.executable, "-m", "translations_assets.cli.main"]
     # its config was pasted: a command line of one's own may read files that this one must not

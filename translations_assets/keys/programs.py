@@ -1,6 +1,6 @@
 """Programs of the system that scripts run, such as Perl: no lock names them, so their versions are asked for.
 
-Whoever computes a key asks on its own machine; the worker asks again, where the script will run.
+A key is computed with the versions of its own machine; the worker asks again, where the script will run.
 """
 
 from __future__ import annotations

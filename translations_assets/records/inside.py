@@ -14,7 +14,7 @@ P = TypeVar("P", bound=PurePath)
 
 
 def inside(folder: P, name: str) -> P:
-    """The path of a file below a folder, by a name (`a`, `a/b`) that somebody else wrote.
+    """The path of a file below a folder, by a name (`a`, `a/b`) from elsewhere.
 
     Raises ValueError for a name that could lead anywhere else: by `..`, from the root, or, on this machine,
     through a symbolic link below the folder; the file itself must be none either.

@@ -350,7 +350,7 @@ class Attempt:
 
 
 def _pause(seconds: float) -> bool:
-    """Pause while the store is away; a finished script's result is worth it whoever asked for it."""
+    """Pause while the store is away; a finished script's result is worth it for any run."""
     time.sleep(seconds)
     return False
 

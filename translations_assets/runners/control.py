@@ -11,7 +11,7 @@ from types import FrameType
 class Control:
     """Waits for whatever comes first; `stop` says why the worker shall end, and is empty until it shall.
 
-    keeping  set by the worker once the script is gone and its result is being stored, which nothing ends
+    keeping  set by the worker once the script has ended and its result is being stored, which nothing ends
     lost     why the step is not ours any more; empty while it is
     """
 

@@ -58,7 +58,7 @@ def _mirror(outer: Mapping[str, str]) -> dict[str, str]:
 
 
 def _keys(outer: Mapping[str, str]) -> dict[str, str]:
-    """Where the keys of whoever runs the worker are, so that no URL of a config can name one of them."""
+    """Where the credentials of the worker's user are, so that no URL of a config can name one of them."""
     home = outer.get("HOME", "")
     given = (outer.get("GOOGLE_APPLICATION_CREDENTIALS"), outer.get("CLOUDSDK_CONFIG"))
     usual = (
@@ -83,7 +83,7 @@ def _granted(request: Request, folder: WorkFolder) -> dict[str, str]:
         **dict.fromkeys(_THREADS, str(request.threads)),
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # that of nvidia-smi, whose ids we were given
         "CUDA_VISIBLE_DEVICES": ",".join(request.gpus),
-        # CUDA numbers the visible devices anew, from 0
+        # CUDA numbers the visible devices again, from 0
         "TRANSLATIONS_GPUS": " ".join(str(number) for number, _ in enumerate(request.gpus)),
         "TRANSLATIONS_WORKSPACE": str(request.workspace),
         "TRANSLATIONS_GRACE": f"{request.grace:g}",

@@ -15,7 +15,7 @@ _MEGABYTE = 1 << 20
 class GpuMonitor:
     """Mean utilisation (0 to 1) of some GPUs, peak memory in bytes of all of them together, and their names.
 
-    These are NVML's numbers, asked for in a process of their own: a driver that hangs would hang whoever
+    These are NVML's numbers, asked for in a process of their own: a driver that hangs would hang what
     calls the library, and a worker has to hear SIGTERM and store what its script saves. Nothing waits for
     nvidia-smi, which may take seconds: its answer is read when it is there.
     """

@@ -67,5 +67,5 @@ class LifeLine:
     def _is_wanted(self) -> bool:
         try:
             return self._waiters() > 0
-        except StoreError:  # nobody can say it now; the next look may
+        except StoreError:  # that is not known now; the next look may tell
             return True

@@ -35,7 +35,7 @@ class LocalRunner:
     state  folder in which all processes of the machine share their slots
     cpus   CPU slots, by default one for each core
     gpus   GPUs, by default those that nvidia-smi finds
-    files  folders below which files lie that file:// URLs may name, beside those of the mirror
+    files  folders below which files lie that file:// URLs may name, in addition to those of the mirror
     unsaved_minutes  as in `Deployment`
     """
 

@@ -93,7 +93,7 @@ class Piece(NamedTuple):
 def read_piece(path: Path, offset: int, most: int, redaction: Redaction, ended: bool) -> Piece | None:
     """What a log file has from an offset on, at most so many bytes, without secrets; None when it is nothing.
 
-    ended  nobody writes the file any more: what looks like the beginning of a secret is none
+    ended  the file is not written any more: what looks like the beginning of a secret is none
     """
     most = max(most, 2 * redaction.longest)
     with path.open("rb") as file:

@@ -1,7 +1,7 @@
 """CPU and GPU slots, shared by all processes of the machine that use the same state folder.
 
 A slot is a locked file. The worker inherits the lock, so a slot is freed when the last of runner and worker
-has ended, however they end. Whoever wants slots of a kind queues for them, first in the process, then, at the
+has ended, however they end. Who wants slots of a kind queues for them, first in the process, then, at the
 door file, among the processes; only the head of the queue takes slots, and waits until it has all it needs.
 So two large requests cannot block each other, and a large one is not overtaken for ever by small ones.
 """
@@ -72,7 +72,7 @@ class Slots:
 class Claim:
     """What somebody wants who queues for slots of both kinds.
 
-    GPUs come first, always: whoever holds CPU slots waits for no GPU.
+    GPUs come first, always: a holder of CPU slots waits for no GPU.
     """
 
     def __init__(self, gpus: _Place, cpus: _Place) -> None:

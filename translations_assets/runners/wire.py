@@ -29,7 +29,7 @@ class Request:
                has 8 for all of it
     host       name of the machine for the manifest; empty: that which it gives itself
     place      what else the manifest tells of where the step ran
-    files      folders below which files lie that file:// URLs may name, beside those of the mirror
+    files      folders below which files lie that file:// URLs may name, in addition to those of the mirror
     unsaved_minutes  after which a script ends whose checkpoint sets cannot be stored
     """
 

@@ -48,7 +48,7 @@ def attempt(request: Request, control: Control, life_line: int) -> Outcome | Bus
 
 
 def report(reply: Reply) -> None:
-    """Say something to the orchestrator; when it is gone, nobody listens."""
+    """Say something to the orchestrator; when it has died, the line is lost."""
     rest = pack_reply(reply)
     with _reporting, contextlib.suppress(OSError):
         while rest:

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class StepEvent:
-    """Something that happened to a step, for whoever shows progress.
+    """Something that happened to a step, for progress displays.
 
     cached, done  detail: {"manifest"}; started, progress  detail as in JobEvent; retry, failed  detail:
     {"message"}; cancelled  detail: {}
@@ -391,6 +391,6 @@ class _Execution:
 
 
 def _why(outcome: Outcome) -> str:
-    """An outcome's message with the last error that the script told of, which scripts begin with "error"."""
+    """An outcome's message with the last error that the script printed, which scripts begin with "error"."""
     told = [line for line in outcome.log_tail.splitlines() if line.startswith("error")]
     return "; ".join([outcome.message, *told[-1:]])

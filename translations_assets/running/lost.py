@@ -2,7 +2,7 @@
 
 What cannot be repeated byte by byte is not made again unasked, when its manifest was damaged or deleted. What
 the garbage collector has taken is not lost, and it takes what is asked for here in this order: refs first,
-then the manifest, which stays in `retired/` until the log is gone.
+then the manifest, which stays in `retired/` until the log is removed.
 """
 
 from __future__ import annotations

@@ -113,25 +113,25 @@ class Store(Reading, Protocol):
         """Make a step finished: durable, all or nothing. Returns what counts: the first writer's manifest."""
 
     def quarantine(self, blob: Blob, reason: str) -> None:
-        """Put damaged contents aside, so that nobody uses them."""
+        """Put damaged contents aside, so that they are not used."""
 
     # One owner at a time
     def lock(
         self, key: str, generation: int, lost: Callable[[str], None] | None = None
     ) -> AbstractContextManager[bool]:
-        """Try to become the owner of a step's generation; gives False at once when somebody else is.
+        """Try to become the owner of a step's generation; False at once when another process is.
 
         `lost` is called, from any thread and with a reason, when the ownership cannot be kept up: then the
         owner ends its script at once, and stores nothing more than the result of a script that had ended.
         """
 
     def is_owned(self, key: str, generation: int) -> bool:
-        """Whether somebody owns a step's generation now; asking does not keep others from owning it."""
+        """Whether a process owns a step's generation now; asking does not keep others from owning it."""
 
     def disown(self, finished: Collection[tuple[str, int]]) -> None:
         """Remove what owners of finished steps (key, generation) left who were killed before they could.
 
-        Where nobody else notices their death, that takes some seconds if there is anything.
+        Where no other process notices their end, that takes some seconds if there is anything.
         """
 
     def waiting(self, key: str, generation: int) -> AbstractContextManager[None]:

@@ -147,7 +147,7 @@ class Session:
         return inputs
 
     def is_spent(self, step: Step) -> bool:
-        """Whether nobody needs a step's files: all that is made from them is whole."""
+        """Whether a step's files are not needed: all that is made from them is whole."""
         return self._spent.get(step, False)
 
     @cached_property

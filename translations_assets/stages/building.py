@@ -157,7 +157,7 @@ def align_in_chunks(config: TrainingConfig, name: str, corpus: Corpus, priors: O
 
 
 def split_pairs(family: str, parts: int, first: Output, second: Output) -> list[tuple[Output, Output]]:
-    """The parts of two texts, line by line beside each other, in order, from a step that splits both."""
+    """The parts of two texts, line by line in two columns, in order, from a step that splits both."""
     split = _split(family, parts, first, second)
     return [(split[f"part.{i}.zst"], split[f"part.{i}.ref.zst"]) for i in range(1, parts + 1)]
 

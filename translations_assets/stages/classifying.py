@@ -1,7 +1,7 @@
 """Scores of cleaned text: Bicleaner-AI's of parallel text, Monocleaner's of text in one language.
 
 A dataset whose threshold is 0 is not scored; it goes on as it is. Scoring a dataset and dropping what does
-not exceed the threshold are steps of their own, so that another threshold scores nothing anew.
+not exceed the threshold are steps of their own, so that another threshold scores nothing again.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Blobs(Generic[P]):
         return self.files.size(self._blob_path(blob)) == blob.size
 
     def quarantine(self, blob: Blob, reason: str) -> None:
-        """Put damaged contents aside, so that nobody uses them."""
+        """Put damaged contents aside, so that they are not used."""
         self.files.set_aside(self._blob_path(blob), reason)
 
     def blob_file(self, digest: str) -> P:
@@ -78,7 +78,7 @@ class Blobs(Generic[P]):
         return self.blob_file(blob.digest)
 
     def _ensure(self, blob: Blob, create: Callable[[P], bool]) -> None:
-        """Make the contents be there, whole, durable and touched, whoever writes them."""
+        """Make the contents be there, whole, durable and touched, whichever process writes them."""
         for _ in range(3):
             if self._found(blob):
                 return

@@ -22,7 +22,7 @@ _NO_REFLINK = {errno.EXDEV, errno.EINVAL, errno.ENOTTY, errno.EOPNOTSUPP, errno.
 def clone(source: Path, target: Path, link: bool) -> None:
     """Reflink, else (with `link`) hard link, else copy, to a new file.
 
-    With `link`, writing to either may change both: for files that nobody writes any more. Raises OSError,
+    With `link`, writing to either may change both: for files that are not written any more. Raises OSError,
     NotPlainError for a source that is a symbolic link, or no file.
     """
     with open(open_plain(source), "rb") as reading:

@@ -102,7 +102,7 @@ class Files:
                 folders.remove("work")  # what scripts do there is their own matter
 
     def bytes_below(self, path: Path) -> int:
-        """The bytes of all files below a folder, or those of a file; 0 when it is gone."""
+        """The bytes of all files below a folder, or those of a file; 0 when it does not exist."""
         with self.telling("look at", path):
             try:
                 with os.scandir(path) as entries:
@@ -163,7 +163,7 @@ class Files:
             return self._link(temporary, path, durable)
 
     def adopt(self, source: Path, path: Path) -> bool:
-        """The same with a file of this file system that nobody writes any more; it becomes read-only."""
+        """The same with a file of this file system that is not written any more; it becomes read-only."""
         with self.telling("write", path):
             with open(open_plain(source), "rb") as file:
                 self._finish(file, READ_ONLY, durable=True)
@@ -199,7 +199,7 @@ class Files:
                 return None
             if durable:
                 self.make_folder(path.parent)
-                _sync(path.parent)  # whoever made the file may have been killed before doing so
+                _sync(path.parent)  # the process that made the file may have been killed before doing so
             return size
 
     def _take_over(self, path: Path) -> None:
@@ -233,7 +233,7 @@ class Files:
             )
 
     def check(self) -> None:
-        """Raise StoreUnreachable when the store that we saw is gone, as from where a disk is not mounted."""
+        """Raise StoreUnreachable when the store that was there is missing, as where a disk is not mounted."""
         if self._marked and not os.path.exists(self._mark) and not os.path.exists(f"{self.root}/blobs"):
             raise StoreUnreachable(
                 f"The store {self.root} cannot be reached: its contents were there, and nothing is. Is the "
@@ -260,7 +260,7 @@ class Files:
             _sync(path)
 
     def remove(self, folder: Path) -> None:
-        """Remove a folder and what it holds, or a file; nothing when it is gone."""
+        """Remove a folder and what it holds, or a file; nothing when it does not exist."""
         with self.telling("remove", folder), suppress(FileNotFoundError):
             self._check_own(folder)
             if folder.is_dir() and not folder.is_symlink():
@@ -271,7 +271,7 @@ class Files:
         self._durable = {known for known in self._durable if not f"{known}/".startswith(below)}
 
     def unlink(self, path: Path | str) -> None:
-        """Remove a file; nothing when it is gone."""
+        """Remove a file; nothing when it does not exist."""
         with self.telling("remove", path), suppress(FileNotFoundError):
             self._check_own(path)
             os.unlink(path)
@@ -294,7 +294,7 @@ class Files:
             os.rename(path, target)
 
     def set_aside(self, path: Path, reason: str) -> None:
-        """Move a damaged file to `quarantine/` with the reason beside it; nothing when it is gone."""
+        """Move a damaged file to `quarantine/` with the reason next to it; nothing when it does not exist."""
         if self.read_only:
             return
         with self.telling("put aside the damaged", path):
@@ -352,7 +352,7 @@ class Files:
 
     @contextmanager
     def _temporary(self) -> Iterator[tuple[BinaryIO, Path]]:
-        """A new file in `tmp/`, locked while we live so that nobody sweeps it."""
+        """A new file in `tmp/`, locked while we live so that no sweep removes it."""
         folder = self.root / "tmp"
         self.make_folder(folder)
         self._sweep()

@@ -1,12 +1,12 @@
 """The garbage collector of a store: removes what the rules of `records.retention` do not keep.
 
-Nobody who writes or reads meanwhile is harmed, on whatever machine:
+Writers and readers are not harmed meanwhile, on whatever machine:
 
 * A manifest is first retired: it moves to `retired/`, where no look-up finds it. Then the records are read
   again, and what a run, ref or pin names by now is restored. While a run goes on that began before, and may
   have found the manifest, its files stay, too.
-* Contents are removed under a lock that shuts out whoever relies on contents that were there (`Blobs`), and
-  only when nobody has touched them since the manifests were read. A commit touches what it names.
+* Contents are removed under a lock that shuts out all who rely on contents that were there (`Blobs`), and
+  only when they were not touched since the manifests were read. A commit touches what it names.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class _Collection(Generic[P]):
         held = self._held(roots)
         needed = self._settle(held)
         since = min(mark / 1e9, roots.retention.since)
-        self._sweep_logs(held, since)  # before the manifests: one that is gone, with a log, counts as lost
+        self._sweep_logs(held, since)  # before the manifests: one that is missing, with a log, counts as lost
         if self.delete:
             self._forget_retired(needed | held)
             self._sync()
@@ -228,7 +228,7 @@ class _Collection(Generic[P]):
                 self.store.restore(*name)
 
     def _held(self, roots: _Roots[P]) -> set[Id]:
-        """What is gone for new runs, but may have been found by one that goes on."""
+        """What new runs do not find any more, but may have been found by one that goes on."""
         running = roots.retention.running.values()
         first = min(running, default=float("inf")) - _CLOCKS_SECONDS
         now = time.time()
@@ -314,7 +314,7 @@ class _Collection(Generic[P]):
         self._sweep("logs", useless, self.store.remove_log)
 
     def _sweep_checkpoints(self, since: float) -> None:
-        """Remove the sets of steps that have finished, or that nobody went on with for long."""
+        """Remove the sets of steps that have finished, or that were not gone on with for long."""
         last: dict[Id, float] = {}
         for key, number, folder in self.store.checkpoint_sets():
             saved = self.files.modified(folder) / 1e9

@@ -103,7 +103,7 @@ class LocalFiles(Files):
                 os.close(descriptor)
 
     def reserved(self, name: str, alone: bool = False) -> AbstractContextManager[bool]:
-        """Hold a lock of the whole store, shared or alone; gives False when somebody else's is in the way."""
+        """Hold a lock of the whole store, shared or alone; False when another process's is in the way."""
         return self.locked(name, alone=alone, wait=False)
 
     def using_contents(self) -> AbstractContextManager[object]:
@@ -117,7 +117,7 @@ class LocalFiles(Files):
     def mark_time(self) -> int:
         """Now, in ns, by the clock of the store's file system.
 
-        Whoever relies on contents either has committed what names them before this time, or touches them
+        Who relies on contents either has committed what names them before this time, or touches them
         after it.
         """
         with self.removing_contents():

@@ -11,7 +11,7 @@ from translations_assets.store.sharing import share_file
 
 
 def take(path: Path) -> int | None:
-    """Lock a file, made for the purpose, and return its descriptor; None when somebody else holds it."""
+    """Lock a file, made for the purpose, and return its descriptor; None when another process holds it."""
     while True:
         descriptor = _open(path)
         try:
@@ -25,9 +25,9 @@ def take(path: Path) -> int | None:
 
 
 def is_held(path: Path) -> bool:
-    """Whether somebody holds a lock file alone; nothing is made.
+    """Whether a process holds a lock file alone; nothing is made.
 
-    Whoever tries to take it in that very moment is refused: two who look do not see each other.
+    A process that tries to take it in that very moment is refused: two who look do not see each other.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
@@ -45,7 +45,7 @@ def is_held(path: Path) -> bool:
 def take_new(folder: Path, suffix: str = "") -> tuple[Path, int]:
     """Lock a new file of a random name: its path and descriptor.
 
-    Whoever sweeps the folder may hold the file for a moment, to see whether it is abandoned: then another.
+    A sweep of the folder may hold the file for a moment, to see whether it is abandoned: then another.
     """
     while True:
         path = folder / f"{os.urandom(4).hex()}{suffix}"

@@ -127,7 +127,7 @@ class Manifests(Blobs[P]):
         return self.read_manifest(self._retired_path(key, number), key, number)
 
     def read_manifest(self, path: P, key: str, number: int) -> Manifest | None:
-        """A generation's manifest from a file; None when that is gone or damaged, then it is put aside."""
+        """A generation's manifest from a file; None when that is missing or damaged, then it is put aside."""
         return self._parsed(path, key, number, self.files.read(path))
 
     def _parsed(self, path: P, key: str, number: int, data: bytes | None) -> Manifest | None:

@@ -70,7 +70,7 @@ class Medium(Protocol[P]):
         """The files in a folder, in no order; what is removed meanwhile may be left out."""
 
     def bytes_below(self, path: P) -> int:
-        """The bytes of all files below a folder, or those of a file; 0 when it is gone."""
+        """The bytes of all files below a folder, or those of a file; 0 when it does not exist."""
 
     def walk(self, folder: P) -> Iterator[P]:
         """Every file below a folder, in order."""
@@ -103,10 +103,10 @@ class Medium(Protocol[P]):
         """Remove a file unless it was touched since it was listed, where that can be told."""
 
     def unlink(self, path: P) -> None:
-        """Remove a file; nothing when it is gone."""
+        """Remove a file; nothing when it does not exist."""
 
     def remove(self, folder: P) -> None:
-        """Remove a folder and what it holds, or a file; nothing when it is gone."""
+        """Remove a folder and what it holds, or a file; nothing when it does not exist."""
 
     def remove_empty(self, folder: P) -> None:
         """Remove a folder that holds nothing; one that does stays."""
@@ -127,9 +127,9 @@ class Medium(Protocol[P]):
         """Every symbolic link in the store, which makes none."""
 
     def set_aside(self, path: P, reason: str) -> None:
-        """Move a damaged file to `quarantine/` with the reason beside it.
+        """Move a damaged file to `quarantine/` with the reason next to it.
 
-        Nothing when it is gone, or the store is only read.
+        Nothing when it does not exist, or the store is only read.
         """
 
     # Contents
@@ -160,7 +160,7 @@ class Medium(Protocol[P]):
     def mark_time(self) -> int:
         """A time in ns by the clock of the files' times.
 
-        Whoever relies on contents that were last touched before it has committed what names them by now.
+        Who relies on contents that were last touched before it has committed what names them by now.
         """
 
     def using_contents(self) -> AbstractContextManager[object]:
@@ -170,7 +170,7 @@ class Medium(Protocol[P]):
         """Keep everybody from relying on contents that they find, while some are removed."""
 
     def reserved(self, name: str, alone: bool = False) -> AbstractContextManager[bool]:
-        """Hold a lock of the whole store, shared or alone; gives False when somebody else's is in the way."""
+        """Hold a lock of the whole store, shared or alone; False when another process's is in the way."""
 
 
 def aside(files: Medium[P]) -> str:

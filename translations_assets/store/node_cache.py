@@ -26,7 +26,7 @@ from translations_assets.store.locks import hold, release, take
 from translations_assets.store.warn import warn
 
 _LOOK_SECONDS = 0.1
-_LARGEST_ADDED = 1 << 30  # bytes; copying a larger file takes long, and perhaps nobody asks for it here
+_LARGEST_ADDED = 1 << 30  # bytes; copying a larger file takes long, and perhaps it is never asked for here
 _PART = ".part"
 
 Download = Callable[[Blob, Path], None]
@@ -80,7 +80,7 @@ class NodeCache:
         if self._place_kept(blob, target):
             return True
         with self._writing(blob, wait=True) as new:
-            if self._place_kept(blob, target):  # somebody else has downloaded them meanwhile
+            if self._place_kept(blob, target):  # another process has downloaded them meanwhile
                 return True
             if new is None or not self._make_room(blob.size):
                 return False

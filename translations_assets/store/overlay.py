@@ -17,7 +17,7 @@ from translations_assets.running.protocols import Reading, Store
 class OverlayStore:
     """A `Store` whose reading looks in both, in one's own first, and whose writing is all in one's own.
 
-    Nobody who writes the base knows of us: no contents there are touched, nothing is locked or waited for.
+    Writers of the base do not know of this store: its contents are not touched, and nothing is locked.
     Who works on a step, and what is pinned, is a matter of one's own store alone.
     """
 
@@ -110,7 +110,7 @@ class OverlayStore:
         return self.own.lock(key, generation, lost)
 
     def is_owned(self, key: str, generation: int) -> bool:
-        """Whether somebody owns a step's generation now."""
+        """Whether a process owns a step's generation now."""
         return self.own.is_owned(key, generation)
 
     def disown(self, finished: Collection[tuple[str, int]]) -> None:

@@ -25,7 +25,7 @@ class Ownership:
 
     @contextmanager
     def lock(self, key: str, generation: int, lost: Callable[[str], None] | None = None) -> Iterator[bool]:
-        """Try to become the owner of a step's generation; gives False at once when somebody else is."""
+        """Try to become the owner of a step's generation; False at once when another process is."""
         path = self._lock_file(key, generation)
         with self._files.telling("lock", path):
             self._files.make_folder(path.parent)
@@ -37,7 +37,7 @@ class Ownership:
                 release(path, descriptor)
 
     def is_owned(self, key: str, generation: int) -> bool:
-        """Whether somebody owns a step's generation now."""
+        """Whether a process owns a step's generation now."""
         path = self._lock_file(key, generation)
         with self._files.telling("look at", path):
             held = is_held(path)

@@ -16,7 +16,7 @@ from translations_assets.store.names import original, safe
 from translations_assets.store.sealed import DIFFERENT, seal, seal_bytes, unseal, unseal_bytes
 from translations_assets.store.warn import warn
 
-GC_LOCK = "gc"  # held alone by the garbage collector, shared by whoever must not meet it
+GC_LOCK = "gc"  # held alone by the garbage collector, shared by all that must not meet it
 
 T = TypeVar("T")
 

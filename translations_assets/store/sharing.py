@@ -2,7 +2,7 @@
 
 Such a folder may be written by its group, and hands its group on (`chmod g+ws`). What a store makes in it is
 open to the group, too, whatever the user's umask: folders as the folder above them, lock files to be written.
-Contents and records stay read-only for everybody; whoever may write a folder can replace what is in it.
+Contents and records stay read-only for everybody; who may write a folder can replace what is in it.
 """
 
 from __future__ import annotations

@@ -248,7 +248,7 @@ class _Verification(Generic[P]):
         return sorted(self.random.sample(list(sizes), min(number, len(sizes))))
 
     def _is_blob_whole(self, name: bytes) -> bool:
-        found = self.files.digest(self._blob(name))  # None: somebody else has put it aside
+        found = self.files.digest(self._blob(name))  # None: another process has put it aside
         return found is not None and found.digest == name.hex()
 
     def _damaged_blob(self, name: bytes, reason: str) -> None:

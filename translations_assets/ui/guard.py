@@ -1,6 +1,6 @@
 """Which requests a web server on 127.0.0.1 answers.
 
-Any page that a browser shows can send requests to 127.0.0.1, and Dagster's server asks nobody for a name:
+Any page that a browser shows can send requests to 127.0.0.1, and Dagster's server asks for no name:
 without this, a page could launch runs. What a browser says of a request's origin no page can change: `Host`,
 `Origin` (RFC 6454) and `Sec-Fetch-*` (Fetch Metadata). Programs such as curl send none of the last two.
 """

@@ -36,7 +36,7 @@ class EarlierCode:
                 _unpack(self._store.read_blob(bundle), Path(folder))
                 return self._keys.code_changes(script, CodeBase(Path(folder)))
         except (StoreError, CodeError, tarfile.TarError, OSError, ValueError):
-            return []  # the earlier code is gone or cannot be read: no more is known than that it differs
+            return []  # the earlier code is missing or cannot be read: no more is known than that it differs
 
 
 def _unpack(bundle: bytes, folder: Path) -> None:

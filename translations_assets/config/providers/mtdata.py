@@ -188,7 +188,7 @@ OTHER_CODES = {
 def _misfit(name: str, src: Language, trg: Language) -> str:
     named = [part.partition("_")[0] for part in name.split("-")[-2:]]
     if not all(len(code) == 3 for code in named):
-        return ""  # told of by the schema
+        return ""  # reported by the schema
     if _are_of(named, src, trg) or _are_of(named, trg, src):
         return ""
     return f"is of {' and '.join(named)}, and the config of {src.iso639_3} and {trg.iso639_3}"

@@ -34,7 +34,7 @@ class Acceptance:
 def find_changes(
     old: CodeBase, new: CodeBase, script: str, accepted: Accepted, reason: str, symbol: str = ""
 ) -> Acceptance:
-    """The changes that have to be accepted beside those in `accepted`; none when the digests are equal.
+    """The changes to be accepted in addition to those in `accepted`; none when the digests are equal.
 
     With a symbol only what it reaches is accepted. Raises CodeError when the script does not reach it.
     """

@@ -16,7 +16,7 @@ from typing import Any
 
 from translations_assets.keys.code.errors import CodeError
 
-FILE = "pipeline/accepted-changes.yml"  # beside the code that it speaks of: it is installed with it
+FILE = "pipeline/accepted-changes.yml"  # next to the code that it speaks of: it is installed with it
 _HEADER = """\
 # Changes of code that do not change what it makes, by `translations cache accept`. One line a change;
 # a line that is deleted makes the steps concerned run again.

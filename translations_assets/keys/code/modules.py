@@ -151,7 +151,7 @@ class Modules:
         return self._always[module]
 
     def _is_registered(self, unit: Unit) -> bool:
-        """Whether a class has a base in the package that, or whose metaclass, is told of its subclasses."""
+        """Whether a class has a base in the package that, or a metaclass, that learns of its subclasses."""
         bases = getattr(unit.node, "bases", [])
         found = (self.lookup(unit.module, names[0]) for names in map(dotted, bases) if names)
         classes = [meaning for base in found for meaning in base.meanings if isinstance(meaning, Unit)]

@@ -25,7 +25,7 @@ _REFUSED_SECONDS = (
 )
 _FIRST_PAUSE, _LAST_PAUSE = 0.5, 10.0
 _TIMEOUT = (10, 60)  # seconds to connect, and without a byte of the answer
-_WATCH_SECONDS = 60  # a watch is begun anew so often, so that a connection that died unseen does not last
+_WATCH_SECONDS = 60  # a watch is begun again so often, so that a connection that died unseen does not last
 _SELECTOR = f"app.kubernetes.io/component={COMPONENT}"
 _CONNECTIONS = 200  # that are kept for the next request; more may be open
 _EVENTS = 100
@@ -63,13 +63,13 @@ class Missing(ClusterError):
 
 
 class Expired(ClusterError):
-    """Changes since so long ago are not known any more: list anew."""
+    """Changes since so long ago are not known any more: list again."""
 
 
 class Cluster:
     """One namespace of a cluster. Every call is tried again while the API server is away, for 15 minutes.
 
-    closed  once it is set, nothing is tried again: threads that nobody waits for any more come to an end
+    closed  once it is set, nothing is tried again: threads that nothing waits for any more come to an end
     """
 
     def __init__(self, client: ApiClient, namespace: str, closed: threading.Event | None = None) -> None:
@@ -125,7 +125,7 @@ class Cluster:
             return None
 
     def delete_job(self, job: JobState, patience: float = AWAY_SECONDS) -> None:
-        """Delete a job and its pods; one that is gone, or has a successor of its name, is no error."""
+        """Delete a job and its pods; one that does not exist, or has a successor of its name, is no error."""
         options = {
             "propagationPolicy": "Background",  # without it the pods stay
             "preconditions": {"uid": job.uid},
@@ -167,7 +167,7 @@ class Cluster:
     def log(self, pod: str, since: str, *, follow: bool) -> Iterator[bytes]:
         """A pod's log from a second on, in pieces as they come, each line with its time before it.
 
-        Raises ClusterAway when it breaks off, Missing when the pod is gone; nothing is tried again.
+        Raises ClusterAway when it breaks off, Missing when the pod does not exist; nothing is tried again.
         """
         query = [("timestamps", "true"), ("follow", str(follow).lower())]
         query += [("sinceTime", since)] if since else []
@@ -308,7 +308,7 @@ class PodLog:
         self._rest = b""
 
     def lines(self) -> Iterator[bytes]:
-        """The lines, without line feed, until the pod has ended or is gone.
+        """The lines, without line feed, until the pod has ended or was deleted.
 
         While the cluster is away and the pod is not known to have ended, waits.
         """

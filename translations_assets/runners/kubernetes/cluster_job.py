@@ -73,7 +73,7 @@ class ClusterJob:
         self._tickets: list[Ticket] = []
         self._endings: dict[tuple[str, int], Ending] = {}
         self._is_open = found is None
-        self.over = False  # nobody waits any more, and nobody can join
+        self.over = False  # no step waits any more, and none can join
         self.broken = False  # it could not be followed to its end
         self._slot: Slot | None = None
         self._changed = threading.Event()
@@ -164,7 +164,7 @@ class ClusterJob:
 
     # Asking for it
     def _launch(self) -> JobState | None:
-        """Ask for the Job, once there is a slot for it; None when nobody wants it any more."""
+        """Ask for the Job, once there is a slot for it; None when no step waits for it any more."""
         assert self._group is not None
         if self._capacity > 1:
             self._changed.wait(COLLECT_SECONDS)
@@ -177,7 +177,7 @@ class ClusterJob:
         return self._create(body)
 
     def _unwanted(self) -> bool:
-        """Whether nobody waits; then nobody can join any more."""
+        """Whether no step waits; then none can join any more."""
         with self._lock:
             self.over = self.over or not self._tickets
             return self.over
@@ -214,7 +214,7 @@ class ClusterJob:
     def _create(self, body: dict[str, Any]) -> JobState | None:
         """Create the Job, or find that somebody has; one that has ended without a result makes way.
 
-        None when nobody wants it any more.
+        None when no step waits for it any more.
         """
         metadata, cluster = body["metadata"], self._tools.cluster
         deadline = time.monotonic() + AWAY_SECONDS
@@ -241,7 +241,7 @@ class ClusterJob:
                 return None
 
     def _pause(self, seconds: float) -> bool:
-        """Pause, less when somebody leaves; whether nobody waits any more."""
+        """Pause, less when somebody leaves; whether no step waits any more."""
         self._changed.wait(seconds)
         self._changed.clear()
         return self._unwanted()

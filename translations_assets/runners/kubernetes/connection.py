@@ -258,7 +258,7 @@ class Sweep:
         ).start
 
     def look(self) -> None:
-        """Note the Jobs that nobody waits for now, and delete those that were found so for long enough."""
+        """Note the Jobs that no run waits for now, and delete those that were found so for long enough."""
         label = store_label(self._store.url)
         unwanted = [job for job in self._watch.jobs() if job.live and job.labels.get(STORE) == label]
         unwanted = [job for job in unwanted if not self._is_wanted(job)]

@@ -75,7 +75,7 @@ class Following:
         self._tail: deque[bytes] = deque(maxlen=_TAIL_LINES)
 
     def run(self) -> None:
-        """Follow until every step has ended or nobody waits, and see that the Job ends."""
+        """Follow until every step has ended or no step waits, and see that the Job ends."""
         verdict = self._await_start()
         if not verdict and self._pod:
             self._read_log(self._pod.name)
@@ -85,7 +85,7 @@ class Following:
             self._see_end()
 
     def _look(self) -> JobState | None:
-        """The Job as it is now, None when it is gone; takes notice of its pod."""
+        """The Job as it is now, None when it does not exist; takes notice of its pod."""
         job = self._tools.watch.job(self._state.name)
         if job is None and not self._seen and time.monotonic() - self._asked > _UNSEEN_SECONDS:
             self._asked = time.monotonic()
@@ -103,7 +103,7 @@ class Following:
 
     # Its start
     def _await_start(self) -> Verdict | None:
-        """Wait until the pod has started or ended, or the Job is gone; the verdict on one that never will."""
+        """Wait until the pod has started or ended, or the Job is deleted; the verdict if it never will."""
         limit = self._tools.kubernetes.pending_minutes
         trouble: Verdict | None = None
         trouble_since, told = 0.0, ""
@@ -149,7 +149,7 @@ class Following:
                 self._tail.append(line)
                 self._sink(line)
             if self._waiting.over:
-                return  # nobody of this process waits for the rest
+                return  # no step of this process waits for the rest
 
     def _pod_ended(self) -> bool:
         """Whether nothing more comes of the pod."""

@@ -1,6 +1,6 @@
 """Which image a pod gets: its tag is a digest of what it is built from.
 
-Most steps need the worker's image. Beside it there is one for each lock of programs that have an environment
+Most steps need the worker's image. There is another for each lock of programs that have an environment
 of their own (requirements/opuscleaner.lock): the worker's with that environment in it, for the steps that
 have the lock among their inputs. An image without it serves, too: scripts make what they lack, in each pod.
 """

@@ -295,7 +295,7 @@ def member(job: Job) -> Member:
 
 
 def job_name(store: str, members: Sequence[Member]) -> str:
-    """The name of the Job that makes some attempts; the same whoever asks for them."""
+    """The name of the Job that makes some attempts; the same for all that ask for them."""
     attempts = [[item.key, item.generation, item.attempt] for item in members]
     return f"translations-{_digest([store, attempts])}"
 

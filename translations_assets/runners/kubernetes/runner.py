@@ -1,4 +1,4 @@
-"""The Kubernetes runner: steps as Jobs of a cluster, found again by whoever asks for the same step."""
+"""The Kubernetes runner: steps as Jobs of a cluster, found again by a run that asks for the same step."""
 
 from __future__ import annotations
 

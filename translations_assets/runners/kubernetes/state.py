@@ -191,7 +191,7 @@ def unpack_members(text: str) -> tuple[Member, ...]:
 
 
 def _worker(containers: Any) -> Object:
-    """The state of the worker's container, which stands first; a deployment may put others beside it."""
+    """The state of the worker's container, which stands first; a deployment may put others next to it."""
     state: Object = (containers[0].get("state") or {}) if containers else {}
     return state
 
@@ -223,7 +223,7 @@ class Verdict:
 
 
 def judge(job: JobState | None, pod: PodState | None, word: str = "") -> Verdict:
-    """Why an attempt ended whose pod has ended or is gone; `word` is what its worker said of that."""
+    """Why an attempt ended whose pod has ended or was deleted; `word` is what its worker said of that."""
     if job and job.reason == "DeadlineExceeded":
         return Verdict("deadline", "the attempt took longer than it may (max-hours in the deployment file)")
     if job is None and (pod is None or pod.deleting):

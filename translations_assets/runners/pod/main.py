@@ -84,7 +84,7 @@ def say_last_words(endings: Sequence[Ending], path: Path) -> None:
 
 
 def write(lines: bytes) -> None:
-    """Write whole lines to standard output; when nobody reads it, nobody does."""
+    """Write whole lines to standard output; when it is not read, they are lost."""
     with _writing, suppress(OSError):
         while lines:
             lines = lines[os.write(1, lines) :]

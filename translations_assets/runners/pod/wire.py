@@ -1,7 +1,7 @@
 """What a runner and the worker of a pod say to each other.
 
 To the worker: a `PodRequest`, stored as a blob, whose digest stands on the pod's command line; so the pod's
-description is small, and the same for whoever asks for the same attempt. From the worker, on its standard
+description is small, and the same for all that ask for the same attempt. From the worker, on its standard
 output: the scripts' logs as they are, and between their lines, each on a line that begins with the character
 RS (as in RFC 7464), replies in JSON: events and, for each job once, how it ended. A job's log stands before
 its end, and after that of the job before.
@@ -36,7 +36,7 @@ class PodRequest:
     store     URL of the store
     gpus      GPUs that the deployment gives to the pod; one that sees fewer asks for another attempt
     machine   what the pod runs on, for the manifests: `spot` or `standard`
-    files     folders below which files lie that file:// URLs may name, beside those of the mirror
+    files     folders below which files lie that file:// URLs may name, in addition to those of the mirror
     unsaved_minutes  as in `Request`
     """
 

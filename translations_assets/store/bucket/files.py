@@ -69,7 +69,7 @@ class BucketFiles:
             yield Entry(found.name, name, found.size, _modified(found), linked=False, version=version)
 
     def bytes_below(self, path: PurePosixPath) -> int:
-        """The bytes of all files below a folder, or those of a file; 0 when it is gone."""
+        """The bytes of all files below a folder, or those of a file; 0 when it does not exist."""
         return sum(found.size for found in self._below(path))
 
     def _now(self) -> int:
@@ -138,12 +138,12 @@ class BucketFiles:
         self.objects.delete(entry.path, *entry.version)
 
     def unlink(self, path: PurePosixPath) -> None:
-        """Remove a file; nothing when it is gone."""
+        """Remove a file; nothing when it does not exist."""
         self._check_lock()
         self.objects.delete(str(path))
 
     def remove(self, folder: PurePosixPath) -> None:
-        """Remove a folder and what it holds, or a file; nothing when it is gone."""
+        """Remove a folder and what it holds, or a file; nothing when it does not exist."""
         self.unlink(folder)
         self._each(self.objects.delete, (found.name for found in self.objects.walk(_prefix(folder))))
 
@@ -171,7 +171,7 @@ class BucketFiles:
         return iter(())
 
     def set_aside(self, path: PurePosixPath, reason: str) -> None:
-        """Move a damaged file, or a folder, to `quarantine/` with the reason beside it."""
+        """Move a damaged file, or a folder, to `quarantine/` with the reason next to it."""
         if self.read_only:
             return
         target = PurePosixPath("quarantine", f"{'.'.join(path.parts[-2:])}.{time.time_ns()}")
@@ -200,7 +200,7 @@ class BucketFiles:
         return digests
 
     def fetch(self, path: PurePosixPath, blob: Blob, target: Path, writable: bool = False) -> Blob | None:
-        """Download contents to a path. Large ones are gathered beside it, where another try goes on."""
+        """Download contents to a path. Large ones are gathered next to it, where another try goes on."""
         with telling("write", target):
             if writable:
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -240,7 +240,7 @@ class BucketFiles:
     def is_whole(self, path: PurePosixPath, digests: Digests) -> bool | None:
         """Whether a file has its contents, by the service's checksum where one was noted.
 
-        Else it has: whoever reads it compares its digest.
+        Else it has: its reader compares its digest.
         """
         if not digests.crc32c:
             return True
@@ -261,9 +261,9 @@ class BucketFiles:
 
     @contextmanager
     def reserved(self, name: str, alone: bool = False) -> Iterator[bool]:
-        """Hold a lock of the whole store, always alone; gives False when somebody else holds it.
+        """Hold a lock of the whole store, always alone; False when another process holds it.
 
-        That takes as long as it takes to see that nobody has died holding it.
+        That takes as long as it takes to see that no process has died holding it.
         """
         until = time.monotonic() + _LAPSE
         self._lost = ""
@@ -278,7 +278,7 @@ class BucketFiles:
         self._lost = reason
 
     def _check_lock(self) -> None:
-        """Raise StoreError when the store's lock was lost: somebody else may look after the store by now."""
+        """Raise StoreError when the store's lock was lost: another process may hold it by now."""
         if self._lost:
             raise StoreError(f"Nothing more is moved or removed in {self}: {self._lost}. Run again.")
 

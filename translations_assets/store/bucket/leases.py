@@ -2,7 +2,7 @@
 
     leases/<key>.<n>   the owner of a step's generation n, who writes it again and again, and removes it
 
-An owner renews its lease every ten seconds. Whoever else wants the step may take it over once it has seen
+An owner renews its lease every ten seconds. Another process may take the step over once it has seen
 the lease unchanged for three periods of 15 s, by its own monotonic clock: no two clocks are ever compared,
 and setting one does not matter. Takeover and renewal are both conditional on the generation of the object
 that was read: of two takers one wins, and a renewal that comes too late fails.
@@ -11,8 +11,8 @@ An owner that could not renew for two periods has lost the step, a period before
 over; one whose renewal finds another's lease, at once. What it does then, decision 11 tells. A machine that
 sleeps stops its own clock: its first renewal after that finds out.
 
-Nobody need watch a lease that is ten periods old by the service's clock: that goes at the first look, so that
-what died last night delays nobody, and is not shown as running.
+A lease that is ten periods old by the service's clock need not be watched: it goes at the first look, so that
+what died last night delays nothing, and is not shown as running.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Leases:
 
     @contextmanager
     def lock(self, key: str, generation: int, lost: Callable[[str], None] | None = None) -> Iterator[bool]:
-        """Try to become the owner of a step's generation; gives False at once when somebody else is.
+        """Try to become the owner of a step's generation; False at once when another process is.
 
         A dead owner's lease is taken over by asking again, once three periods have passed since the first
         time. `lost` is called once, with a reason, when the lease cannot be kept.
@@ -109,7 +109,7 @@ class Leases:
                 self._release(lease)
 
     def is_owned(self, key: str, generation: int) -> bool:
-        """Whether somebody owns a step's generation now; one request when nobody does."""
+        """Whether a process owns a step's generation now; one request when none does."""
         name = _name(key, generation)
         if name in self._held:
             return True
@@ -154,7 +154,7 @@ class Leases:
         return {found.name: found.generation for found in self._objects.walk(_FOLDER) if found.name in names}
 
     def sweep(self) -> None:
-        """Remove what the dead have left, for steps that nobody has asked for again."""
+        """Remove what the dead have left, for steps that were not asked for again."""
         self._waiting.sweep()
         self._service.sweep(self._lapse)
         remove_older(self._objects, _FOLDER, self._service, LONG_DEAD_AFTER * self._period)
@@ -234,7 +234,7 @@ class Leases:
             if lease.reason or self._held.get(lease.name) is not lease:
                 return
             lease.reason = f"the ownership of the step was lost: {reason}"
-            if lease.lost is not None:  # told in here, where nobody gives the lease back meanwhile
+            if lease.lost is not None:  # reported in here, where the lease is not released meanwhile
                 lease.lost(lease.reason)
 
     def _release(self, lease: _Lease) -> None:

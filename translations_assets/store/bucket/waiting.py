@@ -121,7 +121,7 @@ class Waiting:
             del names[0]
 
     def _beat(self, removed: Iterable[str] = ()) -> None:
-        """Write a heartbeat, and anew what may have been removed."""
+        """Write a heartbeat, and again what may have been removed."""
         asked = self._clock()
         for name in (f"{_SESSIONS}{self._session}", *removed):
             self._objects.write(name, b"")

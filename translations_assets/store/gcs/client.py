@@ -30,7 +30,7 @@ def client() -> Client:
     With STORAGE_EMULATOR_HOST set it speaks to an emulator, anonymously.
     """
     with _guard:
-        # Anew for a process that was forked: it must not share connections with the one before.
+        # Made again for a process that was forked: it must not share connections with the one before.
         return _client(os.getpid(), os.environ.get("STORAGE_EMULATOR_HOST"))
 
 

@@ -135,7 +135,7 @@ class GcsObjects(Objects):
                 if digest_bytes(data) != digests.blob:
                     raise changed(path)
                 return self.create(name, data) is not None
-            for _ in range(SESSIONS):  # one that is older than a week is gone
+            for _ in range(SESSIONS):  # one that is older than a week does not exist any more
                 try:
                     return self._upload(file, path, name, digests)
                 except PreconditionFailed:
@@ -168,7 +168,7 @@ class GcsObjects(Objects):
         return sending.run()
 
     def read_range(self, name: str, generation: int, start: int, end: int) -> bytes:
-        """Bytes `start` to before `end` of an object's generation; StoreError when it is gone by now."""
+        """Bytes `start` to before `end` of an object's generation; StoreError when it was deleted."""
         blob, data = self.blob(name, generation), _Received()
         with self.telling("read", name):
             try:
@@ -191,7 +191,7 @@ class GcsObjects(Objects):
     def copy(self, name: str, target: str, *, replace: bool = True) -> bool:
         """Write an object's contents, and what is noted with it, under another name.
 
-        False when it is gone, or (not to `replace`) the name is taken.
+        False when it does not exist, or (not to `replace`) the name is taken.
         """
         source, copy = self.blob(name), self.blob(target)
         condition = None if replace else 0
@@ -230,7 +230,7 @@ class GcsObjects(Objects):
             return True
 
     def touch(self, name: str) -> bool:
-        """Set the time of an object's last change to now; False when it is gone."""
+        """Set the time of an object's last change to now; False when it does not exist."""
         blob = self.blob(name)
         blob.metadata = {_USED: str(time.time_ns())}  # what else is noted stays
         with self.telling("touch", name):
