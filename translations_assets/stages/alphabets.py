@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from translations_assets.config.languages import Language
@@ -24,7 +25,7 @@ MOST_LETTERS = 200  # of an alphabet, capitals not counted; Hangul's syllables a
 def letters(language: Language) -> str:
     """The letters of a language, small and capital, in order; none of a large or unknown alphabet."""
     alphabet = _table().get(opuscleaner_code(language), "")
-    small = re.findall(f"[{alphabet}]", _every_character()) if alphabet else []
+    small = re.findall(f"[{alphabet}]", _characters(_is_beyond_bmp(alphabet))) if alphabet else []
     if len(small) > MOST_LETTERS:
         return ""
     capitals = [letter.upper() for letter in small]
@@ -37,6 +38,12 @@ def _table() -> Mapping[str, str]:
     return table
 
 
+def _is_beyond_bmp(alphabet: str) -> bool:
+    """Whether an alphabet may have characters beyond U+FFFF; to look through those takes long."""
+    return "\\U" in alphabet or max(alphabet) > "\uffff"
+
+
 @cache
-def _every_character() -> str:
-    return "".join(chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000)
+def _characters(beyond_bmp: bool) -> str:
+    codes = chain(range(0xD800), range(0xE000, sys.maxunicode + 1 if beyond_bmp else 0x10000))
+    return "".join(map(chr, codes))
