@@ -77,7 +77,6 @@ def _data_version(results: list[StepResult]) -> str:
     )
 
 
-@dg.definitions
 def assets() -> dg.Definitions:
     """The assets of all stages."""
     return dg.Definitions(assets=[make_asset(stage) for stage in ASSETS.values()])

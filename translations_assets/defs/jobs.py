@@ -3,7 +3,6 @@
 import dagster as dg
 
 from translations_assets.defs.executor import threaded_executor
-from translations_assets.defs.partitions import TRAINING_CONFIGS
 
 # Where people stop to look, or start again.
 UP_TO = ("merge_corpus", "train_backwards", "train_teacher", "evaluate_teacher", "train_student", "export")
@@ -25,7 +24,6 @@ SELECTIONS = {
 }
 
 
-@dg.definitions
 def jobs() -> dg.Definitions:
     """The jobs of the common selections."""
     return dg.Definitions(
@@ -34,7 +32,6 @@ def jobs() -> dg.Definitions:
                 name,
                 selection=selection,
                 description=description,
-                partitions_def=TRAINING_CONFIGS,
                 executor_def=threaded_executor,
             )
             for name, (selection, description) in SELECTIONS.items()

@@ -15,7 +15,7 @@ def partition_keys() -> list[str]:
     No config is read: what is wrong in one is named by the recipes' sensor, and by a run of it.
     """
     if "gs://" in PROJECT.store.url:
-        # Dagster imports it while it loads definitions; a thread that asks the store must not be at it then
+        # Not in the thread that asks the store: this one may go on without it, and import half a module
         import dagster_gcp  # noqa: F401
     found = PROJECT.partitions()
     for problem in found.problems:

@@ -155,7 +155,6 @@ def train_pasted_config() -> None:
     pasted_config()
 
 
-@dg.definitions
 def pasted() -> dg.Definitions:
     """The job of pasted training configs."""
     return dg.Definitions(jobs=[train_pasted_config])

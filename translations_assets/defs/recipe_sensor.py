@@ -128,7 +128,6 @@ def _lines(
     return [*lines, *(known.problem for known in seen.values() if known.problem)]
 
 
-@dg.definitions
 def sensors() -> dg.Definitions:
     """The sensor of the recipes."""
     return dg.Definitions(sensors=[recipes_sensor])

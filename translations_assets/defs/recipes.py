@@ -129,7 +129,6 @@ def _what_changed(explainer: Explainer, graph: Graph, keys: KeyMaker, stage: str
     return list(lines)[:SHOWN] or ["nothing since the newest artifacts"]
 
 
-@dg.definitions
 def recipes() -> dg.Definitions:
     """The recipes as external assets."""
     specs = [

@@ -77,7 +77,6 @@ def _stages(dagster_run: dg.DagsterRun) -> list[str]:
     return [name for name, stage in STAGES.items() if name in names or stage.checks in names]
 
 
-@dg.definitions
 def resources() -> dg.Definitions:
     """The resources of all definitions."""
     return dg.Definitions(resources={"run": run})
