@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.defects import ended, read_json, train, variant, web_server
-from tests.end_to_end.tiny import PARTITION, Place
+from tests.end_to_end.tiny import PARTITION, UPDATES, Place
 
 pytestmark = [pytest.mark.slow, pytest.mark.marian]
 
@@ -131,10 +131,12 @@ def test_the_folder_of_a_step_is_that_of_a_model(run: Run, tmp_path: Path) -> No
     partition = run.variant("en-eo.longer", "", models)
     path = run.place.root / "configs" / f"{partition}.yml"
     path.write_text(
-        path.read_text().replace("training-teacher: *model", "training-teacher: {<<: *model, after: 320u}")
+        path.read_text().replace(
+            "training-teacher: *model", f"training-teacher: {{<<: *model, after: {UPDATES + 20}u}}"
+        )
     )
     done = train(run.place, partition, "train_teacher")
     assert done.returncode == 0, done.stdout + done.stderr
     assert ended(done) - {VOCAB} == {"fetch-teacher-en-eo-1", label, "check-teacher-en-eo"}
     facts = read_json(run.place, partition, label, "metrics.json")
-    assert (facts["updates"], facts["curve"][0]["update"]) == (320, 310)
+    assert (facts["updates"], facts["curve"][0]["update"]) == (UPDATES + 20, UPDATES + 10)

@@ -46,9 +46,7 @@ def make_checks(stage: str, gates: list[Gate]) -> dg.AssetChecksDefinition:
 
 def _spec(gate: Gate) -> dg.AssetCheckSpec:
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", dg.PreviewWarning
-        )  # partitions of checks are one
+        warnings.simplefilter("ignore", dg.PreviewWarning)  # partitions of checks are one
         return dg.AssetCheckSpec(
             name=check_name(gate),
             asset=gate.stage,
