@@ -123,6 +123,34 @@ def test_nobody_waits_without_the_service(world: World) -> None:
     assert machine.leases.waiters(KEY, 1) == 0
 
 
+def test_while_a_heartbeat_hangs_others_join_and_leave(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine, asking = world.machine(), world.machine()
+    machine.wait_for(OTHER_KEY)
+    world.pass_time(2 * PERIOD + 1)  # so that the heartbeat writes again what may have been removed
+    sent, answered = threading.Event(), threading.Event()
+    write = world.service.write
+
+    def hang(name: str, data: bytes, notes: None = None) -> int:
+        if name.startswith("sessions/"):
+            sent.set()
+            assert answered.wait(30)
+        return write(name, data, notes)
+
+    with ThreadPoolExecutor(1) as pool, machine.leases.waiting(KEY, 1):
+        monkeypatch.setattr(world.service, "write", hang)
+        heartbeat = pool.submit(machine.leases.renew_waiting)
+        assert sent.wait(30)
+        with machine.leases.waiting(KEY, 2):
+            assert asking.leases.waiters(KEY, 2) == 1
+        machine.leave()
+        assert asking.leases.waiters(OTHER_KEY, 1) == 0
+        answered.set()
+        heartbeat.result()
+        assert asking.leases.waiters(OTHER_KEY, 1) == 0  # though it was among what was written again
+        assert asking.leases.waiters(KEY, 1) == 1
+    assert world.service.names() == []
+
+
 def test_many_threads_wait_at_once(world: World) -> None:
     machine, asking = world.machine(), world.machine()
     inside, leave = threading.Barrier(17), threading.Event()

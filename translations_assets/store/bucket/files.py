@@ -10,13 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path, PurePosixPath
-from uuid import uuid4
 
 from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob
 from translations_assets.store.bucket.digests import digests_of
 from translations_assets.store.bucket.leases import LAPSED_AFTER, PERIOD, Leases
-from translations_assets.store.bucket.objects import Objects, Stat
+from translations_assets.store.bucket.objects import Objects, ServiceClock, Stat
 from translations_assets.store.bucket.transfer import PIECE, digest_of_object, download, telling
 from translations_assets.store.digest import Digests, digest_bytes
 from translations_assets.store.medium import FOLDERS, Entry
@@ -71,16 +70,6 @@ class BucketFiles:
     def bytes_below(self, path: PurePosixPath) -> int:
         """The bytes of all files below a folder, or those of a file; 0 when it does not exist."""
         return sum(found.size for found in self._below(path))
-
-    def _now(self) -> int:
-        """The time in ns by the service's clock, which `modified` goes by."""
-        name = f"clock/{uuid4().hex}"
-        generation = self.objects.write(name, b"")
-        found = self.objects.stat(name)
-        self.objects.delete(name, generation)
-        if found is None:
-            raise StoreUnreachable(f"The store {self} does not keep what is written to it.")
-        return found.modified
 
     def walk(self, folder: PurePosixPath) -> Iterator[PurePosixPath]:
         """Every file below a folder, in order."""
@@ -249,7 +238,7 @@ class BucketFiles:
 
     def mark_time(self) -> int:
         """A time by the service's clock: what is fresh need not be touched by who relies on it."""
-        return self._now() - FRESH - _CLOCKS
+        return ServiceClock(self.objects, time.monotonic).now() - FRESH - _CLOCKS
 
     def using_contents(self) -> AbstractContextManager[object]:
         """Nothing to do: what was touched since it was listed is not removed (`discard`)."""

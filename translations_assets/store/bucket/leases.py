@@ -29,8 +29,7 @@ from functools import partial
 
 from translations_assets.background import CLOCK, Clock, Repeating
 from translations_assets.errors import StoreError
-from translations_assets.store.bucket.objects import Objects
-from translations_assets.store.bucket.service_clock import ServiceClock, remove_older
+from translations_assets.store.bucket.objects import Objects, ServiceClock, remove_older
 from translations_assets.store.bucket.waiting import Waiting
 
 PERIOD = 15.0  # seconds; all who use a bucket must agree on it

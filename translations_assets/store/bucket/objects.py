@@ -12,13 +12,19 @@ and what opens it stand in `store.open`.
 
 from __future__ import annotations
 
+import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.store.digest import Digests
+
+_GOOD_SECONDS = 600.0  # then the service's clock is read again: a machine that sleeps stops its own clock
+_CLOCK_FOLDER = "clock/"
 
 
 class Stat(NamedTuple):
@@ -119,3 +125,49 @@ class Objects(ABC):
 
         The folders are given by their last name, without the /.
         """
+
+
+class ServiceClock:
+    """The time by the service's clock, which stamps objects: no machine's clock matters.
+
+    Read by writing an object; ages are told by an earlier reading and our own clock.
+
+    clock  seconds, never set back or forth
+    """
+
+    def __init__(self, objects: Objects, clock: Callable[[], float]) -> None:
+        self._objects, self._clock = objects, clock
+        self._known: tuple[int, float] | None = None  # the service's time in ns, and ours
+
+    def now(self) -> int:
+        """The time in ns, or a little less: that at which the request was answered that this makes."""
+        return self._read()[0]
+
+    def age(self, found: Stat) -> float:
+        """Seconds since an object was last changed; if anything too few, by what an answer takes."""
+        if self._known is None or self._clock() - self._known[1] > _GOOD_SECONDS:
+            self._known = self._read()
+        written, answered = self._known
+        return (written - found.modified) / 1e9 + self._clock() - answered
+
+    def _read(self) -> tuple[int, float]:
+        name = f"{_CLOCK_FOLDER}{uuid.uuid4().hex}"
+        generation = self._objects.write(name, b"")
+        answered = self._clock()
+        found = self._objects.stat(name)
+        with suppress(StoreError):
+            self._objects.delete(name, generation)
+        if found is None:
+            raise StoreUnreachable(f"The store {self._objects.url} does not keep what is written to it.")
+        return found.modified, answered
+
+    def sweep(self, seconds: float) -> None:
+        """Remove what those have left who were killed while they asked, and is so old."""
+        remove_older(self._objects, _CLOCK_FOLDER, self, seconds)
+
+
+def remove_older(objects: Objects, prefix: str, clock: ServiceClock, seconds: float) -> None:
+    """Remove the objects below a prefix that were not written for so long."""
+    for found in objects.walk(prefix):
+        if clock.age(found) >= seconds:
+            objects.delete(found.name, found.generation)

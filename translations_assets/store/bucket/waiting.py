@@ -13,16 +13,33 @@ from __future__ import annotations
 import threading
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from translations_assets.errors import StoreError
-from translations_assets.store.bucket.objects import Objects, Stat
-from translations_assets.store.bucket.service_clock import ServiceClock, remove_older
+from translations_assets.store.bucket.objects import Objects, ServiceClock, Stat, remove_older
 
 _SESSIONS = "sessions/"
 _WAITING = "waiting/"
 _DOUBTFUL = 2 / 3  # of a lapse without a heartbeat: others may have taken us for dead
+
+
+@dataclass
+class _Session:
+    """What one heartbeat keeps; a new one each time, as one object may be written only once a second.
+
+    beaten  when the last heartbeat that succeeded was sent
+    name    of the object of the heartbeat
+    joined  the names of the objects that count while it is young
+    begun   done with the first heartbeat
+    """
+
+    beaten: float
+    name: str = field(default_factory=lambda: f"{_SESSIONS}{uuid.uuid4().hex}")
+    joined: set[str] = field(default_factory=set)
+    begun: Future[None] = field(default_factory=Future)
 
 
 class Waiting:
@@ -37,23 +54,29 @@ class Waiting:
         self, objects: Objects, lapse: float, clock: Callable[[], float], service: ServiceClock
     ) -> None:
         self._objects, self._lapse, self._clock, self._service = objects, lapse, clock, service
-        self._guard = threading.RLock()
-        self._session = ""
+        self._guard = threading.Lock()  # never held during a request
+        self._session: _Session | None = None  # while anything is joined
         self._number = 0
-        self._joined: set[str] = set()
-        self._beaten = 0.0  # when the last heartbeat that succeeded was sent
         self._left: deque[str] = deque()  # what could not be removed yet
 
     @contextmanager
     def joined(self, key: str, generation: int, begin: Callable[[], None]) -> Iterator[None]:
         """Wait for a step's result; `begin` is called when there is something that `renew` has to do."""
-        name = self._join(key, generation)
+        with self._guard:
+            first = self._session is None
+            session = self._session = self._session or _Session(self._clock())
+            self._number += 1
+            name = f"{_WAITING}{key}.{generation}/{session.name.removeprefix(_SESSIONS)}.{self._number}"
+            session.joined.add(name)
         try:
+            if first:
+                self._begin(session)
+            session.begun.result()
             begin()
             self._objects.write(name, b"")
             yield
         finally:
-            self._leave(name)
+            self._leave(session, name)
             if self._left:
                 begin()
 
@@ -73,7 +96,7 @@ class Waiting:
 
     def is_needed(self) -> bool:
         """Whether there is anything to renew or to remove."""
-        return bool(self._joined or self._left)
+        return bool(self._session or self._left)
 
     def renew(self, after: float) -> bool:
         """Write a heartbeat when the last one is so many seconds old, and remove what could not be removed.
@@ -81,10 +104,12 @@ class Waiting:
         Gives whether a heartbeat was written. Raises StoreError; then it is to be done again.
         """
         with self._guard:
-            age = self._clock() - self._beaten
-            due = bool(self._joined) and age >= after
-            if due:
-                self._beat(self._joined if age >= _DOUBTFUL * self._lapse else ())
+            session = self._session
+            joined = sorted(session.joined) if session else []
+        age = self._clock() - session.beaten if session else 0.0
+        due = session is not None and age >= after
+        if session and due:
+            self._beat(session, joined if age >= _DOUBTFUL * self._lapse else [])
         while self._left:
             self._objects.delete(self._left[0])
             self._left.popleft()
@@ -98,20 +123,23 @@ class Waiting:
             if _session(found) not in alive and not self._is_alive(_session(found)):
                 self._objects.delete(found.name, found.generation)
 
-    def _join(self, key: str, generation: int) -> str:
-        with self._guard:
-            if not self._joined:  # a new name each time: one object may be written only once a second
-                self._session = uuid.uuid4().hex
-                self._beat()
-            self._number += 1
-            name = f"{_WAITING}{key}.{generation}/{self._session}.{self._number}"
-            self._joined.add(name)
-            return name
+    def _begin(self, session: _Session) -> None:
+        """Write the first heartbeat, for which all wait who join the session meanwhile."""
+        try:
+            self._beat(session, [])
+        except BaseException as error:
+            with self._guard:
+                self._session = None  # the next one tries with another
+            session.begun.set_exception(error)
+        else:
+            session.begun.set_result(None)
 
-    def _leave(self, name: str) -> None:
+    def _leave(self, session: _Session, name: str) -> None:
         with self._guard:
-            self._joined.remove(name)
-            names = [name] if self._joined else [name, f"{_SESSIONS}{self._session}"]
+            session.joined.remove(name)
+            names = [name] if session.joined else [name, session.name]
+            if not session.joined and self._session is session:
+                self._session = None
         while names:
             try:
                 self._objects.delete(names[0])
@@ -120,12 +148,17 @@ class Waiting:
                 return
             del names[0]
 
-    def _beat(self, removed: Iterable[str] = ()) -> None:
+    def _beat(self, session: _Session, removed: list[str]) -> None:
         """Write a heartbeat, and again what may have been removed."""
         asked = self._clock()
-        for name in (f"{_SESSIONS}{self._session}", *removed):
-            self._objects.write(name, b"")
-        self._beaten = asked
+        try:
+            for name in (session.name, *removed):
+                self._objects.write(name, b"")
+        finally:
+            with self._guard:  # what has been left meanwhile may have been written after its removal
+                left = set(removed) - session.joined if session.joined else {session.name, *removed}
+            self._left.extend(left)
+        session.beaten = asked
 
     def _is_alive(self, session: str) -> bool:
         found = self._objects.stat(f"{_SESSIONS}{session}")
