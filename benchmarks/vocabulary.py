@@ -20,7 +20,7 @@ from pipeline.common.lines import read_lines
 from pipeline.common.vocabulary import load_vocabulary
 from pipeline.train.vocab import main as train
 from translations_assets.config.languages import language
-from translations_assets.stages.alphabets import letters
+from translations_assets.stages.languages import letters
 
 
 def main(argv: Sequence[str] | None = None) -> None:

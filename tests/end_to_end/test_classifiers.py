@@ -10,7 +10,7 @@ import pytest
 
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from tests.pipeline.clean.stand_in import add_program
-from translations_assets.stages.classifying import BICLEANER, MODEL_FILES, MONOCLEANER
+from translations_assets.stages.cleaning import BICLEANER, BICLEANER_FILES, MONOCLEANER
 
 ROOT = Path(__file__).resolve().parents[2]
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -40,7 +40,7 @@ def write_models(mirror: Path) -> None:
     for folder in (answer.parent, files, pack.parent):
         folder.mkdir(parents=True)
     answer.write_text(json.dumps({"sha": SHA, "cardData": {"license": "cc-by-sa-4.0"}}))
-    for name in MODEL_FILES:
+    for name in BICLEANER_FILES:
         (files / name).write_text("model")
     (files / "metadata.yaml").write_text("{source_lang: en, target_lang: xx, classifier_settings: {}}")
     with tarfile.open(pack, "w:gz") as archive:

@@ -1,31 +1,9 @@
 """Stages: pure functions from a training config to steps; `STAGES` is all of them, by name."""
 
 from translations_assets.graph.stage import Stage
-from translations_assets.stages import (
-    back_translation,
-    classifying,
-    corpus,
-    distillation,
-    evaluation,
-    quality,
-    release,
-    student,
-    teacher,
-    vocabulary,
-)
+from translations_assets.stages import alignments, cleaning, corpus, quality, release, training, translation
 
-_MODULES = (
-    corpus,
-    classifying,
-    vocabulary,
-    back_translation,
-    teacher,
-    distillation,
-    student,
-    release,
-    evaluation,
-    quality,
-)
+_MODULES = (corpus, cleaning, training, alignments, translation, release, quality)
 
 STAGES: dict[str, Stage] = {
     value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from translations_assets.config.schema import (
-    ContinuationMode,
-    ContinuedBackwards,
-    ContinuedCorpus,
-    ContinuedTeacher,
-    TrainingConfig,
-)
+from translations_assets.config.schema import ContinuationMode, ContinuedCorpus, TrainingConfig
+from translations_assets.config.urls import login_variable
 from translations_assets.graph.stage import step
 from translations_assets.graph.step import Arg, Input, Step
-from translations_assets.stages.building import STATE_FILES, TRAINED_WITH
 from translations_assets.stages.handles import (
     MODEL_FILES,
+    STATE_FILES,
+    TRAINED_WITH,
     Aligned,
     Corpus,
     Model,
@@ -26,9 +22,10 @@ from translations_assets.stages.handles import (
     corpus_files,
     corpus_of,
 )
-from translations_assets.stages.importing import DOWNLOAD_ATTEMPTS, url_secrets
 
 CorpusName = Literal["parallel", "backtranslations", "distillation"]
+DOWNLOAD_ATTEMPTS = 6  # with their pauses a minute, on top of what the scripts themselves try
+HUB = "https://huggingface.co/"
 
 
 def distils(config: TrainingConfig) -> bool:
@@ -45,11 +42,6 @@ def trains_teachers(config: TrainingConfig) -> bool:
 def back_translates(config: TrainingConfig) -> bool:
     """Whether monolingual target text is translated back here."""
     return trains_teachers(config) and config.continuation.corpora.backtranslations is None
-
-
-def goes_on(model: ContinuedTeacher | ContinuedBackwards | None) -> bool:
-    """Whether the training of an earlier model goes on."""
-    return model is not None and model.mode == "continue"
 
 
 def has_split_vocabulary(config: TrainingConfig) -> bool:
@@ -167,3 +159,9 @@ def _fetch(
         attempts=DOWNLOAD_ATTEMPTS,
         secrets=url_secrets([*urls.values(), *(vocabs if isinstance(vocabs, list) else ())]),
     )
+
+
+def url_secrets(urls: Iterable[str]) -> tuple[str, ...]:
+    """Variables with tokens and logins that files behind URLs may ask for, with `[LANG]` in them or not."""
+    named = ("HF_TOKEN" if url.startswith(HUB) else login_variable(url) for url in urls)
+    return tuple(filter(None, dict.fromkeys(named)))

@@ -1,20 +1,27 @@
-"""Corpora: fetching, analysing, cleaning and merging parallel and monolingual text."""
+"""Corpora: fetched from a provider, brought into one variant of Chinese, modified, analysed; merged."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from translations_assets.config.datasets import Dataset
-from translations_assets.config.providers import hplt
+from translations_assets.config.languages import Language, language
+from translations_assets.config.providers import MONO, PARALLEL, hplt
 from translations_assets.config.schema import MonoLimits, TrainingConfig
 from translations_assets.graph.stage import stage, step
-from translations_assets.graph.step import Arg, Output
-from translations_assets.stages.cleaning import clean_mono_dataset, clean_parallel_dataset
-from translations_assets.stages.continuation import back_translates, distils, fetch_corpus
+from translations_assets.graph.step import Arg, Input, Output
+from translations_assets.stages.alignments import align, learn_priors
+from translations_assets.stages.continuation import (
+    DOWNLOAD_ATTEMPTS,
+    back_translates,
+    distils,
+    fetch_corpus,
+    url_secrets,
+)
 from translations_assets.stages.handles import CleanMono, Corpus, Mono, Side, aliases, corpus_files, corpus_of
-from translations_assets.stages.identifying import Identifying
-from translations_assets.stages.importing import import_mono, import_parallel
 
+ALIGNED = ("inline-noise", "mix", "mix-nocase", "mix-cjk")  # as in pipeline.data.modifiers
+PRIORS_SAMPLE = 100_000  # pairs; a test set has fewer
 # Seeds of the samplers, one a corpus; part of the keys.
 SEEDS = {"corpus": 1111, "devset": 1112, "mono-src": 1113, "mono-trg": 1114}
 
@@ -64,26 +71,6 @@ def analyze_mono(config: TrainingConfig, dataset_mono_src: list[Mono], dataset_m
         _analyze(mono.name, config.experiment.src, mono.text)
     for mono in dataset_mono_trg:
         _analyze(mono.name, config.experiment.trg, mono.text)
-
-
-@stage(group="corpus", formerly=("corpus-clean-parallel",))
-def clean_corpus(config: TrainingConfig, dataset_train: list[Corpus]) -> list[Corpus]:
-    """The parallel training datasets without the pairs that rules or language identification reject."""
-    identifying = Identifying(config, "corpus")
-    return [clean_parallel_dataset(config, corpus, identifying) for corpus in dataset_train]
-
-
-@stage(group="corpus", formerly=("corpus-clean-mono",))
-def clean_mono(
-    config: TrainingConfig, dataset_mono_src: list[Mono], dataset_mono_trg: list[Mono]
-) -> CleanMono:
-    """The monolingual datasets without the lines that rules or language identification reject."""
-    src, trg = config.experiment.src, config.experiment.trg
-    identifying = Identifying(config, "mono")
-    return CleanMono(
-        [clean_mono_dataset("src", src, mono, identifying) for mono in dataset_mono_src],
-        [clean_mono_dataset("trg", trg, mono, identifying) for mono in dataset_mono_trg],
-    )
 
 
 @stage(group="corpus", formerly=("corpus-merge-parallel", "continuation-corpus"))
@@ -169,6 +156,99 @@ def _analyze(name: str, lang: str, text: Output) -> None:
         inputs={"text": text},
         outputs=("distribution-words.png", "distribution-codepoints.png", "stats.json"),
     )
+
+
+def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> Corpus:
+    """A parallel dataset of a category: its last step has the dataset's label, earlier ones longer labels."""
+    src, trg = config.experiment.src, config.experiment.trg
+    provider = PARALLEL[dataset.provider]
+    label = f"dataset-{category}-{dataset.short_name}-{src}-{trg}"
+    chinese = _chinese_args(language(src), language(trg))
+    fetched = step(
+        f"pipeline.data.parallel_{dataset.provider}",
+        label=f"{label}-unmodified" if chinese or dataset.augmentation else label,
+        args={
+            "dataset": dataset.name,
+            "src": src,
+            "trg": trg,
+            "src_code": provider.code(dataset.name, language(src)),
+            "trg_code": provider.code(dataset.name, language(trg)),
+        },
+        outputs=corpus_files(src, trg),
+        attempts=DOWNLOAD_ATTEMPTS,
+        secrets=provider.secrets or url_secrets([dataset.name]),
+    )
+    corpus = corpus_of(fetched, src, trg, dataset)
+    if chinese:
+        one_variant = step(
+            "pipeline.data.chinese_parallel",
+            label=f"{label}-chinese" if dataset.augmentation else label,
+            args={"src": src, "trg": trg, **chinese},
+            inputs=corpus.sides,
+            outputs=corpus_files(src, trg),
+        )
+        corpus = corpus_of(one_variant, src, trg, dataset)
+    return _augmented(config, corpus, dataset, label) if dataset.augmentation else corpus
+
+
+def import_mono(
+    config: TrainingConfig, side: Side, dataset: Dataset, *, limit: int, min_score: float
+) -> Mono:
+    """A monolingual dataset of a side.
+
+    min_score  the least of a line or document of HPLT; other providers have none
+    """
+    lang: str = getattr(config.experiment, side)
+    label = f"dataset-mono-{side}-{dataset.short_name}-{lang}"
+    provider, variant = MONO[dataset.provider], language(lang).chinese
+    args: dict[str, Arg] = {
+        "dataset": dataset.name,
+        "lang": lang,
+        "code": provider.code(dataset.name, language(lang)),
+        "max_sentences": limit,
+    }
+    if dataset.provider == "hplt":
+        args["min_score"] = min_score
+    outputs = (f"mono.{lang}.zst", "stats.json")
+    fetched = step(
+        f"pipeline.data.mono_{dataset.provider.replace('-', '_')}",
+        label=f"{label}-unmodified" if variant else label,
+        args=args,
+        outputs=outputs,
+        attempts=DOWNLOAD_ATTEMPTS,
+        secrets=provider.secrets or url_secrets([dataset.name]),
+    )
+    if variant:
+        fetched = step(
+            "pipeline.data.chinese_mono",
+            label=label,
+            args={"lang": lang, "convert" if side == "src" else "filter": variant},
+            inputs={"text": fetched[outputs[0]]},
+            outputs=outputs,
+        )
+    return Mono(fetched[outputs[0]], dataset)
+
+
+def _chinese_args(src: Language, trg: Language) -> dict[str, Arg]:
+    """Source text is converted, target text is filtered."""
+    wanted = {"convert_src": src.chinese, "filter_trg": trg.chinese}
+    return {name: variant for name, variant in wanted.items() if variant}
+
+
+def _augmented(config: TrainingConfig, corpus: Corpus, dataset: Dataset, label: str) -> Corpus:
+    src, trg = config.experiment.src, config.experiment.trg
+    args: dict[str, Arg] = {"modifier": dataset.augmentation, "src": src, "trg": trg}
+    if dataset.augmentation in ("mix", "mix-nocase"):
+        args |= {"bicameral": language(src).bicameral, "phonemic": language(src).phonemic}
+    inputs: dict[str, Input | None] = {**corpus.sides}
+    if dataset.augmentation in ALIGNED:
+        priors = learn_priors(config, f"{label}-priors", corpus, PRIORS_SAMPLE)
+        aligned = align(config, f"{label}-alignments", corpus, priors)
+        inputs |= {"tokens_src": aligned.src, "tokens_trg": aligned.trg, "alignments": aligned.alignments}
+    augmented = step(
+        "pipeline.data.augment", label=label, args=args, inputs=inputs, outputs=corpus_files(src, trg)
+    )
+    return corpus_of(augmented, src, trg, dataset)
 
 
 def _choices(

@@ -1,10 +1,11 @@
-"""What stages hand to each other: handles to files that steps will produce."""
+"""What stages hand to each other: handles to files that steps will produce, and the names of such files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from translations_assets.config.datasets import Dataset
 from translations_assets.graph.step import Folder, Input, Output, Step
@@ -20,6 +21,10 @@ CONVERTED_FILES = (  # of a model in CTranslate2's form
     *("source.spm", "target.spm"),
 )
 QUANTIZED_FILES = ("model.intgemm8.bin", "lex.bin", "source.spm", "target.spm", "decoder.yml")
+TRAINED_WITH = "marian-args.yml"  # the options that a model was trained with
+STATE_FILES = ("last.npz", "last.optimizer.npz", "last.progress.yml")  # as in pipeline.train.continuing
+DECODING_CONFIGS = "pipeline/translate/configs"
+GPU_ATTEMPTS = 5  # of a part of a text
 
 
 class _OfDataset:
@@ -119,3 +124,8 @@ def aligned_of(step: Step, src: str, trg: str, priors: Output | None = None) -> 
 def aligned_files(src: str, trg: str) -> tuple[str, ...]:
     """The output names of a step that leaves a tokenised corpus, its alignments and stats.json."""
     return (f"corpus.tok-icu.{src}.zst", f"corpus.tok-icu.{trg}.zst", "corpus.aln.zst", "stats.json")
+
+
+def marian_args(values: Mapping[str, Any]) -> str:
+    """A section of `marian-args` as the JSON that scripts take; the order of its keys changes nothing."""
+    return json.dumps(dict(values), sort_keys=True, ensure_ascii=False)

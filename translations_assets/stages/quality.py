@@ -13,10 +13,18 @@ from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Arg, Folder, Input, RepoFile
-from translations_assets.stages.alphabets import letters
-from translations_assets.stages.building import DECODING_CONFIGS, GPU_ATTEMPTS, marian_args
-from translations_assets.stages.handles import Aligned, Corpus, Model, Mono, Side, Vocab
-from translations_assets.stages.identifying import Identifying
+from translations_assets.stages.handles import (
+    DECODING_CONFIGS,
+    GPU_ATTEMPTS,
+    Aligned,
+    Corpus,
+    Model,
+    Mono,
+    Side,
+    Vocab,
+    marian_args,
+)
+from translations_assets.stages.languages import Identifying, letters
 
 NUMBERS = "numbers.json"
 SEED = 1111

@@ -1,12 +1,22 @@
-"""Release: quantisation and export for Firefox's engine."""
+"""Release: quantisation and export for Firefox's engine; BLEU and chrF of every model on every test set."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
-from translations_assets.graph.step import Folder, Output
+from translations_assets.graph.step import Folder, Output, RepoFile
 from translations_assets.stages.continuation import has_split_vocabulary
-from translations_assets.stages.handles import QUANTIZED_FILES, Model
+from translations_assets.stages.handles import (
+    DECODING_CONFIGS,
+    QUANTIZED_FILES,
+    Corpus,
+    Model,
+    aliases,
+    marian_args,
+)
 
 
 @stage(group="release", formerly=("distillation-student-model-quantize",))
@@ -40,3 +50,85 @@ def export(config: TrainingConfig, quantize: Model) -> Folder:
         ],
     )
     return exported.folder()
+
+
+@stage(group="evaluation", formerly=("evaluate",))
+def evaluate_backwards(
+    config: TrainingConfig, train_backwards: Model | None, dataset_test: list[Corpus]
+) -> None:
+    """Scores of the backwards model, from target to source."""
+    if train_backwards is None:
+        return
+    args = config.marian_args.decoding_backward
+    turned = [Corpus(test.trg, test.src, test.dataset) for test in dataset_test]
+    _evaluate(config, "backwards", [train_backwards], turned, "backward", args, reverse=True)
+
+
+@stage(group="evaluation", formerly=("evaluate",))
+def evaluate_teacher(config: TrainingConfig, train_teacher: list[Model], dataset_test: list[Corpus]) -> None:
+    """Scores of each teacher by itself."""
+    args = config.marian_args.decoding_teacher
+    for number, teacher in enumerate(train_teacher, start=1):
+        _evaluate(config, f"teacher-{number}", [teacher], dataset_test, "teacher", args)
+
+
+@stage(group="evaluation", formerly=("evaluate",))
+def evaluate_teacher_ensemble(
+    config: TrainingConfig, train_teacher: list[Model], dataset_test: list[Corpus]
+) -> None:
+    """Scores of all teachers together; nothing to do when there is only one."""
+    if len(train_teacher) > 1:
+        args = config.marian_args.decoding_teacher
+        _evaluate(config, "teacher-ensemble", train_teacher, dataset_test, "teacher", args)
+
+
+@stage(group="evaluation", formerly=("evaluate",))
+def evaluate_student(config: TrainingConfig, train_student: Model, dataset_test: list[Corpus]) -> None:
+    """Scores of the student before finetuning."""
+    _evaluate(config, "student", [train_student], dataset_test, "student", {})
+
+
+@stage(group="evaluation", formerly=("evaluate",))
+def evaluate_finetuned_student(
+    config: TrainingConfig, finetune_student: Model, dataset_test: list[Corpus]
+) -> None:
+    """Scores of the student after finetuning in 8 bits."""
+    _evaluate(config, "finetuned-student", [finetune_student], dataset_test, "student", {})
+
+
+@stage(group="evaluation", formerly=("evaluate",))
+def evaluate_quantized(config: TrainingConfig, quantize: Model, dataset_test: list[Corpus]) -> None:
+    """Scores of the quantised student, decoded in 8 bits through its shortlist, as users will run it."""
+    _evaluate(config, "quantized", [quantize], dataset_test, "student", {})
+
+
+def _evaluate(
+    config: TrainingConfig,
+    model: str,
+    models: Sequence[Model],
+    tests: list[Corpus],
+    decoding: str,
+    args: Mapping[str, Any],
+    reverse: bool = False,
+) -> None:
+    src, trg = config.experiment.src, config.experiment.trg
+    for test in tests:
+        step(
+            "pipeline.eval.evaluate",
+            label=f"evaluate-{model}-{test.short_name}-{src}-{trg}",
+            args={
+                "src": trg if reverse else src,
+                "trg": src if reverse else trg,
+                "dataset": test.name,
+                "marian_args": marian_args(args),
+            },
+            inputs={
+                "models": models,
+                **test.sides,
+                "decoding_config": RepoFile(f"{DECODING_CONFIGS}/{decoding}.yml"),
+            },
+            outputs=("translations.zst", "metrics.json"),
+            worker="gpu",
+            aliases=aliases([test]),
+            repeatable=False,
+        )

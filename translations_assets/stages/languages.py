@@ -1,9 +1,15 @@
-"""How the steps of a stage identify languages: by which labels, and by which model."""
+"""Languages of text: how steps identify them, and the letters of their alphabets."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from pathlib import Path
 
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.identification import (
@@ -21,7 +27,10 @@ from translations_assets.config.languages import Language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import step
 from translations_assets.graph.step import Output
-from translations_assets.stages.importing import DOWNLOAD_ATTEMPTS
+from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS
+
+TABLE = Path(__file__).resolve().parents[2] / "pipeline" / "clean" / "filters" / "alphabets.json"
+MOST_LETTERS = 200  # of an alphabet, capitals not counted; Hangul's syllables and Han have thousands
 
 
 @dataclass(frozen=True)
@@ -84,3 +93,37 @@ class Identifying:
             )
             self._models[name] = fetched["model.bin"]
         return self._models[name]
+
+
+@cache
+def letters(language: Language) -> str:
+    """The letters of a language, small and capital, in order; none of a large or unknown alphabet."""
+    alphabet = _table().get(opuscleaner_code(language), "")
+    small = re.findall(f"[{alphabet}]", _characters(_is_beyond_bmp(alphabet))) if alphabet else []
+    if len(small) > MOST_LETTERS:
+        return ""
+    capitals = [letter.upper() for letter in small]
+    return "".join(sorted({*small, *(capital for capital in capitals if len(capital) == 1)}))
+
+
+@cache
+def _table() -> Mapping[str, str]:
+    table: dict[str, str] = json.loads(TABLE.read_text(encoding="utf-8"))
+    return table
+
+
+def _is_beyond_bmp(alphabet: str) -> bool:
+    """Whether an alphabet may have characters beyond U+FFFF; to look through those takes long."""
+    return "\\U" in alphabet or max(alphabet) > "\uffff"
+
+
+@cache
+def _characters(beyond_bmp: bool) -> str:
+    codes = chain(range(0xD800), range(0xE000, sys.maxunicode + 1 if beyond_bmp else 0x10000))
+    return "".join(map(chr, codes))
+
+
+def opuscleaner_code(spoken: Language) -> str:
+    """The code by which OpusCleaner knows a language: `zh_Hant` for zh_hant, `pt_BR` for pt_br."""
+    base, separator, variant = spoken.code.partition("_")
+    return f"{base}{separator}{variant.title() if len(variant) == 4 else variant.upper()}"

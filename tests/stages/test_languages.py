@@ -6,7 +6,7 @@ import pytest
 
 from tests.stages.configs import FULL, graph
 from translations_assets.config.languages import language, languages
-from translations_assets.stages.alphabets import letters
+from translations_assets.stages.languages import letters
 
 
 def test_letters_are_small_and_capital() -> None:

@@ -1,23 +1,144 @@
-"""Distillation: the teachers' translations, scored by the backwards model and filtered."""
+"""Translation: back-translation; distillation, with the scores of the backwards model and their filter."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
-from translations_assets.graph.step import Output
-from translations_assets.stages.building import GPU_ATTEMPTS, collect, split_pairs, translate_in_chunks
-from translations_assets.stages.continuation import fetch_corpus
+from translations_assets.graph.step import Output, RepoFile, Step
+from translations_assets.stages.continuation import fetch_corpus, trains_teachers
 from translations_assets.stages.handles import (
     CONVERTED_FILES,
+    DECODING_CONFIGS,
+    GPU_ATTEMPTS,
     Corpus,
     Model,
     Mono,
     corpus_files,
     corpus_of,
+    marian_args,
 )
 
+CUDA = RepoFile("requirements/cuda.lock")
 SEED = 42
 DROPPED_SHARE = 0.05
+
+
+def split_pairs(family: str, parts: int, first: Output, second: Output) -> list[tuple[Output, Output]]:
+    """The parts of two texts, line by line in two columns, in order, from a step that splits both."""
+    split = _split(family, parts, first, second)
+    return [(split[f"part.{i}.zst"], split[f"part.{i}.ref.zst"]) for i in range(1, parts + 1)]
+
+
+def _split(family: str, parts: int, text: Output, references: Output | None) -> Step:
+    kinds = (".zst", ".ref.zst") if references else (".zst",)
+    return step(
+        "pipeline.translate.split",
+        label=f"split-{family}",
+        args={"parts": parts},
+        inputs={"text": text, "references": references},
+        outputs=(*(f"part.{i}{kind}" for i in range(1, parts + 1) for kind in kinds), "stats.json"),
+    )
+
+
+def collect(family: str, name: str, parts: Sequence[Output], text: Output) -> Output:
+    """The parts of what was made of a text, put together in order under a name."""
+    collected = step(
+        "pipeline.translate.collect",
+        label=f"collect-{family}",
+        args={"name": name},
+        inputs={"parts": parts, "text": text},
+        outputs=(name, "stats.json"),
+    )
+    return collected[name]
+
+
+def translate_in_chunks(
+    config: TrainingConfig,
+    *,
+    family: str,
+    name: str,
+    text: Output,
+    models: Sequence[Model],
+    decoding: str,
+    args: Mapping[str, Any],
+    converted: Model | None = None,
+    references: Output | None = None,
+) -> Output:
+    """Split a text, translate the parts, collect them in order under `name`.
+
+    Marian decodes with `models`, or CTranslate2 with the one in its form. With references the lists of n best
+    are searched for the best translation by chrF.
+    """
+    pair = f"{config.experiment.src}-{config.experiment.trg}"
+    parts = config.taskcluster.split_chunks
+    split = _split(f"{family}-{pair}", parts, text, references)
+    translated = []
+    for i in range(1, parts + 1):
+        output = "nbest.zst" if references else "translations.zst"
+        chunk = step(
+            "pipeline.translate.with_ctranslate2" if converted else "pipeline.translate.translate",
+            label=f"translate-{family}-{pair}-{i}/{parts}",
+            args={"marian_args": marian_args(args), "nbest": references is not None},
+            inputs={
+                **({"model": converted, "cuda_lock": CUDA} if converted else {"models": models}),
+                "text": split[f"part.{i}.zst"],
+                "decoding_config": RepoFile(f"{DECODING_CONFIGS}/{decoding}.yml"),
+            },
+            outputs=(output, "stats.json"),
+            worker="gpu",
+            repeatable=False,
+            attempts=GPU_ATTEMPTS,
+        )
+        translated.append(chunk[output])
+    if references:
+        translated = [
+            step(
+                "pipeline.translate.extract_best",
+                label=f"extract-best-{pair}-{i}/{parts}",
+                inputs={"nbest": nbest, "references": split[f"part.{i}.ref.zst"]},
+                outputs=("best.zst", "stats.json"),
+            )["best.zst"]
+            for i, nbest in enumerate(translated, start=1)
+        ]
+    return collect(f"{family}-{pair}", name, translated, text)
+
+
+@stage(
+    group="back_translation",
+    formerly=(
+        "backtranslations-mono-trg-chunk",
+        "backtranslations-mono-trg-translate",
+        "backtranslations-mono-trg-dechunk-translations",
+        "split-mono-trg",
+        "collect-mono-trg",
+        "split-mono",
+        "continuation-corpus",
+    ),
+)
+def translate_mono_trg(
+    config: TrainingConfig, merge_mono_trg: Mono | None, train_backwards: Model | None
+) -> Corpus | None:
+    """Mono target text with its back-translation as the source side; split, translated, collected.
+
+    It is fetched where an earlier run's is given.
+    """
+    if trains_teachers(config) and (fetched := fetch_corpus(config, "backtranslations")):
+        return fetched
+    if merge_mono_trg is None or train_backwards is None:
+        return None
+    synthetic = translate_in_chunks(
+        config,
+        family="mono-trg",
+        name=f"mono.{config.experiment.src}.zst",
+        text=merge_mono_trg.text,
+        models=[train_backwards],
+        decoding="backward",
+        args=config.marian_args.decoding_backward,
+    )
+    return Corpus(synthetic, merge_mono_trg.text)
 
 
 @stage(group="distillation")

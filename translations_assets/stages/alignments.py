@@ -1,0 +1,137 @@
+"""Word alignments: of the corpora that models are trained on, and the student's shortlist."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.stage import stage, step
+from translations_assets.graph.step import Output
+from translations_assets.stages.continuation import fetch_alignments, trains_teachers
+from translations_assets.stages.handles import Aligned, Corpus, Vocab, aligned_files, aligned_of
+from translations_assets.stages.translation import split_pairs
+
+PRIORS_SAMPLE = 1_000_000  # pairs, which eflomal holds in memory all at once
+
+
+def learn_priors(
+    config: TrainingConfig, label: str, corpus: Corpus, sample_size: int = PRIORS_SAMPLE
+) -> Output:
+    """What a sample of a corpus tells of how its words are linked, with which its parts are aligned."""
+    learned = step(
+        "pipeline.alignments.priors",
+        label=label,
+        args={"src": config.experiment.src, "trg": config.experiment.trg, "sample_size": sample_size},
+        inputs=corpus.sides,
+        outputs=("corpus.priors", "stats.json"),
+        repeatable=False,
+    )
+    return learned["corpus.priors"]
+
+
+def align(config: TrainingConfig, label: str, corpus: Corpus, priors: Output) -> Aligned:
+    """Tokenise and align a corpus."""
+    src, trg = config.experiment.src, config.experiment.trg
+    aligned = step(
+        "pipeline.alignments.align",
+        label=label,
+        args={"src": src, "trg": trg},
+        inputs={**corpus.sides, "priors": priors},
+        outputs=aligned_files(src, trg),
+        repeatable=False,
+    )
+    return aligned_of(aligned, src, trg)
+
+
+def align_in_chunks(config: TrainingConfig, name: str, corpus: Corpus, priors: Output) -> Aligned:
+    """Split a corpus, tokenise and align the parts with the same priors, collect them in order."""
+    src, trg = config.experiment.src, config.experiment.trg
+    family, parts = f"alignments-{name}-{src}-{trg}", config.taskcluster.split_chunks
+    aligned = [
+        align(config, f"{family}-{i}/{parts}", Corpus(*pair), priors)
+        for i, pair in enumerate(split_pairs(family, parts, corpus.src, corpus.trg), start=1)
+    ]
+    collected = step(
+        "pipeline.alignments.collect",
+        label=f"collect-{family}",
+        args={"src": src, "trg": trg},
+        inputs={
+            "tokens_src": [part.src for part in aligned],
+            "tokens_trg": [part.trg for part in aligned],
+            "alignments": [part.alignments for part in aligned],
+            "corpus_src": corpus.src,
+        },
+        outputs=aligned_files(src, trg),
+    )
+    return aligned_of(collected, src, trg, priors)
+
+
+@stage(group="teacher", formerly=("corpus-align-parallel", "alignments-teacher"))
+def alignments_original(config: TrainingConfig, merge_corpus: Corpus | None) -> Aligned | None:
+    """The parallel corpus tokenised by ICU, with word alignments and the priors for all alignments.
+
+    The priors are learned from a sample; then the corpus is split, aligned, collected. Tokens and alignments
+    are fetched where an earlier run's are given; there are none when no teacher is trained.
+    """
+    if merge_corpus is None or not trains_teachers(config):
+        return None
+    src, trg = config.experiment.src, config.experiment.trg
+    priors = learn_priors(config, f"alignments-priors-{src}-{trg}", merge_corpus)
+    fetched = fetch_alignments(config, "parallel", merge_corpus)
+    return (
+        replace(fetched, priors=priors)
+        if fetched
+        else align_in_chunks(config, "original", merge_corpus, priors)
+    )
+
+
+@stage(group="teacher", formerly=("corpus-align-backtranslations",))
+def alignments_backtranslated(
+    config: TrainingConfig, translate_mono_trg: Corpus | None, alignments_original: Aligned | None
+) -> Aligned | None:
+    """The back-translated corpus tokenised by ICU, with word alignments; split, aligned, collected.
+
+    Tokens and alignments are fetched where an earlier run's are given.
+    """
+    priors = alignments_original.priors if alignments_original else None
+    if translate_mono_trg is None or priors is None:
+        return None
+    fetched = fetch_alignments(config, "backtranslations", translate_mono_trg)
+    return fetched or align_in_chunks(config, "backtranslated", translate_mono_trg, priors)
+
+
+@stage(group="student", formerly=("corpus-align-distillation",))
+def alignments_student(
+    config: TrainingConfig, cefilter: Corpus, alignments_original: Aligned | None
+) -> Aligned:
+    """The distilled corpus tokenised by ICU, with word alignments that guide the student's attention.
+
+    It is split, aligned, collected, with the priors of the parallel corpus, or its own where that was not
+    aligned. Tokens and alignments are fetched where an earlier run's are given.
+    """
+    fetched = fetch_alignments(config, "distillation", cefilter)
+    if fetched:
+        return fetched
+    priors = alignments_original.priors if alignments_original else None
+    if priors is None:
+        pair = f"{config.experiment.src}-{config.experiment.trg}"
+        priors = learn_priors(config, f"alignments-priors-student-{pair}", cefilter)
+    return align_in_chunks(config, "student", cefilter, priors)
+
+
+@stage(group="student", formerly=("distillation-corpus-build-shortlist",))
+def shortlist(config: TrainingConfig, cefilter: Corpus, train_vocab: Vocab) -> Output:
+    """The lexical shortlist: the likeliest target pieces of every source piece, by an alignment of pieces."""
+    listed = step(
+        "pipeline.alignments.shortlist",
+        label=f"shortlist-{config.experiment.src}-{config.experiment.trg}",
+        inputs={
+            "source_vocab": train_vocab.src,
+            "target_vocab": train_vocab.trg,
+            **cefilter.sides,
+        },
+        outputs=("lex.s2t.zst", "stats.json"),
+        worker="large-cpu",
+        repeatable=False,
+    )
+    return listed["lex.s2t.zst"]

@@ -1,0 +1,261 @@
+"""What is trained: the vocabulary, the backwards model, the teachers, the student."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from translations_assets.config.languages import language
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.errors import GraphError
+from translations_assets.graph.stage import stage, step
+from translations_assets.graph.step import Input, RepoFile, Step
+from translations_assets.stages.continuation import distils, fetch_model, fetch_vocab
+from translations_assets.stages.handles import (
+    MODEL_FILES,
+    STATE_FILES,
+    TRAINED_WITH,
+    Aligned,
+    Corpus,
+    Model,
+    Vocab,
+    marian_args,
+)
+from translations_assets.stages.languages import letters
+
+TRAIN_CONFIGS = "pipeline/train/configs"
+SEED = 1111
+TRAINING_ATTEMPTS = 10  # each goes on from the last save, so that machines may be taken away
+
+
+@stage(group="vocabulary", formerly=("build-vocab", "continuation-vocab"))
+def train_vocab(config: TrainingConfig, merge_corpus: Corpus | None) -> Vocab:
+    """The SentencePiece vocabulary, joint or one a side, trained on a uniform sample of the corpus.
+
+    An earlier run's is fetched where it is given, or where a model is trained further.
+    """
+    fetched = fetch_vocab(config)
+    if fetched:
+        return fetched
+    if merge_corpus is None:
+        raise GraphError("continuation.corpora.distillation needs continuation.vocab.")
+    src, trg = config.experiment.src, config.experiment.trg
+    trained = step(
+        "pipeline.train.vocab",
+        label=f"train-vocab-{src}-{trg}",
+        args={
+            "src": src,
+            "trg": trg,
+            "src_letters": letters(language(src)),
+            "trg_letters": letters(language(trg)),
+            "vocab_size": config.experiment.spm_vocab_size,
+            "sample_size": config.experiment.spm_sample_size,
+            "split": config.experiment.spm_vocab_split,
+            "norm_rule": config.experiment.spm_norm_rule,
+            "seed": SEED,
+        },
+        inputs=merge_corpus.sides,
+        outputs=(f"vocab.{src}.spm", f"vocab.{trg}.spm", "stats.json"),
+        worker="large-cpu",
+    )
+    return Vocab(trained[f"vocab.{src}.spm"], trained[f"vocab.{trg}.spm"])
+
+
+@stage(group="back_translation", formerly=("backtranslations-train-backwards-model", "continuation-model"))
+def train_backwards(
+    config: TrainingConfig, merge_corpus: Corpus | None, merge_devset: Corpus, train_vocab: Vocab
+) -> Model | None:
+    """The model from target to source: translates mono text back, and scores distilled text.
+
+    An earlier run's is fetched where it is given: to be used, trained further, or begun with.
+    """
+    if merge_corpus is None:
+        return None
+    src, trg = config.experiment.src, config.experiment.trg
+    given, fetched = config.continuation.models.backwards, None
+    if given:
+        fetched = fetch_model(config, f"backwards-{src}-{trg}", given.url, given.mode, trg, src)
+        if given.mode == "use":
+            return fetched
+    return train_model(
+        config,
+        label=f"train-backwards-{src}-{trg}",
+        src=trg,
+        trg=src,
+        vocab=Vocab(train_vocab.trg, train_vocab.src),
+        data={"original_src": merge_corpus.trg, "original_trg": merge_corpus.src},
+        dev=Corpus(merge_devset.trg, merge_devset.src),
+        model="backward",
+        training="backward.train",
+        curriculum="backward",
+        args=config.marian_args.training_backward,
+        seed=SEED,
+        pretrained=fetched,
+        resume=bool(given and given.mode == "continue"),
+        tokenized=False,
+    )
+
+
+@stage(group="teacher", formerly=("train-teacher-model", "continuation-model"))
+def train_teacher(
+    config: TrainingConfig,
+    train_vocab: Vocab,
+    alignments_original: Aligned | None,
+    alignments_backtranslated: Aligned | None,
+    merge_devset: Corpus,
+) -> list[Model]:
+    """The teachers, one per ensemble member, trained on parallel and back-translated text, seeds 1..N.
+
+    An earlier run's are fetched where they are given: to be used, trained further, or begun with.
+    """
+    fetched, given = _fetch(config), config.continuation.models.teacher
+    if alignments_original is None:
+        return fetched
+    data = alignments_original.data("original")
+    curriculum = "teacher.original"
+    if alignments_backtranslated is not None:
+        curriculum = f"teacher.{config.experiment.teacher_mode}"
+        data |= alignments_backtranslated.data("backtranslated")
+    src, trg = config.experiment.src, config.experiment.trg
+    return [
+        train_model(
+            config,
+            label=f"train-teacher-{src}-{trg}-{seed}",
+            src=src,
+            trg=trg,
+            vocab=train_vocab,
+            data=data,
+            dev=merge_devset,
+            model="teacher",
+            training="teacher.train",
+            curriculum=curriculum,
+            args=config.marian_args.training_teacher,
+            seed=seed,
+            pretrained=fetched[seed - 1] if fetched else None,
+            resume=bool(given and given.mode == "continue"),
+        )
+        for seed in range(1, config.experiment.teacher_ensemble + 1)
+    ]
+
+
+def _fetch(config: TrainingConfig) -> list[Model]:
+    """The teachers of the earlier run; none when they are trained from scratch, or not needed."""
+    src, trg, given = config.experiment.src, config.experiment.trg, config.continuation.models.teacher
+    if given is None or not distils(config):
+        return []
+    if len(given.urls) != config.experiment.teacher_ensemble:
+        raise GraphError("continuation.models.teacher.urls needs a URL for each teacher.")
+    return [
+        fetch_model(config, f"teacher-{src}-{trg}-{number}", url, given.mode, src, trg)
+        for number, url in enumerate(given.urls, start=1)
+    ]
+
+
+@stage(group="student", formerly=("distillation-student-model-train",))
+def train_student(
+    config: TrainingConfig, train_vocab: Vocab, alignments_student: Aligned, merge_devset: Corpus
+) -> Model:
+    """The student: a small model trained on the distilled corpus."""
+    return _train(config, "train", train_vocab, alignments_student, merge_devset)
+
+
+@stage(group="student", formerly=("distillation-student-model-finetune",))
+def finetune_student(
+    config: TrainingConfig,
+    train_student: Model,
+    train_vocab: Vocab,
+    alignments_student: Aligned,
+    merge_devset: Corpus,
+) -> Model:
+    """The student, trained on, with its own options, its weights quantised to 8 bits in the forward pass."""
+    return _train(config, "finetune", train_vocab, alignments_student, merge_devset, train_student)
+
+
+def _train(
+    config: TrainingConfig,
+    verb: Literal["train", "finetune"],
+    vocab: Vocab,
+    aligned: Aligned,
+    dev: Corpus,
+    pretrained: Model | None = None,
+) -> Model:
+    src, trg, options = config.experiment.src, config.experiment.trg, config.marian_args
+    return train_model(
+        config,
+        label=f"{verb}-student-{src}-{trg}",
+        src=src,
+        trg=trg,
+        vocab=vocab,
+        data=aligned.data("original"),
+        dev=dev,
+        model=f"student.{config.experiment.student_model}",
+        training=f"student.{verb}",
+        curriculum="student",
+        args=options.training_student if verb == "train" else options.training_student_finetuned,
+        seed=SEED,
+        pretrained=pretrained,
+    )
+
+
+def train_model(
+    config: TrainingConfig,
+    *,
+    label: str,
+    src: str,
+    trg: str,
+    vocab: Vocab,
+    data: Mapping[str, Input | None],
+    dev: Corpus,
+    model: str,
+    training: str,
+    curriculum: str,
+    args: Mapping[str, Any],
+    seed: int,
+    pretrained: Model | None = None,
+    resume: bool = False,
+    tokenized: bool = True,
+) -> Model:
+    """A step that trains a model src→trg; `vocab` and `dev` are given in that direction.
+
+    It begins with the weights of `pretrained`, if any, and with the options that this was trained with, over
+    which `args` are laid; with `resume` also with what its training saved last, so that it continues.
+    """
+    spoken = language(src)
+    trained = step(
+        "pipeline.train.train",
+        label=label,
+        args={
+            "src": src,
+            "trg": trg,
+            "marian_args": marian_args(args),
+            "seed": seed,
+            "best_model": config.experiment.best_model,
+            "tokenized": tokenized,
+            "bicameral": spoken.bicameral,
+            "phonemic": spoken.phonemic,
+        },
+        inputs={
+            **data,
+            "source_vocab": vocab.src,
+            "target_vocab": vocab.trg,
+            "dev_src": dev.src,
+            "dev_trg": dev.trg,
+            "model_config": RepoFile(f"{TRAIN_CONFIGS}/model/{model}.yml"),
+            "training_config": RepoFile(f"{TRAIN_CONFIGS}/training/{training}.yml"),
+            "curriculum": RepoFile(f"{TRAIN_CONFIGS}/curriculum/{curriculum}.yml"),
+            "pretrained": pretrained,
+            "pretrained_args": maker(pretrained)[TRAINED_WITH] if pretrained else None,
+            "state": maker(pretrained).folder(*STATE_FILES) if pretrained and resume else None,
+        },
+        outputs=(*MODEL_FILES, TRAINED_WITH, "metrics.json", *STATE_FILES),
+        worker="large-gpu",
+        resumable=True,
+        repeatable=False,
+        attempts=TRAINING_ATTEMPTS,
+    )
+    return trained.folder(*MODEL_FILES)
+
+
+def maker(model: Model) -> Step:
+    """The step that trained a model, or fetched it."""
+    return model.files[MODEL_FILES[0]].step
