@@ -4,6 +4,7 @@ TranslationsError
 ├── StoreError          the store cannot be read or written
 │   ├── DamagedError    contents are missing or differ from their digest
 │   └── StoreUnreachable  its disk or network is away, perhaps for a moment: worth waiting for
+├── TemporaryError      a runner cannot do it now: another attempt may succeed
 ├── GraphError          the stages do not make a graph
 ├── StepFailed          a script failed for its own fault, or too often
 └── Cancelled           somebody ended the run
@@ -24,6 +25,10 @@ class DamagedError(StoreError):
 
 class StoreUnreachable(StoreError):
     """The store's disk or network is away, perhaps for a moment: worth waiting for (`running.patience`)."""
+
+
+class TemporaryError(TranslationsError):
+    """A runner cannot make an attempt now: its machine or its cluster; another attempt may succeed."""
 
 
 class GraphError(TranslationsError):

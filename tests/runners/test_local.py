@@ -15,6 +15,7 @@ import pytest
 
 from tests.patience import PATIENCE
 from tests.runners.scripts import COPY, KEY, alive, attempt, eventually, job, processes_of
+from translations_assets.errors import TemporaryError
 from translations_assets.runners.local import LocalRunner
 from translations_assets.running.job import JobEvent, Outcome
 from translations_assets.store.local import LocalStore
@@ -312,9 +313,8 @@ def test_many_steps_never_hold_more_slots_than_there_are(store: LocalStore, tmp_
 def test_a_state_folder_that_cannot_be_used_is_told(store: LocalStore, tmp_path: Path) -> None:
     (tmp_path / "state" / "slots" / "cpu.0").mkdir(parents=True)
     runner = LocalRunner(tmp_path / "state", cpus=1, gpus=[])
-    outcome = attempt(runner, job(store, COPY), store, threading.Event(), lambda event: None)
-    assert outcome.kind == "temporary"
-    assert str(tmp_path / "state") in outcome.message
+    with pytest.raises(TemporaryError, match=str(tmp_path / "state")):
+        attempt(runner, job(store, COPY), store, threading.Event(), lambda event: None)
 
 
 # Has 300 steps wait for one slot where 100 open files are usual; prints how many wait, in how many threads.

@@ -12,6 +12,7 @@ import pytest
 
 from tests.patience import PATIENCE
 from tests.runners.scripts import KEY, attempt, eventually, job, leftovers, output
+from translations_assets.errors import StoreUnreachable
 from translations_assets.runners.local import LocalRunner
 from translations_assets.running.job import Outcome
 from translations_assets.store.local import LocalStore
@@ -72,6 +73,6 @@ def test_a_script_that_fails_without_its_store_is_not_to_blame(
 def test_a_step_cannot_begin_without_its_store(runner: LocalRunner, store: LocalStore) -> None:
     work = job(store, "")
     store.root.rename(store.root.with_name("away"))
-    outcome = attempt(runner, work, store, threading.Event(), lambda event: None)
-    assert (outcome.kind, outcome.unreachable) == ("temporary", True)
+    with pytest.raises(StoreUnreachable):
+        attempt(runner, work, store, threading.Event(), lambda event: None)
     assert not store.root.exists()

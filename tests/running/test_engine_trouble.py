@@ -10,13 +10,21 @@ from typing import Any
 import pytest
 
 from tests.running.conftest import SETTINGS, Bench, demo_graph, demo_stages, graph_of, one_stage
-from translations_assets.errors import Cancelled, StepFailed, StoreError
+from translations_assets.errors import (
+    Cancelled,
+    StepFailed,
+    StoreError,
+    StoreUnreachable,
+    TemporaryError,
+    TranslationsError,
+)
 from translations_assets.graph.stage import Stage, stage, step
 from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
 from translations_assets.records.options import RunOptions
 from translations_assets.running import engine as engine_module
+from translations_assets.running import patience
 from translations_assets.running.engine import Engine, StepEvent
 from translations_assets.running.job import Outcome
 from translations_assets.running.lost import DAMAGED
@@ -85,6 +93,43 @@ def test_a_missing_file_is_the_failure_of_the_step_that_reads_it(bench: Bench) -
     with pytest.raises(StepFailed, match=r"join cannot be looked up: .*settings\.yml, which cannot be read"):
         bench.make()
     assert sorted(bench.runner.ran) == ["write-a", "write-b"]
+
+
+@pytest.mark.parametrize("error", [StoreError, TemporaryError, StoreUnreachable])
+def test_what_may_pass_for_a_runner_is_worth_another_attempt(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, error: type[TranslationsError]
+) -> None:
+    monkeypatch.setattr(engine_module, "RETRY_SECONDS", 0.001)
+    monkeypatch.setattr(patience, "FIRST_PAUSE", 0.001)
+    run, errors = bench.runner.run, [error("It did not answer.")]
+
+    def failing(job: Any, *others: Any) -> Work[Outcome]:
+        if job.label == "write-a" and errors:
+            raise errors.pop()
+        return run(job, *others)
+
+    monkeypatch.setattr(bench.runner, "run", failing)
+    attempts = {result.step.label: result.manifest.attempt for result in bench.run(bench.session())}
+    assert attempts["write-a"] == (1 if error is StoreUnreachable else 2), (
+        "an attempt that the store ended does not count"
+    )
+    assert bench.told("write-a") == ["retry", "started", "done"]
+
+
+def test_a_runner_that_cannot_is_the_failure_of_one_step(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = bench.runner.run
+
+    def refusing(job: Any, *others: Any) -> Work[Outcome]:
+        if job.label == "write-a":
+            raise TranslationsError("The cluster refuses it.")
+        return run(job, *others)
+
+    monkeypatch.setattr(bench.runner, "run", refusing)
+    with pytest.raises(StepFailed, match=r"write-a failed: The cluster refuses it\."):
+        bench.make()
+    assert bench.told("write-a") == ["failed"], "it is not tried again"
 
 
 def test_a_bug_in_a_runner_is_the_failure_of_one_step(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from translations_assets.config.deployment import UNSAVED_MINUTES
-from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.errors import TemporaryError
 from translations_assets.graph.step import WorkerClass
 from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, workspace
 from translations_assets.runners.slots import Grant, Slots
@@ -60,43 +60,30 @@ class LocalRunner:
         wake: Wake,
     ) -> Work[Outcome]:
         """One attempt, until its end; see `running.protocols.Runner`."""
-        try:
-            return (yield from self._run(job, store, cancel, on_event, wake))
-        except StoreUnreachable as error:
-            return Outcome("temporary", message=str(error), unreachable=True)
-        except StoreError as error:
-            return Outcome("temporary", message=str(error))
-        except OSError as error:
-            message = f"This machine cannot start a worker: {error}. State folder: {self._state}"
-            return Outcome("temporary", message=message)
-
-    def _run(
-        self,
-        job: Job,
-        store: Store,
-        cancel: threading.Event,
-        on_event: Callable[[JobEvent], None],
-        wake: Wake,
-    ) -> Work[Outcome]:
         cpus, gpus = self._need(job.worker)
-        while not cancel.is_set():
-            with ExitStack() as wanting:  # a worker that is let go asks who else wants the result
-                wanting.enter_context(store.waiting(job.key, job.generation))
-                with self._slots.claim(cpus, gpus, wake) as claim:
-                    grant = yield from claim.acquire(cancel)
-                    if grant is None:
-                        break
-                    attempt = self._threads.submit(
-                        self._attempt, job, store, grant, cancel, on_event, wanting.close
-                    )
-                    attempt.add_done_callback(lambda _: wake())
-                    while not attempt.done():
-                        yield _LONG_SECONDS
-                reply = attempt.result()
-                if isinstance(reply, Outcome):
-                    return reply
-                if outcome := (yield from wait_for_owner(job, store, cancel, _OWNER_SECONDS)):
-                    return outcome
+        try:
+            while not cancel.is_set():
+                with ExitStack() as wanting:  # a worker that is let go asks who else wants the result
+                    wanting.enter_context(store.waiting(job.key, job.generation))
+                    with self._slots.claim(cpus, gpus, wake) as claim:
+                        grant = yield from claim.acquire(cancel)
+                        if grant is None:
+                            break
+                        attempt = self._threads.submit(
+                            self._attempt, job, store, grant, cancel, on_event, wanting.close
+                        )
+                        attempt.add_done_callback(lambda _: wake())
+                        while not attempt.done():
+                            yield _LONG_SECONDS
+                    reply = attempt.result()
+                    if isinstance(reply, Outcome):
+                        return reply
+                    if outcome := (yield from wait_for_owner(job, store, cancel, _OWNER_SECONDS)):
+                        return outcome
+        except OSError as error:
+            raise TemporaryError(
+                f"This machine cannot start a worker: {error}. State folder: {self._state}"
+            ) from error
         return Outcome("cancelled", message="cancelled before it began")
 
     @cached_property

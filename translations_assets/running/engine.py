@@ -16,6 +16,7 @@ from translations_assets.errors import (
     StepFailed,
     StoreError,
     StoreUnreachable,
+    TemporaryError,
     TranslationsError,
 )
 from translations_assets.graph.step import Output, RepoFile, Step, placed
@@ -271,9 +272,14 @@ class _Execution:
 
     def _attempt(self, step: Step, job: Job, wake: Wake) -> Work[Outcome]:
         """One attempt. Raises StoreUnreachable for one that the store ended: it does not count."""
-        outcome = yield from self.engine.runner.run(
-            job, self.engine.store, self.cancel, partial(self._event, step), wake
-        )
+        try:
+            outcome = yield from self.engine.runner.run(
+                job, self.engine.store, self.cancel, partial(self._event, step), wake
+            )
+        except StoreUnreachable:
+            raise
+        except (StoreError, TemporaryError) as error:
+            return Outcome("temporary", message=str(error))
         if outcome.unreachable:
             raise StoreUnreachable(outcome.message)
         return outcome

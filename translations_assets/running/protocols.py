@@ -189,5 +189,5 @@ class Runner(Protocol):
 
         When another process owns the step, waits for that owner's result. When `cancel` is set, returns
         within 10 s, kind `cancelled`, and ends the script (SIGTERM, then SIGKILL) unless another run waits
-        for the step.
+        for the step. Raises StoreError, and TemporaryError when another attempt may succeed.
         """

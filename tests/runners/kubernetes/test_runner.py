@@ -15,6 +15,7 @@ from tests.runners.kubernetes.places import Place
 from tests.runners.scripts import COPY, eventually, output, written
 from translations_assets.errors import StoreUnreachable
 from translations_assets.records.manifest import Blob
+from translations_assets.runners.kubernetes.cluster import ClusterError
 from translations_assets.runners.kubernetes.jobs import Descriptions
 from translations_assets.runners.kubernetes.runner import print_line
 
@@ -204,9 +205,8 @@ def test_the_same_attempt_described_otherwise_is_an_error_for_people(place: Plac
         f"/apis/batch/v1/namespaces/{place.namespace}/jobs/{name}",
         {"metadata": {"annotations": {"translations/spec": "other", "translations/members": "[]"}}},
     )
-    outcome = place.run().make(place.talking())
-    assert outcome.kind == "failed"
-    assert f"kubectl delete job --namespace {place.namespace} {name}" in outcome.message
+    with pytest.raises(ClusterError, match=f"kubectl delete job --namespace {place.namespace} {name}"):
+        place.run().make(place.talking())
 
 
 def test_a_job_of_the_same_name_that_has_failed_makes_way(place: Place) -> None:
@@ -250,8 +250,8 @@ def test_a_store_that_is_away_is_told_as_such(place: Place, monkeypatch: pytest.
 
     step = place.job(COPY)
     monkeypatch.setattr(place.store, "add_bytes", away)
-    outcome = place.run().make(step)
-    assert (outcome.kind, outcome.unreachable) == ("temporary", True)
+    with pytest.raises(StoreUnreachable, match="does not answer"):
+        place.run().make(step)
     assert place.jobs() == []
 
 

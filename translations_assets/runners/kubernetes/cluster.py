@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from translations_assets.errors import TranslationsError
+from translations_assets.errors import TemporaryError, TranslationsError
 from translations_assets.runners.kubernetes.state import JobState, Object
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class ClusterError(TranslationsError):
     """The cluster refuses what it was asked for."""
 
 
-class ClusterAway(ClusterError):
+class ClusterAway(ClusterError, TemporaryError):
     """The cluster cannot be reached, or cannot answer; that may pass."""
 
 

@@ -6,12 +6,11 @@ import logging
 import queue
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.errors import StoreError
 from translations_assets.runners.kubernetes.cluster import (
     AWAY_SECONDS,
     ClusterAway,
@@ -25,7 +24,7 @@ from translations_assets.runners.kubernetes.state import SPEC, JobState, Member
 from translations_assets.runners.pod.bundle import worker_bundle
 from translations_assets.runners.pod.wire import PodRequest
 from translations_assets.runners.wire import Ending
-from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.job import Job, JobEvent
 from translations_assets.running.protocols import Store
 from translations_assets.running.tasks import Wake
 from translations_assets.store.open import reader_of
@@ -38,13 +37,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class Ticket:
-    """What happens to a step in a job: events, then one ending, from the thread that follows the job."""
+    """What happens to a step in a job: events, then one ending, from the thread that follows the job.
+
+    An exception in place of an ending: what kept the job from being followed.
+    """
 
     job: Job
     wake: Wake
-    replies: queue.SimpleQueue[JobEvent | Ending] = field(default_factory=queue.SimpleQueue)
+    replies: queue.SimpleQueue[JobEvent | Ending | Exception] = field(default_factory=queue.SimpleQueue)
 
-    def reply(self, reply: JobEvent | Ending) -> None:
+    def reply(self, reply: JobEvent | Ending | Exception) -> None:
         """Note what has happened, and wake the work that waits for it."""
         self.replies.put(reply)
         self.wake()
@@ -74,7 +76,6 @@ class ClusterJob:
         self._endings: dict[tuple[str, int], Ending] = {}
         self._is_open = found is None
         self.over = False  # no step waits any more, and none can join
-        self.broken = False  # it could not be followed to its end
         self._slot: Slot | None = None
         self._changed = threading.Event()
 
@@ -121,8 +122,8 @@ class ClusterJob:
             return ticket
 
     def was_found(self, job: Job) -> bool:
-        """Whether this was another attempt than the one that was asked for, followed to its end."""
-        return not self.broken and member(job) not in self._members
+        """Whether this was another attempt than the one that was asked for."""
+        return member(job) not in self._members
 
     def leave(self, ticket: Ticket) -> None:
         """Wait no longer, as the run was cancelled; the last one who waits for any of its steps ends the Job.
@@ -149,15 +150,8 @@ class ClusterJob:
                 self._end_unless_wanted(self._state, AWAY_SECONDS)
             elif self._state:
                 self._follow(self._state)
-        except StoreUnreachable as error:
-            self._end_all(Outcome("temporary", message=str(error), unreachable=True))
-        except (StoreError, ClusterAway) as error:
-            self._end_all(Outcome("temporary", message=str(error)))
-        except ClusterError as error:
-            self._end_all(Outcome("failed", message=str(error)))
         except Exception as error:
-            log = traceback.format_exc()
-            self._end_all(Outcome("failed", message=f"a bug of the runner: {error!r}", log_tail=log))
+            self._fail(error)
         finally:
             if self._slot:
                 self._tools.limits.release(self._slot)
@@ -294,12 +288,13 @@ class ClusterJob:
         for ticket in leaving:
             ticket.reply(ending)
 
-    def _end_all(self, outcome: Outcome) -> None:
+    def _fail(self, error: Exception) -> None:
+        """End every step that waits by what keeps the Job from being followed."""
         with self._lock:
-            self.over = self.broken = True
-            steps = {ticket.step for ticket in self._tickets}
-        for step in steps:
-            self.end(step, outcome)
+            self.over = True
+            tickets, self._tickets = self._tickets, []
+        for ticket in tickets:
+            ticket.reply(error)
 
     def _end_unless_wanted(self, state: JobState, patience: float) -> None:
         """Delete the Job when no run waits for any of its steps."""

@@ -11,8 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from translations_assets.config.deployment import UNSAVED_MINUTES, Kubernetes
-from translations_assets.errors import StoreError, StoreUnreachable
-from translations_assets.runners.kubernetes.cluster import Cluster, ClusterAway, ClusterError
+from translations_assets.runners.kubernetes.cluster import Cluster
 from translations_assets.runners.kubernetes.cluster_job import ClusterJob, Ticket
 from translations_assets.runners.kubernetes.connection import Limits, Sweep, Tools, Watch
 from translations_assets.runners.kubernetes.jobs import Descriptions
@@ -66,27 +65,6 @@ class KubernetesRunner:
         wake: Wake,
     ) -> Work[Outcome]:
         """One attempt, until its end; see `running.protocols.Runner`."""
-        try:
-            return (yield from self._run(job, store, cancel, on_event, wake))
-        except StoreUnreachable as error:
-            return Outcome("temporary", message=str(error), unreachable=True)
-        except (StoreError, ClusterAway) as error:
-            return Outcome("temporary", message=str(error))
-        except ClusterError as error:
-            return Outcome("failed", message=str(error))
-
-    def close(self) -> None:
-        """Watch the cluster no more; its Jobs go on. The threads end at their next try, within a minute."""
-        self._closed.set()
-
-    def _run(
-        self,
-        job: Job,
-        store: Store,
-        cancel: threading.Event,
-        on_event: Callable[[JobEvent], None],
-        wake: Wake,
-    ) -> Work[Outcome]:
         with ExitStack() as wanting:
             wanting.enter_context(store.waiting(job.key, job.generation))
             tools = yield from self._connect(store, cancel)
@@ -105,6 +83,10 @@ class KubernetesRunner:
                     return ending
                 # else an earlier run's attempt has ended, and ours begins
         return Outcome("cancelled", message="the run was cancelled")
+
+    def close(self) -> None:
+        """Watch the cluster no more; its Jobs go on. The threads end at their next try, within a minute."""
+        self._closed.set()
 
     def _connect(self, store: Store, cancel: threading.Event) -> Work[Tools | None]:
         """The cluster; connecting takes as long as the API server is away. None when cancelled meanwhile."""
@@ -175,13 +157,18 @@ class KubernetesRunner:
 def _await_ending(
     ticket: Ticket, cancel: threading.Event, on_event: Callable[[JobEvent], None]
 ) -> Work[Ending | None]:
-    """Hand on what happens to a step until it has ended; None when the run is cancelled before."""
+    """Hand on what happens to a step until it has ended; None when the run is cancelled before.
+
+    Raises what keeps its Job from being followed.
+    """
     while not cancel.is_set():
         try:
             reply = ticket.replies.get_nowait()
         except queue.Empty:
             yield _LONG_SECONDS
             continue
+        if isinstance(reply, Exception):
+            raise reply
         if not isinstance(reply, JobEvent):
             return reply
         on_event(reply)
