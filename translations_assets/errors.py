@@ -6,6 +6,7 @@ TranslationsError
 │   └── StoreUnreachable  its disk or network is away, perhaps for a moment: worth waiting for
 ├── TemporaryError      a runner cannot do it now: another attempt may succeed
 ├── GraphError          the stages do not make a graph
+├── CodeError           a script's code cannot be fingerprinted
 ├── StepFailed          a script failed for its own fault, or too often
 └── Cancelled           somebody ended the run
 """
@@ -24,7 +25,7 @@ class DamagedError(StoreError):
 
 
 class StoreUnreachable(StoreError):
-    """The store's disk or network is away, perhaps for a moment: worth waiting for (`running.patience`)."""
+    """The store's disk or network is away, perhaps for a moment: worth waiting for (`running.tasks`)."""
 
 
 class TemporaryError(TranslationsError):
@@ -33,6 +34,10 @@ class TemporaryError(TranslationsError):
 
 class GraphError(TranslationsError):
     """The stages do not make a graph: an unknown upstream, two steps with one label, a cycle."""
+
+
+class CodeError(TranslationsError):
+    """A script's code cannot be fingerprinted: it is missing, broken, or imports what cannot be followed."""
 
 
 class StepFailed(TranslationsError):

@@ -39,7 +39,7 @@ from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Step
 from translations_assets.kept_configs import kept_configs, remember
 from translations_assets.keys.key import KeyMaker, KeyParts
-from translations_assets.records.options import RunOptions
+from translations_assets.records.run import RunOptions
 from translations_assets.running.engine import Engine
 from translations_assets.running.history import History
 from translations_assets.running.plan import Plan, make_plan

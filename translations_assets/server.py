@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from translations_assets.errors import TranslationsError
-from translations_assets.records.options import RunOptions
+from translations_assets.records.run import RunOptions
 from translations_assets.stages import ASSETS
 
 PARTITION_TAG = "dagster/partition"

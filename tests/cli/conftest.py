@@ -13,7 +13,7 @@ from tests.end_to_end.tiny import PARTITION, Place, make_place
 from tests.keys.changes.states import shared_parsing
 from translations_assets.cli.main import main
 from translations_assets.project import Project, this_project
-from translations_assets.records.options import RunOptions
+from translations_assets.records.run import RunOptions
 
 
 @dataclass(frozen=True)

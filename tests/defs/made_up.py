@@ -26,7 +26,7 @@ from translations_assets.definitions import defs
 from translations_assets.defs import recipe_sensor
 from translations_assets.defs.recipes import recipe_key
 from translations_assets.defs.shared import PROJECT
-from translations_assets.records.options import RunOptions
+from translations_assets.records.run import RunOptions
 from translations_assets.stages import ASSETS
 
 

@@ -18,7 +18,7 @@ from tests.defs.runner import MadeUpRunner
 from translations_assets.cli.instance import missed_gates
 from translations_assets.cli.launch import launch
 from translations_assets.defs.shared import PROJECT
-from translations_assets.records.options import RunOptions
+from translations_assets.records.run import RunOptions
 from translations_assets.stages import STAGES
 
 OFF = {"checks": {"teacher-margin": {"level": "off"}}}

@@ -3,7 +3,7 @@
 import pytest
 
 from translations_assets.graph.step import Folder, RepoFile, Step, placed, roots
-from translations_assets.running.command import command
+from translations_assets.running.job import command
 
 
 def make_step(label: str, outputs: tuple[str, ...] = ("text.zst", "stats.json"), **fields: object) -> Step:

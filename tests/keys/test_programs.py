@@ -13,7 +13,7 @@ from translations_assets.keys import programs
 from translations_assets.keys.key import KeyMaker
 from translations_assets.keys.programs import ABSENT, other_programs, program_version
 from translations_assets.records.manifest import Blob
-from translations_assets.running.command import make_job
+from translations_assets.running.job import make_job
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from translations_assets.graph.stage import Stage, step
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
-from translations_assets.records.options import RunOptions
+from translations_assets.records.run import RunOptions
 from translations_assets.running.engine import Engine
 from translations_assets.running.session import Session
 from translations_assets.store.local import LocalStore

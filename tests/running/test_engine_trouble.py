@@ -22,13 +22,13 @@ from translations_assets.graph.stage import Stage, stage, step
 from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
-from translations_assets.records.options import RunOptions
+from translations_assets.records.run import RunOptions
 from translations_assets.running import engine as engine_module
-from translations_assets.running import patience
+from translations_assets.running import tasks
 from translations_assets.running.engine import Engine, StepEvent
 from translations_assets.running.job import Outcome
-from translations_assets.running.lost import DAMAGED
 from translations_assets.running.plan import make_plan
+from translations_assets.running.resolve import DAMAGED
 from translations_assets.running.tasks import Work
 from translations_assets.store.bucket.memory import MemoryStore
 from translations_assets.store.local import LocalStore
@@ -100,7 +100,7 @@ def test_what_may_pass_for_a_runner_is_worth_another_attempt(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, error: type[TranslationsError]
 ) -> None:
     monkeypatch.setattr(engine_module, "RETRY_SECONDS", 0.001)
-    monkeypatch.setattr(patience, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(tasks, "FIRST_PAUSE", 0.001)
     run, errors = bench.runner.run, [error("It did not answer.")]
 
     def failing(job: Any, *others: Any) -> Work[Outcome]:

@@ -15,9 +15,8 @@ from translations_assets.graph.stage import Stage, step
 from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
-from translations_assets.records.options import RunOptions
 from translations_assets.records.retention import Rules
-from translations_assets.records.run import RunRecord
+from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.running.job import Outcome
 from translations_assets.running.plan import PlannedStep, make_plan
 from translations_assets.store.gc import collect

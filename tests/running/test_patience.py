@@ -10,9 +10,9 @@ from tests.running.conftest import Bench, graph_of, one_stage
 from translations_assets.errors import Cancelled, StepFailed, StoreUnreachable
 from translations_assets.records.manifest import Manifest
 from translations_assets.running import engine as engine_module
-from translations_assets.running import patience
+from translations_assets.running import tasks
 from translations_assets.running.job import Outcome
-from translations_assets.running.patience import when_reachable
+from translations_assets.running.tasks import when_reachable
 from translations_assets.store.bucket.memory import MemoryStore
 
 AWAY = StoreUnreachable("The store cannot be reached.")
@@ -45,7 +45,7 @@ def test_a_store_that_is_away_for_a_minute_is_waited_for(clock: Clock) -> None:
             raise AWAY
         return "there"
 
-    assert when_reachable(ask, patience.RUN_SECONDS, clock.wait, told.append) == "there"
+    assert when_reachable(ask, tasks.RUN_SECONDS, clock.wait, told.append) == "there"
     assert told == ["The store cannot be reached. Waiting for it, at most 5 minutes."]
     assert clock.pauses[:5] == [1, 2, 4, 8, 15]
     assert clock.now < 80
@@ -117,8 +117,8 @@ class AwayStore(MemoryStore):
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses of a millisecond."""
-    monkeypatch.setattr(patience, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(patience, "LAST_PAUSE", 0.001)
+    monkeypatch.setattr(tasks, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(tasks, "LAST_PAUSE", 0.001)
     monkeypatch.setattr(engine_module, "RETRY_SECONDS", 0.001)
 
 

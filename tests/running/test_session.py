@@ -14,8 +14,7 @@ from tests.running.conftest import Bench, demo_graph
 from tests.virtual_clock import VirtualClock
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob
-from translations_assets.records.options import RunOptions
-from translations_assets.records.run import RunRecord
+from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.running.engine import Engine
 from translations_assets.running.session import HEARTBEAT_SECONDS, Session, UpstreamMissing
 

@@ -10,7 +10,7 @@ from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import GraphError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph
-from translations_assets.running.command import command
+from translations_assets.running.job import command
 from translations_assets.stages import STAGES
 
 A = "https://example.org/run"

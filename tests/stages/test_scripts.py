@@ -16,7 +16,7 @@ from translations_assets.config.load import parse_config
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import RepoFile, Step, placed
-from translations_assets.running.command import INPUT_FOLDER, command
+from translations_assets.running.job import INPUT_FOLDER, command
 from translations_assets.stages import ASSETS, STAGES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ from tests.stages.configs import FULL, SMALL, files, graph, labels
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
-from translations_assets.running.command import command
+from translations_assets.running.job import command
 from translations_assets.stages import STAGES
 
 # Datasets

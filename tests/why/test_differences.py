@@ -11,8 +11,7 @@ from tests.config.texts import SMALL
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
-from translations_assets.why.config_changes import MOST_CHANGES, ConfigChanges
-from translations_assets.why.differences import changes
+from translations_assets.why.differences import MOST_CHANGES, ConfigChanges, changes
 
 
 @pytest.mark.parametrize(

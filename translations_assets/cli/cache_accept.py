@@ -17,8 +17,8 @@ from translations_assets.project import Project, this_project
 if TYPE_CHECKING:
     from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
-    from translations_assets.keys.code.accept import Acceptance
     from translations_assets.keys.code.accepted import Accepted
+    from translations_assets.keys.code.compare import Acceptance
     from translations_assets.records.manifest import Manifest
     from translations_assets.running.session import Session
 
@@ -100,8 +100,7 @@ def _compare(
     project: Project, step: Step, earlier: Manifest, accepted: Accepted, reason: str, symbol: str
 ) -> tuple[Acceptance, Sequence[str]]:
     """What to accept, and what changed, for people."""
-    from translations_assets.keys.code.accept import find_changes
-    from translations_assets.keys.code.compare import code_changes
+    from translations_assets.keys.code.compare import code_changes, find_changes
     from translations_assets.keys.code.fingerprint import CodeBase
     from translations_assets.runners.work_folder import unpack
 

@@ -9,7 +9,7 @@ import typer
 from translations_assets.cli.common import Json, Partition, Set, overrides_of, print_json, print_table
 from translations_assets.errors import StepFailed
 from translations_assets.project import Project, this_project
-from translations_assets.records.options import RunOptions
+from translations_assets.records.run import RunOptions
 from translations_assets.running.session import UpstreamMissing
 
 if TYPE_CHECKING:

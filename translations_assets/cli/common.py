@@ -14,7 +14,7 @@ import typer
 from translations_assets.config.errors import ConfigError
 from translations_assets.errors import GraphError
 from translations_assets.project import Project, ReadConfig
-from translations_assets.records.options import OPTIONS, Option, RunOptions
+from translations_assets.records.run import OPTIONS, Option, RunOptions
 
 if TYPE_CHECKING:
     from pathlib import Path

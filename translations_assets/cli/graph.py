@@ -90,7 +90,7 @@ def _named(graph: Graph, target: str | None) -> list[str]:
 
 
 def _as_json(step: Step, key: str | None) -> dict[str, Any]:
-    from translations_assets.running.command import command as command_of
+    from translations_assets.running.job import command as command_of
 
     return {
         "label": step.label,

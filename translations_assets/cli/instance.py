@@ -13,7 +13,7 @@ from translations_assets.cli.run import SILENT_SECONDS, Run, State
 from translations_assets.dagster_home import home, prepare, unusable
 from translations_assets.process_id import PROCESS_TAG, is_gone
 from translations_assets.project import this_project
-from translations_assets.records.options import RunOptions
+from translations_assets.records.run import RunOptions
 from translations_assets.server import PARTITION_TAG
 
 LOST_TAG = "translations/lost"  # of a run whose process was found gone

@@ -18,7 +18,7 @@ from translations_assets.cli.common import (
 from translations_assets.config.errors import ConfigError
 from translations_assets.errors import StoreUnreachable, TranslationsError
 from translations_assets.project import Project, this_project
-from translations_assets.records.options import RunOptions
+from translations_assets.records.run import RunOptions
 
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from translations_assets.records.options import RunOptions
+from translations_assets.records.run import RunOptions
 
 State = Literal["waiting", "running", "ending", "done", "failed", "cancelled", "lost its process", "ended"]
 

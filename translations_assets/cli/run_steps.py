@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from translations_assets.records.manifest import Usage
-from translations_assets.running.lost import LostResults
-from translations_assets.running.resolve import Resolved, Resolver
+from translations_assets.running.resolve import LostResults, Resolved, Resolver
 from translations_assets.running.session import repeated_stages
 
 if TYPE_CHECKING:

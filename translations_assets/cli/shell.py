@@ -92,7 +92,7 @@ def _folder(label: str, keep: bool) -> Iterator[WorkFolder]:
 
 def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes]]:
     """The step as a job, and the contents of what the store need not have: code and repository files."""
-    from translations_assets.running.command import make_job
+    from translations_assets.running.job import make_job
 
     keys, inputs = session.keys, session.inputs(step)
     own: dict[Blob, bytes] = {}

@@ -18,7 +18,7 @@ from translations_assets.cli.plan import costs_of, print_stages
 from translations_assets.config.partitions import SUFFIXES
 from translations_assets.errors import Cancelled, TranslationsError
 from translations_assets.project import Project, this_project
-from translations_assets.records.options import RunOptions
+from translations_assets.records.run import RunOptions
 
 if TYPE_CHECKING:
     from translations_assets.running.plan import Plan

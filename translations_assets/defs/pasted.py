@@ -23,7 +23,7 @@ from translations_assets.defs.notes import notes_table, tell_notes
 from translations_assets.defs.resources import CONFIG
 from translations_assets.defs.shared import PROJECT
 from translations_assets.errors import TranslationsError
-from translations_assets.records.options import RunOptions
+from translations_assets.records.run import RunOptions
 from translations_assets.server import Server, ServerUnreachable
 
 _LOOK_SECONDS = 0.2

@@ -11,7 +11,7 @@ from translations_assets.defs.notes import tell_notes
 from translations_assets.defs.recipes import observe_recipes
 from translations_assets.defs.shared import PROJECT
 from translations_assets.errors import TranslationsError
-from translations_assets.records.options import OPTIONS, RunOptions
+from translations_assets.records.run import OPTIONS, RunOptions
 from translations_assets.server import PARTITION_TAG
 from translations_assets.stages import ASSETS, STAGES
 

@@ -1,13 +1,95 @@
-"""What a run tells the store of itself."""
+"""A run: what a person asks of it, besides its partition and its target, and what it tells the store of
+itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from translations_assets.records import checked
-from translations_assets.records.options import RunOptions
+from translations_assets.records.canonical import json_digest
+
+
+@dataclass(frozen=True)
+class Option:
+    """How an option of a run is asked for.
+
+    default  what it is when nothing is asked; its type says what can be: text, a flag, or keys with values
+    flag     its name on the command line
+    metavar  what stands there for its value
+    """
+
+    default: str | bool | Mapping[str, Any]
+    flag: str
+    help: str
+    metavar: str | None = None
+
+
+def _option(default: Any, flag: str, help: str, metavar: str | None = None) -> Any:
+    return field(default_factory=lambda: default, metadata={"option": Option(default, flag, help, metavar)})
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run differs from "make what is missing".
+
+    This is the only list of these options. The options of `translations train` and `plan`, the config of
+    Dagster's resource `run`, the record of a run and the command of a child process are made from it.
+    """
+
+    start: str = _option("", "--start", "Repeat this stage and all that is made from it, although cached.")
+    previous_run: str = _option(
+        "",
+        "--previous-run",
+        "Take this run's results, whatever their keys, for the stages before the start.",
+        "RUN",
+    )
+    force: bool = _option(False, "--force", "Use results of the previous run although they do not fit.")
+    repair: bool = _option(False, "--repair", "Make lost results again.")
+    overrides: Mapping[str, Any] = _option(
+        {},
+        "--set",
+        "Give a key of the training config, such as marian-args.training-student.after, another value in "
+        "this run; several may be given.",
+        "KEY=VALUE",
+    )
+
+    def ref_partitions(self, partition: str) -> tuple[str, ...]:
+        """The names under which refs of such a run of a partition stand, that of its own refs first.
+
+        A run with overrides has a name of its own, and uses what there is under the partition's.
+        """
+        if not self.overrides:
+            return (partition,)
+        return f"{partition}@{json_digest(self.overrides)[:12]}", partition
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was asked for, as JSON values; what was not asked for is left out."""
+        return {name: value for name, value in vars(self).items() if value}
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> RunOptions:
+        """Options from what `to_dict` gave; ValueError for anything else."""
+        if unknown := [name for name in value if name not in OPTIONS]:
+            raise ValueError(f"{unknown[0]!a:.80} is no option of a run")
+        checked.check_fields(value, {name: _CHECKS[type(option.default)] for name, option in OPTIONS.items()})
+        return cls(**value)
+
+    def words(self) -> Iterator[str]:
+        """The options of `translations train` that ask the same."""
+        for name, option in OPTIONS.items():
+            value = getattr(self, name)
+            if isinstance(value, Mapping):
+                yield from (f"{option.flag}={key}={json.dumps(inner)}" for key, inner in value.items())
+            elif value:
+                yield option.flag if value is True else f"{option.flag}={value}"
+
+
+_CHECKS = {str: checked.text, bool: checked.flag, dict: checked.mapping}
+OPTIONS: Mapping[str, Option] = {each.name: each.metadata["option"] for each in fields(RunOptions)}
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from translations_assets.runners.toolchain import toolchain
 from translations_assets.runners.wire import Request
 from translations_assets.runners.work_folder import WorkFolder, unpack
 from translations_assets.running.job import JobEvent, Outcome
-from translations_assets.running.patience import RESULT_SECONDS, when_reachable
+from translations_assets.running.tasks import RESULT_SECONDS, when_reachable
 from translations_assets.store.digest import NotPlainError, digest_file
 
 if TYPE_CHECKING:

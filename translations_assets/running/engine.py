@@ -22,13 +22,21 @@ from translations_assets.errors import (
 from translations_assets.graph.step import Output, RepoFile, Step, placed
 from translations_assets.keys.key import KeyParts
 from translations_assets.records.manifest import Blob, Manifest
-from translations_assets.running.command import make_job
-from translations_assets.running.job import Job, JobEvent, Outcome
-from translations_assets.running.looking import Looking, looking
-from translations_assets.running.patience import RUN_SECONDS, patiently, when_reachable
+from translations_assets.running.job import Job, JobEvent, Outcome, make_job
 from translations_assets.running.protocols import Runner, Store
+from translations_assets.running.resolve import Looking, looking
 from translations_assets.running.session import Session
-from translations_assets.running.tasks import Tasks, Wake, Work, at_once, finish, pause
+from translations_assets.running.tasks import (
+    RUN_SECONDS,
+    Tasks,
+    Wake,
+    Work,
+    at_once,
+    finish,
+    patiently,
+    pause,
+    when_reachable,
+)
 
 THREADS = 32  # steps that are looked after at once; one that waits, or that a runner runs, needs none
 RETRY_SECONDS = 2.0  # pause before the second attempt; doubles with every further one

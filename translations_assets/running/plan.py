@@ -10,10 +10,8 @@ from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.running.durations import Cost, outlook
-from translations_assets.running.looking import looking
-from translations_assets.running.lost import LostResults
 from translations_assets.running.protocols import Store
-from translations_assets.running.resolve import Resolver
+from translations_assets.running.resolve import LostResults, Resolver, looking
 
 Status = Literal["cached", "run", "maybe", "lost"]
 

@@ -22,13 +22,11 @@ from translations_assets.graph.step import Output, Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.canonical import canonical_json
 from translations_assets.records.manifest import Blob, Manifest, Ref
-from translations_assets.records.options import RunOptions
-from translations_assets.records.run import RunRecord
-from translations_assets.running.lost import LostResults
-from translations_assets.running.patience import RUN_SECONDS, when_reachable
+from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.running.plan import make_plan
 from translations_assets.running.protocols import Store
-from translations_assets.running.resolve import Resolver, inputs_of, missing_outputs
+from translations_assets.running.resolve import LostResults, Resolver, inputs_of, missing_outputs
+from translations_assets.running.tasks import RUN_SECONDS, when_reachable
 
 HEARTBEAT_SECONDS = 60.0
 

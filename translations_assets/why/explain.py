@@ -1,30 +1,39 @@
 """Why a step runs: what differs between the parts of its key and the nearest earlier artifact.
 
-The same reasons stand in `translations explain` and `plan`, in manifests, and in the UI.
+The same reasons stand in `translations explain` and `plan`, in manifests, and in the UI. The code that made
+an artifact, which the store keeps as a bundle, is compared with the code as it is now.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import tarfile
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from translations_assets.errors import StoreError
+from translations_assets.errors import CodeError, StoreError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, RepoFile, Step
+from translations_assets.keys.code.fingerprint import CodeBase
 from translations_assets.keys.key import KeyMaker, KeyParts
 from translations_assets.records.checked import mapping
+from translations_assets.records.inside import inside
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.running.history import History
 from translations_assets.running.plan import Plan
-from translations_assets.why.config_changes import ConfigChanges, Rebuild
+from translations_assets.running.protocols import Store
 from translations_assets.why.differences import (
     DIGITS,
     Change,
+    ConfigChanges,
     InputChange,
     KeyPath,
+    Rebuild,
     changes,
     handles,
     input_changes,
@@ -33,7 +42,41 @@ from translations_assets.why.differences import (
     short,
     version_lines,
 )
-from translations_assets.why.earlier_code import EarlierCode
+
+
+class EarlierCode:
+    """Compares bundles with the code as it is now; each once."""
+
+    def __init__(self, store: Store, keys: KeyMaker) -> None:
+        self._store, self._keys = store, keys
+        self._changes: dict[tuple[str, str], list[str]] = {}
+
+    def changes(self, script: str, earlier: Manifest) -> list[str]:
+        """What changed in a script's code, symbol by symbol, since an artifact was made."""
+        which = script, earlier.bundle.digest
+        if which not in self._changes:
+            self._changes[which] = self._compare(script, earlier.bundle) or [f"{script}: code changed"]
+        return self._changes[which]
+
+    def _compare(self, script: str, bundle: Blob) -> list[str]:
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                _unpack(self._store.read_blob(bundle), Path(folder))
+                return self._keys.code_changes(script, CodeBase(Path(folder)))
+        except (StoreError, CodeError, tarfile.TarError, OSError, ValueError):
+            return []  # the earlier code is missing or cannot be read: no more is known than that it differs
+
+
+def _unpack(bundle: bytes, folder: Path) -> None:
+    with tarfile.open(fileobj=io.BytesIO(bundle)) as archive:
+        for member in archive:
+            file = archive.extractfile(member) if member.isfile() else None
+            if file is None:
+                continue
+            target = inside(folder, member.name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(file.read())
+
 
 CANDIDATES = 20  # earlier artifacts that a step is compared with
 COMPARED = 4000  # of all steps together, when many are explained

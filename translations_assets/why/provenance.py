@@ -10,7 +10,7 @@ from typing import Any
 
 from translations_assets.errors import DamagedError
 from translations_assets.records.manifest import Blob, Manifest
-from translations_assets.running.command import INPUT_FOLDER
+from translations_assets.running.job import INPUT_FOLDER
 from translations_assets.running.protocols import Store
 
 

@@ -23,9 +23,9 @@ from translations_assets.graph.step import Folder, Input, Output, RepoFile, Step
 from translations_assets.keys.code import link, modules
 from translations_assets.keys.code.accepted import FILE
 from translations_assets.keys.code.fingerprint import CodeBase
-from translations_assets.keys.code.module import Module
+from translations_assets.keys.code.modules import Module
 from translations_assets.keys.code.normalise import Normaliser
-from translations_assets.keys.code.scopes import Kind, Scope
+from translations_assets.keys.code.syntax import Kind, Scope
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.plan import Status, make_plan

@@ -9,8 +9,8 @@ import pytest
 from tests.keys.changes.harmful import all_sites, sample
 from tests.keys.changes.mutations import KINDS, mutate
 from tests.keys.changes.states import CODE, Repository
-from translations_assets.keys.code.accept import find_changes
 from translations_assets.keys.code.accepted import FILE, Accepted, add_changes
+from translations_assets.keys.code.compare import find_changes
 from translations_assets.keys.code.fingerprint import CodeBase
 
 

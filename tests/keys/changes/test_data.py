@@ -24,7 +24,7 @@ from translations_assets.config.errors import ConfigError
 from translations_assets.config.load import parse_config
 from translations_assets.graph.step import RepoFile, Step, placed
 from translations_assets.keys.code.libraries import DISTRIBUTIONS, normal_name
-from translations_assets.running.command import command
+from translations_assets.running.job import command
 
 DEMO = ROOT / "configs" / "en-eo.demo.yml"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.keys.code.package import GUARD, SCRIPT, Package
-from translations_assets.keys.code.accept import Acceptance, find_changes
+from translations_assets.errors import CodeError
 from translations_assets.keys.code.accepted import Accepted, Change, add_changes
-from translations_assets.keys.code.errors import CodeError
+from translations_assets.keys.code.compare import Acceptance, find_changes
 from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
 
 TEXT = """

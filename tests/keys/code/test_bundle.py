@@ -12,7 +12,7 @@ from textwrap import dedent
 import pytest
 
 from tests.keys.code.package import GUARD, SCRIPT, Package
-from translations_assets.keys.code.errors import CodeError
+from translations_assets.errors import CodeError
 from translations_assets.keys.code.fingerprint import CodeBase
 
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from translations_assets.keys.code.errors import CodeError
+from translations_assets.errors import CodeError
 
 FILE = "pipeline/accepted-changes.yml"  # next to the code that it speaks of: it is installed with it
 _HEADER = """\

@@ -5,22 +5,131 @@ package, each is hashed in a normal form that comments, formatting, names of loc
 functions and the place where it stands do not change (`normalise.py`, `link.py`). Statements that may have
 effects count as soon as their module is reached (`values.py`). A function that looks into code (`getattr`,
 `eval`, …) makes its whole module count (`link.py`). What is not reached is not in the bundle a step runs.
+
+The hash of a node covers what it refers to, and what that refers to. Nodes that refer to each other in a
+circle are hashed together: each with the others by name; should two of them share a name, again and again
+with what the round before said of the others, until all that differs is told apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from translations_assets.keys.code.accepted import Accepted, Change
 from translations_assets.keys.code.bundle import pack, slice_modules
-from translations_assets.keys.code.digests import Digests, Hashed, Resolve
 from translations_assets.keys.code.libraries import is_standard_library
-from translations_assets.keys.code.link import Linked, Linker, Node, Whole, hash_of
-from translations_assets.keys.code.merkle import own_hash
-from translations_assets.keys.code.modules import Modules
-from translations_assets.keys.code.reach import Reach, reach_from
+from translations_assets.keys.code.link import Linked, Linker, Node, Reach, Whole, hash_of, reach_from
+from translations_assets.keys.code.modules import Module, Modules
+
+
+def short_name(node: Node) -> str:
+    """A node's name without its module, so that a move does not change it."""
+    return f"whole module, {node.depth}" if isinstance(node, Whole) else node.label.partition(":")[2]
+
+
+def own_hash(linked: Linked) -> str:
+    """The hash of a node's own code, what it refers to by name only."""
+    return _render(linked, short_name)
+
+
+def _render(linked: Linked, name: Callable[[Node], str]) -> str:
+    tokens = (
+        token if isinstance(token, str) else "&" + "&".join(map(name, token)) for token in linked.tokens
+    )
+    return hash_of(tokens)
+
+
+class Hasher:
+    """Hashes nodes and remembers the hashes; circles are found by Tarjan's algorithm (1972).
+
+    `resolve` is given each node and its hash, those that a node refers to before it, and says which hash
+    counts.
+    """
+
+    def __init__(self, link: Callable[[Node], Linked], resolve: Callable[[Node, str], str]) -> None:
+        self._link = link
+        self._resolve = resolve
+        self._hashes: dict[Node, str] = {}
+        self._numbers: dict[Node, int] = {}
+        self._stack: list[Node] = []
+
+    def digest(self, node: Node) -> str:
+        """The hash of a node and all that it refers to."""
+        if node not in self._hashes:
+            self._visit(node)
+        return self._hashes[node]
+
+    def _visit(self, node: Node) -> int:
+        """Hash what the node refers to, and the node's circle once it is complete.
+
+        Returns the lowest number that the circle is known to reach.
+        """
+        number = first = self._numbers[node] = len(self._numbers)
+        self._stack.append(node)
+        for other in self._link(node).nodes:
+            if other not in self._numbers:
+                first = min(first, self._visit(other))
+            elif other not in self._hashes:
+                first = min(first, self._numbers[other])
+        if first == number:
+            start = self._stack.index(node)
+            circle = self._stack[start:]
+            del self._stack[start:]
+            self._hash_circle(circle)
+        return first
+
+    def _hash_circle(self, circle: Sequence[Node]) -> None:
+        names = {node: short_name(node) for node in circle}
+        rounds = 1 if len(set(names.values())) == len(circle) else len(circle)
+        for _ in range(rounds):
+            names = {node: self._render_among(node, names) for node in circle}
+        together = hash_of(sorted(names.values()))
+        for node in circle:
+            digest = names[node] if len(circle) == 1 else hash_of([together, names[node]])
+            self._hashes[node] = self._resolve(node, digest)
+
+    def _render_among(self, node: Node, names: dict[Node, str]) -> str:
+        return _render(self._link(node), lambda other: names.get(other) or self._hashes[other])
+
+
+FORMAT = 1  # changes with the meaning of a fingerprint: every step runs again
+
+Hashed: TypeAlias = "Node | Module | str"
+Resolve: TypeAlias = "Callable[[Hashed, str], str]"
+_NOTHING = hash_of([])
+
+
+class Digests:
+    """Makes digests and remembers them.
+
+    resolve  says which hash counts: it is given what was hashed (a node, a module's top-level statements, a
+             script by name) and the hash, what is referred to before what refers to it
+    """
+
+    def __init__(self, modules: Modules, link: Callable[[Node], Linked], resolve: Resolve) -> None:
+        self._modules = modules
+        self._resolve = resolve
+        self._hasher = Hasher(link, resolve)
+        self._always: dict[Module, str] = {}
+
+    def script(self, name: str, reach: Reach) -> str:
+        """The digest of a script, given what it reaches."""
+        guard = self._modules.require(name).guard
+        entry = self._hasher.digest(guard) if guard else ""
+        modules = sorted(reach.modules, key=lambda module: module.name)
+        always = {self._statements(module) for module in modules} - {_NOTHING}
+        effects = (f"import {module}" for module in sorted(reach.effects))
+        return self._resolve(name, hash_of([f"format {FORMAT}", entry, *sorted(always), *effects]))
+
+    def _statements(self, module: Module) -> str:
+        if module not in self._always:
+            units = self._modules.always(module)
+            digest = hash_of(self._hasher.digest(unit) for unit in units)
+            self._always[module] = self._resolve(module, digest)
+        return self._always[module]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from packaging.markers import Marker
 
-from translations_assets.keys.code.errors import CodeError
+from translations_assets.errors import CodeError
 
 # Import names that differ from the distribution's.
 DISTRIBUTIONS = {

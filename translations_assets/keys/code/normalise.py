@@ -13,8 +13,17 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from translations_assets.keys.code.scopes import ImportUse, Kind, Scope, Target, Use
-from translations_assets.keys.code.syntax import FUNCTIONS, dotted, is_for_type_checkers, is_idle
+from translations_assets.keys.code.syntax import (
+    FUNCTIONS,
+    ImportUse,
+    Kind,
+    Scope,
+    Target,
+    Use,
+    dotted,
+    is_for_type_checkers,
+    is_idle,
+)
 
 Token: TypeAlias = "str | Use | ImportUse"
 _Handler: TypeAlias = "Callable[[Normaliser, Any, Scope], None]"

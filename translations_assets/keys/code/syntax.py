@@ -1,10 +1,18 @@
-"""Small questions about syntax trees that several modules ask."""
+"""Questions about syntax trees that several modules ask, and Python's scopes, as far as telling local names
+from others takes.
+
+While a statement is walked, every use of a name is written down with its scope; what the name means is known
+only when the walk is over, since a binding may come after the use.
+"""
 
 from __future__ import annotations
 
 import ast
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CLOSED = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
@@ -72,3 +80,109 @@ def docstrings(tree: ast.AST) -> Iterator[str]:
             text = ast.get_docstring(node, clean=False)
             if text is not None:
                 yield text
+
+
+class Kind(Enum):
+    """What opened a scope; a lambda counts as a function."""
+
+    MODULE = "module"
+    CLASS = "class"
+    FUNCTION = "function"
+    COMPREHENSION = "comprehension"
+
+
+class Target(NamedTuple):
+    """What an import binds: a module, or an attribute of it (which may be a submodule)."""
+
+    module: str
+    attribute: str | None = None
+
+
+@dataclass(eq=False)
+class Scope:
+    """One scope and the names bound in it; parameters are told apart because they are never renamed."""
+
+    kind: Kind
+    parent: Scope | None = None
+
+    def __post_init__(self) -> None:
+        self.depth: int = self.parent.depth + 1 if self.parent else 0
+        self.parameters: set[str] = set()
+        self.stores: dict[str, int] = {}  # name → number of places that bind it
+        self.imports: dict[str, list[Target]] = {}
+        self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
+        self.bound_inside: set[str] = set()  # by functions inside that declare the name nonlocal
+        self._numbers: dict[str, int] = {}
+
+    def bind(self, name: str) -> None:
+        """Note a place that binds a name."""
+        self.stores[name] = self.stores.get(name, 0) + 1
+
+    def bind_import(self, name: str, target: Target) -> None:
+        """Note an import statement that binds a name."""
+        self.bind(name)
+        self.imports.setdefault(name, []).append(target)
+
+    def declare_nonlocal(self, name: str) -> None:
+        """Note that a name bound here belongs to a function around this one."""
+        self.nonlocals.add(name)
+        around = self.parent
+        while around:
+            around.bound_inside.add(name)
+            around = around.parent
+
+    def nearest_function(self) -> Scope:
+        """The scope that `:=` binds in."""
+        scope = self
+        while scope.kind is Kind.COMPREHENSION and scope.parent:
+            scope = scope.parent
+        return scope
+
+    def owner(self, name: str) -> Scope | None:
+        """The scope that a name belongs to; None for the module's own and for built-in names."""
+        scope: Scope | None = self
+        while scope and scope.kind is not Kind.MODULE:
+            if scope.kind is not Kind.CLASS or scope is self:  # methods do not see their class's names
+                if name in scope.globals:
+                    return None
+                if name not in scope.nonlocals and (name in scope.parameters or name in scope.stores):
+                    return scope
+            scope = scope.parent
+        return None
+
+    def imported(self, name: str) -> Target | None:
+        """The import that a function's local name stands for, None when it may stand for something else."""
+        targets = self.imports.get(name, [])
+        others = (
+            name in self.parameters or name in self.bound_inside or len(targets) < self.stores.get(name, 0)
+        )
+        return targets[0] if self.kind is Kind.FUNCTION and not others and len(set(targets)) == 1 else None
+
+    def token(self, name: str) -> str:
+        """What a name of this scope is called in normal form: locals are numbered in order of appearance."""
+        if self.kind is Kind.CLASS:
+            return f"%class.{name}"
+        if name in self.parameters:
+            return f"%{self.depth}:{name}"
+        return f"%{self.depth}.{self._numbers.setdefault(name, len(self._numbers))}"
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """A name, with the attributes taken from it (`np.random.seed`), where it is read or bound."""
+
+    scope: Scope
+    name: str
+    attributes: tuple[str, ...] = ()
+    store: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class ImportUse:
+    """A name that an import statement below the top level binds."""
+
+    scope: Scope
+    name: str
+    target: Target
+    line: int
