@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.store.gcs_server import BUCKET, Fault, GcsServer, serve
-from translations_assets.store.bucket.digests import digests_of
+from translations_assets.store.bucket.transfer import digests_of
 from translations_assets.store.gcs.objects import GcsObjects
 
 _SIZE = 20 << 20

@@ -12,8 +12,8 @@ from tests.end_to_end.tiny import PARTITION, Place
 from tests.store.test_contract import checkpoint_set
 from translations_assets.project import Project
 from translations_assets.records.run import RunRecord
+from translations_assets.store.encoding import seal, unseal
 from translations_assets.store.local import LocalStore
-from translations_assets.store.sealed import seal, unseal
 
 VOCAB = "train-vocab-en-eo"
 

@@ -17,9 +17,9 @@ from translations_assets.errors import DamagedError, StoreError
 from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord
 from translations_assets.store.bucket.store import BucketStore
+from translations_assets.store.encoding import seal, unseal
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
-from translations_assets.store.sealed import seal, unseal
 from translations_assets.store.verify import verify
 
 ANY_WAY = ("../../outside", "/nowhere", "..", "a/../../outside", "", "a\0b", "x" * 300)

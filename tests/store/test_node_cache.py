@@ -22,7 +22,7 @@ from translations_assets.errors import DamagedError, StoreError, StoreUnreachabl
 from translations_assets.records.manifest import Blob
 from translations_assets.store import node_cache
 from translations_assets.store.bucket.memory import MemoryStore
-from translations_assets.store.digest import digest_bytes
+from translations_assets.store.contents import digest_bytes
 from translations_assets.store.node_cache import NodeCache
 
 
@@ -259,7 +259,7 @@ def test_many_threads_and_little_room(node: Node) -> None:
 # Places contents by a download that writes half of them, then waits for the file `go`.
 PROGRAM = """
 import pathlib, sys, time
-from translations_assets.store.digest import digest_bytes
+from translations_assets.store.contents import digest_bytes
 from translations_assets.store.node_cache import NodeCache
 root, target = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 data = b"a" * 300

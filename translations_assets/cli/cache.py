@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from translations_assets.running.protocols import Reading
     from translations_assets.store.durable import DurableStore
     from translations_assets.store.gc import Collected
-    from translations_assets.store.owners import Problem
-    from translations_assets.store.verify import Sample, Verified
+    from translations_assets.store.verify import Problem, Sample, Verified
 
 app = typer.Typer(no_args_is_help=True, help="What the store keeps, and what counts as made.")
 

@@ -155,7 +155,7 @@ def results_of(session: Session, steps: Sequence[Step]) -> list[Result]:
 
 def copy_blob(store: Store, blob: Blob, target: Path) -> None:
     """Copy contents to a writable file; what the store itself places may be a link to its own file."""
-    from translations_assets.store.clone import clone
+    from translations_assets.store.contents import clone
 
     placed = target.with_name(f".{target.name}.placed")
     store.place_blob(blob, placed)

@@ -30,7 +30,7 @@ from translations_assets.runners.wire import Request
 from translations_assets.runners.work_folder import WorkFolder, unpack
 from translations_assets.running.job import JobEvent, Outcome
 from translations_assets.running.tasks import RESULT_SECONDS, when_reachable
-from translations_assets.store.digest import NotPlainError, digest_file
+from translations_assets.store.contents import NotPlainError, digest_file
 
 if TYPE_CHECKING:
     from translations_assets.running.protocols import Store

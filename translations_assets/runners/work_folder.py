@@ -16,8 +16,7 @@ from pathlib import Path
 
 from translations_assets.errors import StoreError
 from translations_assets.records.inside import inside
-from translations_assets.store.locks import release, take, take_new
-from translations_assets.store.sharing import share_folder
+from translations_assets.store.locks import release, share_folder, take, take_new
 
 _SWEEP_SECONDS = 2.0
 _NAME = re.compile(r"[0-9a-f]{8}")  # of `take_new`: nothing else is removed

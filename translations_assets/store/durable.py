@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import AbstractContextManager
 
-from translations_assets.store.checkpoints import Checkpoints
-from translations_assets.store.logs import Logs
-from translations_assets.store.manifests import Manifests
+from translations_assets.store.artifacts import Manifests
+from translations_assets.store.attempts import Checkpoints, Logs
 from translations_assets.store.medium import Lost, Medium, Owners, P
 from translations_assets.store.records import Records
 

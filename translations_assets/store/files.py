@@ -6,6 +6,7 @@ durable, then linked to its name, which fails when the name is taken; then its f
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -18,16 +19,19 @@ from typing import BinaryIO
 
 from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.records.inside import first_link
-from translations_assets.store.clone import READ_ONLY
-from translations_assets.store.digest import PIECE, NotPlainError, open_plain
-from translations_assets.store.locks import release, take, take_new
+from translations_assets.store.contents import READ_BYTES, READ_ONLY, NotPlainError, open_plain
+from translations_assets.store.encoding import safe
+from translations_assets.store.locks import release, share_folder, take, take_new
 from translations_assets.store.medium import FOLDERS, Entry
-from translations_assets.store.names import safe
-from translations_assets.store.sharing import share_folder
-from translations_assets.store.trouble import trouble
 
 MARK = "store.json"  # made with the store: a folder without it may be where the store is mounted, and is not
 _FORMAT = b'{"format": 1}\n'
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+_AWAY = {
+    *(errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN),
+    *(errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EREMOTEIO, errno.ESHUTDOWN),
+}
 
 
 class Files:
@@ -205,7 +209,7 @@ class Files:
     def _take_over(self, path: Path) -> None:
         """Put a copy of our own in the place of a file of another user, which only that one can touch."""
         with open(open_plain(path), "rb") as file, self._temporary() as (copy, temporary):
-            shutil.copyfileobj(file, copy, PIECE)
+            shutil.copyfileobj(file, copy, READ_BYTES)
             self._finish(copy, READ_ONLY, durable=True)
             os.rename(temporary, path)
 
@@ -395,3 +399,25 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def trouble(root: Path, doing: str, error: OSError) -> StoreError:
+    """The error to raise, with what to do next: StoreUnreachable when it may pass."""
+    kind = StoreUnreachable if error.errno in _AWAY else StoreError
+    return kind(_explain(root, doing, error))
+
+
+def _explain(root: Path, doing: str, error: OSError) -> str:
+    problem = f"The store {root} could not {doing}: {error.strerror or error}."
+    if root.exists() and not root.is_dir():
+        return f"{problem} The store must be a folder, and this is a file: choose another path."
+    if error.errno == errno.ENOTDIR:
+        return f"{problem} A file stands where it needs a folder: choose another path."
+    if error.errno in _FULL:
+        return f"{problem} What is stored is whole. Free some space, then run again."
+    if error.errno in _FORBIDDEN:
+        return (
+            f"{problem} Check owner and mode of the folder and its disk, or choose another store. How users "
+            "share one: docs/deployment.md, Who trusts whom."
+        )
+    return f"{problem} Check the disk it is on, then run again."

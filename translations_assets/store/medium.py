@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple, Protocol, TypeVar
 
 from translations_assets.records.manifest import Blob
-from translations_assets.store.digest import Digests
+from translations_assets.store.contents import Digests
 
 FOLDERS = (
     *("blobs", "steps", "retired", "logs", "checkpoints"),
@@ -200,3 +200,10 @@ class Owners(Protocol):
 
     def waiters(self, key: str, generation: int) -> int:
         """How many want a step's result now."""
+
+
+def warn(message: str) -> None:
+    """Log a warning as `translations_assets.store`."""
+    import logging
+
+    logging.getLogger("translations_assets.store").warning("%s", message)

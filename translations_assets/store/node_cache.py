@@ -20,10 +20,9 @@ from typing import NamedTuple
 
 from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob
-from translations_assets.store.clone import READ_ONLY, clone, place
-from translations_assets.store.digest import NotPlainError
+from translations_assets.store.contents import READ_ONLY, NotPlainError, clone, place
 from translations_assets.store.locks import hold, release, take
-from translations_assets.store.warn import warn
+from translations_assets.store.medium import warn
 
 _LOOK_SECONDS = 0.1
 _LARGEST_ADDED = 1 << 30  # bytes; copying a larger file takes long, and perhaps it is never asked for here

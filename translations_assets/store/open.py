@@ -74,7 +74,6 @@ def reader_of(store: Store) -> str:
 def _open_bucket(objects: Objects, read_only: bool) -> Store:
     """The store in a bucket, with this machine's cache of downloads where the settings name one."""
     from translations_assets.settings import download_cache
-    from translations_assets.store.bucket.cached import CachedBucketStore
     from translations_assets.store.bucket.store import BucketStore
     from translations_assets.store.node_cache import NodeCache
 
@@ -82,6 +81,4 @@ def _open_bucket(objects: Objects, read_only: bool) -> Store:
         setting = download_cache()
     except ValueError as error:
         raise StoreError(f"The cache of downloads cannot be used: {error}.") from error
-    if setting is None:
-        return BucketStore(objects, read_only=read_only)
-    return CachedBucketStore(objects, NodeCache(*setting), read_only=read_only)
+    return BucketStore(objects, cache=NodeCache(*setting) if setting else None, read_only=read_only)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
 from heapq import merge
 from pathlib import Path
 from urllib.parse import urlencode
 
 from translations_assets.errors import StoreError
-from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
+from translations_assets.records.manifest import Blob, Manifest, Ref
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Reading, Store
 
@@ -23,31 +22,29 @@ class OverlayStore:
 
     def __init__(self, own: Store, base: Reading) -> None:
         self.own, self.base = own, base
+        self.url = f"{own.url}?{urlencode({'base': base.url})}"
+        self.look_ups = max(own.look_ups, base.look_ups)
+        self.rewrite_seconds = own.rewrite_seconds
+        # What is made here stands here, also when the base has it, which may collect it
+        self.add_blob = own.add_blob
+        self.add_bytes = own.add_bytes
+        self.quarantine = own.quarantine
+        self.commit = own.commit
+        self.append_log = own.append_log
+        self.add_checkpoint = own.add_checkpoint
+        self.drop_checkpoints = own.drop_checkpoints
+        self.add_ref = own.add_ref
+        self.write_run = own.write_run
+        # One owner at a time, among those who share one's own store
+        self.lock = own.lock
+        self.is_owned = own.is_owned
+        self.disown = own.disown
+        self.waiting = own.waiting
+        self.waiters = own.waiters
+        self.unpin = own.unpin
+        self.pins = own.pins
 
-    @property
-    def url(self) -> str:
-        """What `open_store` opens both by."""
-        return f"{self.own.url}?{urlencode({'base': self.base.url})}"
-
-    @property
-    def look_ups(self) -> int:
-        """How many look-ups at once pay off."""
-        return max(self.own.look_ups, self.base.look_ups)
-
-    @property
-    def rewrite_seconds(self) -> float:
-        """What one's own store asks for."""
-        return self.own.rewrite_seconds
-
-    # Blobs: what is made here stands here, also when the base has it, which may collect it
-    def add_blob(self, path: Path) -> Blob:
-        """Store a file's contents in one's own store."""
-        return self.own.add_blob(path)
-
-    def add_bytes(self, data: bytes) -> Blob:
-        """The same for bytes in memory."""
-        return self.own.add_bytes(data)
-
+    # Blobs
     def place_blob(self, blob: Blob, target: Path) -> None:
         """Put the contents at a path, read-only. Raises DamagedError."""
         self._holder(blob).place_blob(blob, target)
@@ -59,10 +56,6 @@ class OverlayStore:
     def has_blob(self, blob: Blob) -> bool:
         """Whether one of the two has the contents, with the right size."""
         return self.own.has_blob(blob) or self.base.has_blob(blob)
-
-    def quarantine(self, blob: Blob, reason: str) -> None:
-        """Put damaged contents of one's own store aside."""
-        self.own.quarantine(blob, reason)
 
     def _holder(self, blob: Blob) -> Reading:
         return self.own if self.own.has_blob(blob) or not self.base.has_blob(blob) else self.base
@@ -81,10 +74,6 @@ class OverlayStore:
         """One generation of a step's manifest."""
         return self.own.generation(key, number) or self.base.generation(key, number)
 
-    def commit(self, manifest: Manifest) -> Manifest:
-        """Make a step finished in one's own store. Returns what counts: the first writer's manifest."""
-        return self.own.commit(manifest)
-
     def keys(self) -> Iterator[str]:
         """Every key that has a manifest in either."""
         return iter(dict.fromkeys(merge(self.own.keys(), self.base.keys())))
@@ -102,34 +91,7 @@ class OverlayStore:
         """A retired manifest of a step's generation."""
         return self.own.read_retired(key, number) or self.base.read_retired(key, number)
 
-    # One owner at a time, among those who share one's own store
-    def lock(
-        self, key: str, generation: int, lost: Callable[[str], None] | None = None
-    ) -> AbstractContextManager[bool]:
-        """Try to become the owner of a step's generation."""
-        return self.own.lock(key, generation, lost)
-
-    def is_owned(self, key: str, generation: int) -> bool:
-        """Whether a process owns a step's generation now."""
-        return self.own.is_owned(key, generation)
-
-    def disown(self, finished: Collection[tuple[str, int]]) -> None:
-        """Remove what owners of finished steps left who were killed."""
-        self.own.disown(finished)
-
-    def waiting(self, key: str, generation: int) -> AbstractContextManager[None]:
-        """Be counted among those who want a step's result."""
-        return self.own.waiting(key, generation)
-
-    def waiters(self, key: str, generation: int) -> int:
-        """How many want a step's result now."""
-        return self.own.waiters(key, generation)
-
     # Logs: an attempt's stands in one of the two, as the numbers of ours go on from the base's
-    def append_log(self, key: str, generation: int, attempt: int, part: int, data: bytes) -> None:
-        """Store one part."""
-        self.own.append_log(key, generation, attempt, part, data)
-
     def read_log(self, key: str, generation: int, attempt: int, part: int = 0) -> Iterator[bytes]:
         """The parts from number `part` on that are there now."""
         ours = attempt in self.own.attempts(key, generation)
@@ -140,10 +102,6 @@ class OverlayStore:
         return sorted({*self.own.attempts(key, generation), *self.base.attempts(key, generation)})
 
     # Checkpoint sets
-    def add_checkpoint(self, key: str, generation: int, name: str, folder: Path) -> None:
-        """Store a set in one's own store."""
-        self.own.add_checkpoint(key, generation, name, folder)
-
     def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
         """Put one's own newest two whole sets under a folder, or, when there are none, the base's.
 
@@ -152,28 +110,16 @@ class OverlayStore:
         own = self.own.place_checkpoints(key, generation, target)
         return own or self.base.place_checkpoints(key, generation, target)
 
-    def drop_checkpoints(self, key: str, generation: int) -> None:
-        """Remove one's own sets of a step that has finished."""
-        self.own.drop_checkpoints(key, generation)
-
     # Refs
     def spaces(self) -> Iterable[str]:
         """The spaces that have refs."""
         return sorted({*self.own.spaces(), *self.base.spaces()})
-
-    def add_ref(self, ref: Ref) -> None:
-        """Append a ref to one's own."""
-        self.own.add_ref(ref)
 
     def refs(self, space: str, partition: str, stage: str) -> list[Ref]:
         """A stage's refs, newest first, one's own before the base's."""
         return [*self.own.refs(space, partition, stage), *self.base.refs(space, partition, stage)]
 
     # Runs and pasted configs
-    def write_run(self, run: str, record: RunRecord) -> None:
-        """Store what a run uses."""
-        self.own.write_run(run, record)
-
     def read_run(self, run: str) -> RunRecord | None:
         """What a run stored."""
         record = self.own.read_run(run)
@@ -191,14 +137,6 @@ class OverlayStore:
                 "store pins it there."
             )
         self.own.pin(run, reason)
-
-    def unpin(self, run: str) -> None:
-        """Let what a run uses be collected again."""
-        self.own.unpin(run)
-
-    def pins(self) -> Mapping[str, Pin]:
-        """The pinned runs of one's own store."""
-        return self.own.pins()
 
     def add_config(self, name: str, text: str) -> None:
         """Store a training config, for good; StoreError when the name has another text, in either."""

@@ -11,10 +11,16 @@ from typing import Any, Generic, TypeVar
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Pin, Ref
 from translations_assets.records.run import RunRecord
-from translations_assets.store.medium import Medium, P
-from translations_assets.store.names import original, safe
-from translations_assets.store.sealed import DIFFERENT, seal, seal_bytes, unseal, unseal_bytes
-from translations_assets.store.warn import warn
+from translations_assets.store.encoding import (
+    DIFFERENT,
+    original,
+    safe,
+    seal,
+    seal_bytes,
+    unseal,
+    unseal_bytes,
+)
+from translations_assets.store.medium import Medium, P, warn
 
 GC_LOCK = "gc"  # held alone by the garbage collector, shared by all that must not meet it
 

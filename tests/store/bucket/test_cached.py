@@ -8,7 +8,6 @@ import pytest
 
 from tests.store.gcs_server import BUCKET, GcsServer
 from translations_assets.errors import StoreError
-from translations_assets.store.bucket.cached import CachedBucketStore
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.gcs.objects import GcsObjects
 from translations_assets.store.open import open_store
@@ -55,8 +54,13 @@ def test_a_size_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         open_store(URL)
 
 
-def test_without_the_setting_there_is_no_cache(gcs: GcsServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_setting_there_is_no_cache(
+    gcs: GcsServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("TRANSLATIONS_CACHE", raising=False)
     store = open_store(URL)
-    assert isinstance(store, BucketStore)
-    assert not isinstance(store, CachedBucketStore)
+    blob = store.add_bytes(b"downloaded each time")
+    for name in ("one", "two"):
+        gcs.requests.clear()
+        store.place_blob(blob, tmp_path / name)
+        assert gcs.requests != []

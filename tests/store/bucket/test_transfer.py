@@ -15,10 +15,9 @@ from tests.store.conftest import OBJECTS
 from tests.store.gcs_server import BUCKET, Fault, GcsServer, Kind
 from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob
-from translations_assets.store.bucket import digests as digesting
 from translations_assets.store.bucket.store import BucketStore
-from translations_assets.store.bucket.transfer import PIECE
-from translations_assets.store.digest import Digests, digest_bytes
+from translations_assets.store.bucket.transfer import PIECE, digests_of
+from translations_assets.store.contents import Digests, digest_bytes
 from translations_assets.store.gcs.upload import AT_ONCE
 
 SIZE = 20_000_000
@@ -145,14 +144,13 @@ def test_a_file_that_changes_while_it_is_sent_is_not_stored(
     store: BucketStore, gcs: GcsServer, big: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     os.truncate(big, size)
-    digests_of = digesting.digests_of
 
     def change_after(path: Path) -> Digests:
         digests = digests_of(path)
         path.write_bytes(b"other" + DATA[5:size])
         return digests
 
-    monkeypatch.setattr("translations_assets.store.bucket.files.digests_of", change_after)
+    monkeypatch.setattr("translations_assets.store.bucket.store.digests_of", change_after)
     with pytest.raises(StoreError, match=r"corpus\.zst changed while it was being stored"):
         store.add_blob(big)
     assert gcs.names() == []
@@ -161,14 +159,12 @@ def test_a_file_that_changes_while_it_is_sent_is_not_stored(
 def test_a_file_that_becomes_shorter_while_it_is_sent_is_not_stored(
     store: BucketStore, gcs: GcsServer, big: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    digests_of = digesting.digests_of
-
     def cut_after(path: Path) -> Digests:
         digests = digests_of(path)
         os.truncate(path, HALF)
         return digests
 
-    monkeypatch.setattr("translations_assets.store.bucket.files.digests_of", cut_after)
+    monkeypatch.setattr("translations_assets.store.bucket.store.digests_of", cut_after)
     with pytest.raises(StoreError, match=r"corpus\.zst changed while it was being stored"):
         store.add_blob(big)
     assert gcs.names() == []

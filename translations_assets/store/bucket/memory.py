@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from translations_assets.errors import StoreError
-from translations_assets.store.bucket.digests import digests_of_bytes
 from translations_assets.store.bucket.objects import Objects, Stat
 from translations_assets.store.bucket.store import BucketStore
-from translations_assets.store.digest import Digests
+from translations_assets.store.bucket.transfer import digests_of_bytes
+from translations_assets.store.contents import Digests
 
 
 class MemoryObjects(Objects):

@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from translations_assets.errors import StoreError, StoreUnreachable
-from translations_assets.store.digest import Digests
+from translations_assets.store.contents import Digests
 
 _GOOD_SECONDS = 600.0  # then the service's clock is read again: a machine that sleeps stops its own clock
 _CLOCK_FOLDER = "clock/"

@@ -5,21 +5,44 @@ Several pieces are fetched at a time and written in order, so that a part of the
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
+import google_crc32c
+
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob
 from translations_assets.store.bucket.objects import Objects, Stat
+from translations_assets.store.contents import READ_BYTES, Digests
 
 PIECE = 8 << 20
-_READ = 1 << 20
 _THREADS = 4  # pieces of a download that are on their way at once, and so in memory
+
+
+def digests_of(path: Path) -> Digests:
+    """The digests of a file. Raises OSError."""
+    with path.open("rb") as file:
+        return _digests(iter(lambda: file.read(READ_BYTES), b""))
+
+
+def digests_of_bytes(data: bytes) -> Digests:
+    """The digests of bytes in memory."""
+    return _digests([data])
+
+
+def _digests(pieces: Iterable[bytes]) -> Digests:
+    sha256, crc32c, size = hashlib.sha256(), google_crc32c.Checksum(), 0
+    for piece in pieces:
+        sha256.update(piece)
+        crc32c.update(piece)
+        size += len(piece)
+    return Digests(Blob(sha256.hexdigest(), size), base64.b64encode(crc32c.digest()).decode())
 
 
 def download(objects: Objects, found: Stat, target: Path) -> Blob:
@@ -30,7 +53,7 @@ def download(objects: Objects, found: Stat, target: Path) -> Blob:
     sha256 = hashlib.sha256()
     with target.open("a+b") as file:
         file.seek(0)
-        while piece := file.read(_READ):
+        while piece := file.read(READ_BYTES):
             sha256.update(piece)
         for piece in _pieces(objects, found, file.tell()):
             file.write(piece)

@@ -18,9 +18,9 @@ from google.cloud.storage import Blob, Bucket
 from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 
 from translations_assets.errors import StoreError
-from translations_assets.store.bucket.digests import digests_of
 from translations_assets.store.bucket.objects import Objects, Stat
-from translations_assets.store.digest import Digests, digest_bytes
+from translations_assets.store.bucket.transfer import digests_of
+from translations_assets.store.contents import Digests, digest_bytes
 from translations_assets.store.gcs.client import client
 from translations_assets.store.gcs.errors import is_bucket_missing, passes, telling
 from translations_assets.store.gcs.upload import AT_ONCE, SESSIONS, SessionGone, Upload, changed, whole

@@ -19,7 +19,7 @@ from google.api_core.exceptions import from_http_response
 from requests import Response
 
 from translations_assets.errors import StoreError
-from translations_assets.store.digest import Digests
+from translations_assets.store.contents import Digests
 from translations_assets.store.gcs.client import client
 from translations_assets.store.gcs.errors import passes
 

@@ -1,14 +1,19 @@
-"""Contents that carry their own SHA-256, so that torn or flipped ones are never taken for whole ones.
+"""How names and contents are written in a store.
 
-JSON objects have it as their first field, text and log parts as a first line, `# sha256 <hex>`.
+A name becomes one safe file name, whatever people put into keys, partitions, spaces and run ids. Contents
+carry their own SHA-256, so that torn or flipped ones are never taken for whole ones: JSON objects as their
+first field, text and log parts as a first line, `# sha256 <hex>`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
+
+from translations_assets.errors import StoreError
 
 _START = b'{"sha256": "'
 _DIGEST_END = len(_START) + 64
@@ -17,6 +22,22 @@ DIFFERENT = "the contents differ from their SHA-256"
 _HEADER = b"# sha256 "
 _HEADER_END = len(_HEADER) + 65
 _encode = json.JSONEncoder(ensure_ascii=False).encode
+_UNSAFE = re.compile(r"[^A-Za-z0-9_@.+=,-]|^\.")
+_ESCAPED = re.compile(r"(?:%[0-9A-F]{2})+")
+
+
+def safe(name: str) -> str:
+    """A name as one file name: `a/b` → `a%2Fb`, `..` → `%2E.`. Raises StoreError for the empty name."""
+    if not name:
+        raise StoreError("The store was given an empty name. Name the partition, space, run or config.")
+    return _UNSAFE.sub(
+        lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode(errors="surrogatepass")), name
+    )
+
+
+def original(name: str) -> str:
+    """The name that `safe` was given; of a name that it did not make, something that can be shown."""
+    return _ESCAPED.sub(lambda match: bytes.fromhex(match[0].replace("%", "")).decode(errors="replace"), name)
 
 
 def seal(value: Mapping[str, Any]) -> bytes:

@@ -1,22 +1,72 @@
-"""Putting a file's contents at another path the cheapest way the file system knows."""
+"""Contents of files: their SHA-256, and copies of them, made the cheapest way the file system knows."""
 
 from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import os
 import shutil
 import stat
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from translations_assets.records.manifest import Blob
-from translations_assets.store.digest import PIECE, copy_file, open_plain
 
+READ_BYTES = 1 << 20
+NO_FILE = Blob("", 0)  # the digest of a link, a folder, a pipe …
 READ_ONLY = 0o444
 _FICLONE = 0x40049409  # linux/fs.h: share the source's extents, copied when one of the two is written
 _NO_LINK = {errno.EXDEV, errno.EMLINK, errno.EPERM, errno.EACCES, errno.EROFS, errno.EOPNOTSUPP}
 _NO_REFLINK = {errno.EXDEV, errno.EINVAL, errno.ENOTTY, errno.EOPNOTSUPP, errno.ENOSYS}
+_PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe must not make us wait
+
+
+class Digests(NamedTuple):
+    """SHA-256 and size; the CRC-32C in base 64 where a service compares it, else empty."""
+
+    blob: Blob
+    crc32c: str = ""
+
+
+class NotPlainError(OSError):
+    """A symbolic link, a folder, a pipe … stands where a file should."""
+
+
+def open_plain(path: Path | str) -> int:
+    """A descriptor of a file, to read; no symbolic link is followed. Raises NotPlainError, OSError."""
+    try:
+        descriptor = os.open(path, _PLAIN)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket
+            raise NotPlainError(error.errno, "it is no plain file", str(path)) from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotPlainError(errno.ELOOP, "it is no plain file", str(path))
+    return descriptor
+
+
+def digest_bytes(data: bytes) -> Blob:
+    """Digest and size of bytes in memory."""
+    return Blob(hashlib.sha256(data).hexdigest(), len(data))
+
+
+def digest_file(path: Path) -> Blob:
+    """Digest and size of a file. Raises NotPlainError, OSError."""
+    with open(open_plain(path), "rb") as file:
+        return copy_file(file, None)
+
+
+def copy_file(source: BinaryIO, target: BinaryIO | None) -> Blob:
+    """Copy one open file to another (if any); digest and size of what was copied."""
+    sha256, size = hashlib.sha256(), 0
+    while piece := source.read(READ_BYTES):
+        sha256.update(piece)
+        size += len(piece)
+        if target is not None:
+            target.write(piece)
+    return Blob(sha256.hexdigest(), size)
 
 
 def clone(source: Path, target: Path, link: bool) -> None:
@@ -30,7 +80,7 @@ def clone(source: Path, target: Path, link: bool) -> None:
             if _reflink(reading, writing):
                 return
             if not link:
-                shutil.copyfileobj(reading, writing, PIECE)
+                shutil.copyfileobj(reading, writing, READ_BYTES)
                 return
         target.unlink()
         if not _hard_link(source, target):
