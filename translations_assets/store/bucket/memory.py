@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -24,6 +25,7 @@ class MemoryObjects(Objects):
         self._now = now
         self._guard = threading.RLock()
         self._found: dict[str, tuple[bytes, Stat]] = {}
+        self._names: list[str] = []  # in order
         self._generation = 0
 
     @property
@@ -52,6 +54,8 @@ class MemoryObjects(Objects):
             self._generation += 1
             now, checksum = self._now(), digests_of_bytes(data).crc32c
             stat = Stat(name, len(data), self._generation, 1, now, now, checksum, notes or {})
+            if name not in self._found:
+                insort(self._names, name)
             self._found[name] = (data, stat)
             return self._generation
 
@@ -89,6 +93,7 @@ class MemoryObjects(Objects):
             ):
                 return False
             del self._found[name]
+            del self._names[bisect_left(self._names, name)]
             return True
 
     def touch(self, name: str) -> bool:
@@ -109,7 +114,8 @@ class MemoryObjects(Objects):
     def walk(self, prefix: str) -> Iterator[Stat]:
         """The objects whose names begin with a prefix, as they are now, in order."""
         with self._guard:
-            return iter([self._found[name][1] for name in sorted(self._found) if name.startswith(prefix)])
+            first, end = (bisect_left(self._names, name) for name in (prefix, f"{prefix}\U0010ffff"))
+            return iter([self._found[name][1] for name in self._names[first:end]])
 
     def folder(self, folder: str) -> tuple[list[Stat], list[str]]:
         """Objects and folders directly below a folder."""
