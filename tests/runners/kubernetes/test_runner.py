@@ -143,7 +143,8 @@ def test_a_closed_runner_leaves_no_thread_that_goes_on_trying(place: Place) -> N
         return names & {"connect", "cluster-job", "sweep"}
 
     before = set(threading.enumerate())
-    run, late = place.run(), place.run()
+    often = 5 / 60  # the sweep's thread ends at its next round: one a second
+    run, late = place.run(orphan_minutes=often), place.run(orphan_minutes=often)
     ending = run.start(place.talking())
     assert eventually(lambda: bool(run.lines["step-0"]))
     with place.cluster.api_away(1.0):
