@@ -18,7 +18,7 @@ from typing import Any
 from pipeline.checks.models import model_numbers
 from pipeline.common.lines import read_lines
 from translations_assets.checks.models import teacher_floor
-from translations_assets.checks.translations import CORPUS, collapse
+from translations_assets.checks.text import CORPUS, collapse
 from translations_assets.config.gates import TeacherFloor, TranslationCollapse
 
 ROW = "{:<24}{:>7}{:>8}{:>7}{:>10}{:>9}{:>8}  {:<15}{}"

@@ -69,11 +69,11 @@ def ticks(place: Path) -> None:
     import dagster as dg
 
     from translations_assets.dagster_home import prepare
-    from translations_assets.defs import recipe_sensor
+    from translations_assets.defs import recipes
 
     for name in ("pipeline", "requirements"):
         shutil.copytree(repository_root() / name, place / "code" / name)
-    setattr(recipe_sensor, "_KEYS", recipe_sensor.CurrentKeys(place / "code"))  # noqa: B010
+    setattr(recipes, "_KEYS", recipes.CurrentKeys(place / "code"))  # noqa: B010
     prepare(place / "dagster")
     with dg.DagsterInstance.from_config(str(place / "dagster")) as instance:
         cursor: str | None = None
@@ -82,7 +82,7 @@ def ticks(place: Path) -> None:
             """Whether something is left for the next one."""
             nonlocal cursor
             with dg.build_sensor_context(instance, cursor=cursor) as context, Measured(name, bar) as measured:
-                skip = recipe_sensor.recipes_sensor(context)
+                skip = recipes.recipes_sensor(context)
                 cursor = context.cursor
                 assert isinstance(skip, dg.SkipReason)
                 measured.told = str(skip.skip_message)

@@ -6,16 +6,20 @@ pandas, BigQuery and Dataproc among them, more than a second of each start.
 
 import dagster as dg
 
-from translations_assets.defs import assets, checks, jobs, pasted, recipe_sensor, recipes, resources
+from translations_assets.checks.gates import GATES
+from translations_assets.defs.assets import make_asset
+from translations_assets.defs.checks import make_checks
 from translations_assets.defs.executor import threaded_executor
+from translations_assets.defs.jobs import SELECTED_JOBS, train_pasted_config
+from translations_assets.defs.recipes import make_recipe, recipes_sensor
+from translations_assets.defs.runs import run
+from translations_assets.stages import ASSETS
 
-defs = dg.Definitions.merge(
-    assets.assets(),
-    checks.checks(),
-    jobs.jobs(),
-    pasted.pasted(),
-    recipes.recipes(),
-    recipe_sensor.sensors(),
-    resources.resources(),
-    dg.Definitions(executor=threaded_executor),
+defs = dg.Definitions(
+    assets=[*map(make_asset, ASSETS.values()), *map(make_recipe, ASSETS)],
+    asset_checks=[make_checks(stage) for stage in dict.fromkeys(gate.stage for gate in GATES)],
+    jobs=[*SELECTED_JOBS, train_pasted_config],
+    sensors=[recipes_sensor],
+    resources={"run": run},
+    executor=threaded_executor,
 )

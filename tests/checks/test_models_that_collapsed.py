@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.checks import numbers
-from translations_assets.checks import models, training, translations
-from translations_assets.checks.verdict import NotComputed
+from translations_assets.checks import models, text
+from translations_assets.checks.verdict import NotComputed, NothingToJudge
 from translations_assets.config import gates
 
 
@@ -29,11 +29,11 @@ def curve(**changed: Any) -> gates.TrainingCurve:
 
 def test_a_training_that_goes_well() -> None:
     good = trained(numbers.training(20.0, 40.0, 48.0, 47.5, entropy=[3.0, 2.0, 1.8, 1.9]))
-    collapse = training.collapse(good, gates.TrainingCollapse())
+    collapse = models.collapse(good, gates.TrainingCollapse())
     assert collapse.passed
     assert collapse.description == "chrF 48.0 at the best validation, and the last one is close to it"
     assert collapse.numbers == {"best chrF, train-x": 48.0}
-    found = training.curve(good, curve())
+    found = models.curve(good, curve())
     assert found.passed
     assert found.numbers == {"chrF gap, train-x": 0, "cross-entropy gap, train-x": 0, "epochs, train-x": 2.0}
 
@@ -58,7 +58,7 @@ def test_a_training_that_goes_well() -> None:
     ],
 )
 def test_trainings_that_collapsed_or_diverged(chrf: list[float], entropy: list[float], told: str) -> None:
-    verdict = training.collapse(trained(numbers.training(*chrf, entropy=entropy)), gates.TrainingCollapse())
+    verdict = models.collapse(trained(numbers.training(*chrf, entropy=entropy)), gates.TrainingCollapse())
     assert not verdict.passed
     assert told in verdict.description
 
@@ -66,51 +66,51 @@ def test_trainings_that_collapsed_or_diverged(chrf: list[float], entropy: list[f
 def test_a_cost_that_is_not_a_number() -> None:
     broken = numbers.training(45.0)
     broken["curve"][0]["cost"] = math.inf
-    verdict = training.collapse(trained(broken), gates.TrainingCollapse())
+    verdict = models.collapse(trained(broken), gates.TrainingCollapse())
     assert (verdict.passed, verdict.numbers) == (False, {})
 
 
 def test_a_dip_that_is_made_up_for_is_none() -> None:
     dip = trained(numbers.training(40.0, 5.0, 42.0, entropy=[2.0, 7.0, 1.9]))
-    assert training.collapse(dip, gates.TrainingCollapse()).passed
+    assert models.collapse(dip, gates.TrainingCollapse()).passed
 
 
 def test_thresholds_of_collapse() -> None:
     low = trained(numbers.training(12.0))
-    assert not training.collapse(low, gates.TrainingCollapse()).passed
-    assert training.collapse(low, gates.TrainingCollapse.model_validate({"min-chrf": 10})).passed
+    assert not models.collapse(low, gates.TrainingCollapse()).passed
+    assert models.collapse(low, gates.TrainingCollapse.model_validate({"min-chrf": 10})).passed
 
 
 def test_each_teacher_counts() -> None:
     both = {"train_teacher": {"one": numbers.training(50.0), "two": numbers.training(2.0)}}
-    verdict = training.collapse(both, gates.TrainingCollapse())
+    verdict = models.collapse(both, gates.TrainingCollapse())
     assert not verdict.passed
     assert verdict.description.startswith("two never learned")
 
 
 def test_chrf_falls_while_cross_entropy_improves() -> None:
     bad = trained(numbers.training(45.0, 40.0, 25.0, entropy=[2.5, 2.3, 2.2]))
-    verdict = training.curve(bad, curve())
+    verdict = models.curve(bad, curve())
     assert not verdict.passed
     assert "chrF is 20.0 below its best where cross-entropy is best (update 300)" in verdict.description
-    assert training.curve(bad, curve(max_chrf_gap=20)).passed
+    assert models.curve(bad, curve(max_chrf_gap=20)).passed
 
 
 def test_the_best_model_by_chrf_has_a_bad_cross_entropy() -> None:
     bad = trained(numbers.training(42.0, 43.0, 45.0, entropy=[2.0, 2.4, 2.8]))
-    verdict = training.curve(bad, curve())
+    verdict = models.curve(bad, curve())
     assert not verdict.passed
     assert "cross-entropy 0.80 above its best where chrF is best (update 300)" in verdict.description
 
 
 def test_less_than_an_epoch_but_not_when_finetuning() -> None:
     short = trained(numbers.training(45.0, pairs={"original": {"kept": 9000}, "dev": {"kept": 100}}))
-    verdict = training.curve(short, curve())
+    verdict = models.curve(short, curve())
     assert not verdict.passed
     assert "0.22 epochs seen" in verdict.description
-    assert training.curve(short, curve(min_epochs=0.2)).passed
-    assert training.finetuning_curve(short, curve()).passed
-    assert "epochs" not in training.finetuning_curve(short, curve()).description
+    assert models.curve(short, curve(min_epochs=0.2)).passed
+    assert models.curve(short, curve(), epochs=False).passed
+    assert "epochs" not in models.curve(short, curve(), epochs=False).description
 
 
 def test_marian_counts_sentences_anew_when_it_starts_again() -> None:
@@ -121,22 +121,24 @@ def test_marian_counts_sentences_anew_when_it_starts_again() -> None:
         {"kind": "train", "update": update, "sentences": sentences, "cost": 3.0}
         for update, sentences in points
     ]
-    verdict = training.curve(trained(metrics), curve())
+    verdict = models.curve(trained(metrics), curve())
     assert verdict.numbers["epochs, train-x"] == pytest.approx(100 * 32 / 1000)
 
 
 def test_a_curve_without_counts_tells_no_epochs() -> None:
     metrics = numbers.training(45.0)
     del metrics["curve"][0]
-    verdict = training.curve(trained(metrics), curve())
+    verdict = models.curve(trained(metrics), curve())
     assert (verdict.passed, "epochs" in verdict.description) == (True, False)
 
 
-@pytest.mark.parametrize("judge", [training.collapse, training.curve])
+@pytest.mark.parametrize("judge", [models.collapse, models.curve])
 def test_what_was_not_trained_or_not_validated_here(judge: Any) -> None:
-    section = gates.TrainingCollapse() if judge is training.collapse else curve()
-    assert "nothing to judge" in judge({"train_backwards": {}}, section).description
-    assert "nothing to judge" in judge(trained({"lines": 3}), section).description  # fetched
+    section = gates.TrainingCollapse() if judge is models.collapse else curve()
+    none: Any = {"train_backwards": {}}
+    for documents in (none, trained({"lines": 3})):  # the second was fetched
+        with pytest.raises(NothingToJudge, match="trains no such model"):
+            judge(documents, section)
     with pytest.raises(NotComputed, match="train-x was never validated"):
         judge(trained(numbers.training()), section)
 
@@ -155,22 +157,22 @@ def test_the_floor_of_teachers(chrf: float, chance: float, passed: bool) -> None
 
 
 def test_without_teachers_there_is_no_floor() -> None:
-    assert models.teacher_floor({"check_train_teacher": {}}, gates.TeacherFloor()).passed
-    assert translations.collapse(
-        {"check_train_teacher": {}, "check_merge_corpus": {}}, gates.TranslationCollapse()
-    ).passed
+    with pytest.raises(NothingToJudge, match="no teacher"):
+        models.teacher_floor({"check_train_teacher": {}}, gates.TeacherFloor())
+    with pytest.raises(NothingToJudge, match="no such text"):
+        text.collapse({"check_train_teacher": {}, "check_merge_corpus": {}}, gates.TranslationCollapse())
 
 
 def test_translations_that_are_the_same_or_loop() -> None:
     section = gates.TranslationCollapse()
-    assert translations.collapse(translated(numbers.text()), section).passed
-    same = translations.collapse(translated(numbers.text(distinct=[65778, 6891])), section)
+    assert text.collapse(translated(numbers.text()), section).passed
+    same = text.collapse(translated(numbers.text(distinct=[65778, 6891])), section)
     assert not same.passed
     assert same.description.startswith("6,891 different translations of 65,778 lines; 0 % repeat themselves")
     looping = numbers.text(loops=[numbers.loops(), numbers.loops(0.2)])
-    verdict = translations.collapse(translated(looping), section)
+    verdict = text.collapse(translated(looping), section)
     assert (verdict.passed, verdict.samples) == (False, ["and and"])
-    assert translations.back_collapse(translated(looping), section).passed  # the genuine side
+    assert text.collapse(translated(looping), section, made=0).passed  # the genuine side
 
 
 def test_lengths_are_compared_with_genuine_ones() -> None:
@@ -178,14 +180,14 @@ def test_lengths_are_compared_with_genuine_ones() -> None:
     corpus = numbers.text(length_ratio={"overall": 0.4})
     for ratio, passed in ((0.4, True), (0.55, True), (1.0, False), (0.2, False), (0.0, False)):
         found = numbers.text(length_ratio={"overall": ratio})
-        assert translations.collapse(translated(found, corpus), section).passed == passed
-        assert translations.collapse(translated(found), section).passed  # without a corpus
+        assert text.collapse(translated(found, corpus), section).passed == passed
+        assert text.collapse(translated(found), section).passed  # without a corpus
     long = translated(numbers.text(length_ratio={"overall": 0.2}), corpus)
-    assert "2.00 times as long" in translations.back_collapse(long, section).description
+    assert "2.00 times as long" in text.collapse(long, section, made=0).description
 
 
 def test_a_dev_sets_translations_are_compared_with_its_references() -> None:
     found = numbers.teacher(expected_ratio=0.5)
     corpus = numbers.text(length_ratio={"overall": 1.0})
     judged = translated(found, corpus, "check_train_teacher")
-    assert "2.00 times as long" in translations.collapse(judged, gates.TranslationCollapse()).description
+    assert "2.00 times as long" in text.collapse(judged, gates.TranslationCollapse()).description

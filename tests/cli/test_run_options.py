@@ -8,7 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from translations_assets.cli.common import asks
-from translations_assets.defs.resources import CONFIG
+from translations_assets.defs.runs import CONFIG
 from translations_assets.records.run import OPTIONS, RunOptions
 
 VALUES: dict[type, Any] = {str: "x =y", bool: True, dict: {"a.b": [1, "no"], "c": {"d": "50u"}, "e": "="}}

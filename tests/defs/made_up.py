@@ -23,7 +23,7 @@ from dagster._core.loader import LoadingContextForTest
 from tests.defs.runner import MadeUpRunner
 from translations_assets.cli.launch import launch
 from translations_assets.definitions import defs
-from translations_assets.defs import recipe_sensor
+from translations_assets.defs import recipes
 from translations_assets.defs.recipes import recipe_key
 from translations_assets.defs.shared import PROJECT
 from translations_assets.records.run import RunOptions
@@ -44,7 +44,7 @@ def look(partitions: Sequence[str]) -> dict[str, object]:
     graph = defs.get_repository_def().asset_graph
     with dg.DagsterInstance.get() as instance:
         with dg.build_sensor_context(instance, definitions=defs) as context:
-            skip = recipe_sensor.recipes_sensor(context)
+            skip = recipes.recipes_sensor(context)
         resolver = CachingStaleStatusResolver(instance, graph, LoadingContextForTest(instance))
         stale = {
             stage: [
@@ -71,7 +71,7 @@ def _said(instance: dg.DagsterInstance, stage: str, partition: str) -> str:
 def looks(partitions: Sequence[str]) -> None:
     """Print what `look` finds, now and after each line of edits."""
     if "CODE" in os.environ:
-        setattr(recipe_sensor, "_KEYS", recipe_sensor.CurrentKeys(Path(os.environ["CODE"])))  # noqa: B010
+        setattr(recipes, "_KEYS", recipes.CurrentKeys(Path(os.environ["CODE"])))  # noqa: B010
     print(json.dumps(look(partitions)))
     for line in sys.stdin:
         for name, old, new in json.loads(line):

@@ -3,7 +3,7 @@
 from dagster import AssetKey
 
 from translations_assets.definitions import defs
-from translations_assets.defs.partitions import TRAINING_CONFIGS
+from translations_assets.defs.shared import TRAINING_CONFIGS
 from translations_assets.stages import ASSETS
 
 GRAPH = defs.get_repository_def().asset_graph

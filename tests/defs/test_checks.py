@@ -14,7 +14,7 @@ from translations_assets.dagster_home import prepare
 from translations_assets.definitions import defs
 from translations_assets.defs.checks import check_name
 from translations_assets.defs.jobs import SELECTIONS
-from translations_assets.defs.partitions import TRAINING_CONFIGS
+from translations_assets.defs.shared import TRAINING_CONFIGS
 from translations_assets.graph.stage import stage_order
 from translations_assets.stages import ASSETS, STAGES
 

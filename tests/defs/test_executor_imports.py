@@ -19,10 +19,10 @@ import translations_assets
 
 PACKAGE = Path(translations_assets.__file__).parent
 EXECUTOR = PACKAGE / "defs" / "executor.py"
-IN_PROCESS = PACKAGE / "defs" / "in_process.py"
+RUNS = PACKAGE / "defs" / "runs.py"
 RECIPES = PACKAGE / "defs" / "recipes.py"
 UI = PACKAGE / "ui" / "__main__.py"  # tests/ui starts it
-USERS = (EXECUTOR, IN_PROCESS, RECIPES, UI)
+USERS = (EXECUTOR, RUNS, RECIPES, UI)
 
 
 def private_imports(path: Path) -> list[tuple[str, str]]:
@@ -51,7 +51,7 @@ def lookup(module: str, *names: str) -> Any:
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [found for path in (EXECUTOR, IN_PROCESS, RECIPES, UI) for found in private_imports(path)],
+    [found for path in (EXECUTOR, RUNS, RECIPES, UI) for found in private_imports(path)],
 )
 def test_private_names_are_where_they_were(module: str, name: str) -> None:
     assert lookup(module, name) is not None

@@ -5,7 +5,7 @@ from dagster import JobDefinition
 
 from translations_assets.definitions import defs
 from translations_assets.defs.jobs import FROM, SELECTIONS, UP_TO
-from translations_assets.defs.partitions import TRAINING_CONFIGS
+from translations_assets.defs.shared import TRAINING_CONFIGS
 from translations_assets.graph.stage import stage_order
 from translations_assets.stages import ASSETS
 

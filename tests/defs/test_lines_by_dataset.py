@@ -8,7 +8,7 @@ import pytest
 from dagster import TableMetadataValue
 
 from tests.defs.test_metadata import result, rows
-from translations_assets.defs.lines_by_dataset import lines_by_dataset
+from translations_assets.defs.metadata import lines_by_dataset
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob
 from translations_assets.running.engine import StepResult

@@ -6,7 +6,7 @@ import dagster as dg
 import pytest
 
 from translations_assets.config.errors import Problem
-from translations_assets.defs.notes import NOTES_TAG, notes_table, tell_notes
+from translations_assets.defs.metadata import NOTES_TAG, notes_table, tell_notes
 
 NOTES = [
     Problem("a key of 2024; read as hplt-min-fluency", "a.yml", 7, "experiment.min-fluency-threshold"),

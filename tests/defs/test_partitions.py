@@ -7,7 +7,7 @@ import pytest
 
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from translations_assets.config.errors import ConfigError
-from translations_assets.defs import partitions
+from translations_assets.defs import shared
 from translations_assets.errors import StoreError
 from translations_assets.project import Project
 
@@ -25,7 +25,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 def project(place: Place, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A project over the place, which the definitions' functions use, too."""
     project = Project()
-    monkeypatch.setattr(partitions, "PROJECT", project)
+    monkeypatch.setattr(shared, "PROJECT", project)
     return project
 
 
@@ -44,7 +44,7 @@ def test_a_file_that_cannot_be_a_partition_stops_no_other(
 ) -> None:
     put(place, "no name.yml", text(place))
     with caplog.at_level(logging.WARNING):
-        assert partitions.partition_keys() == [PARTITION]
+        assert shared.partition_keys() == [PARTITION]
     assert "no name.yml" in caplog.text
     assert project.read(PARTITION).graph.steps
 
@@ -52,7 +52,7 @@ def test_a_file_that_cannot_be_a_partition_stops_no_other(
 def test_of_two_files_with_one_key_neither_is_used(place: Place, project: Project) -> None:
     put(place, f"{PARTITION}.yaml", text(place))
     put(place, "en-eo.more.yml", text(place))
-    assert partitions.partition_keys() == ["en-eo.more"]
+    assert shared.partition_keys() == ["en-eo.more"]
     with pytest.raises(ConfigError, match="also defined by"):
         project.read(PARTITION)
 
@@ -69,14 +69,14 @@ def test_a_missing_folder_stops_no_other(
 
 def test_no_configs_are_no_partitions(place: Place, project: Project) -> None:
     (place.root / "configs" / f"{PARTITION}.yml").unlink()
-    assert partitions.partition_keys() == []
+    assert shared.partition_keys() == []
 
 
 def test_a_config_from_outside_becomes_a_partition(place: Place, project: Project, tmp_path: Path) -> None:
     path = tmp_path / "en-eo.mine.yml"
     path.write_text(text(place))
     project.adopt(project.read(str(path)))
-    assert partitions.partition_keys() == ["en-eo.mine", PARTITION]
+    assert shared.partition_keys() == ["en-eo.mine", PARTITION]
     path.unlink()
     assert project.read("en-eo.mine").partition == "en-eo.mine"
 

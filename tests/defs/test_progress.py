@@ -6,8 +6,8 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from translations_assets.defs import progress
-from translations_assets.defs.progress import OBSERVATION_SECONDS, Progress
+from translations_assets.defs import assets
+from translations_assets.defs.assets import OBSERVATION_SECONDS, Progress
 from translations_assets.graph.step import Step
 from translations_assets.running.engine import StepEvent
 
@@ -54,7 +54,7 @@ def context() -> Context:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time now, in a list of one."""
     now = [1000.0]
-    monkeypatch.setattr("translations_assets.defs.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("translations_assets.defs.assets.time.monotonic", lambda: now[0])
     return now
 
 
@@ -135,7 +135,7 @@ def test_other_listeners_of_the_process_hear_everything(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard: list[StepEvent] = []
-    monkeypatch.setattr(progress, "LISTENERS", [heard.append])
+    monkeypatch.setattr(assets, "LISTENERS", [heard.append])
     event = StepEvent("done", STEP)
     listener(context)(event)
     assert heard == [event]

@@ -11,9 +11,10 @@ import pytest
 
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from translations_assets.dagster_home import prepare
-from translations_assets.defs import recipe_sensor
-from translations_assets.defs.recipe_sensor import CurrentKeys, file_state
+from translations_assets.defs import recipes
 from translations_assets.defs.recipes import (
+    CurrentKeys,
+    file_state,
     observe_recipes,
     observed_versions,
     recipe_tags,
@@ -54,7 +55,9 @@ def versions(partition: str = PARTITION) -> dict[str, str]:
 
 def observe(instance: dg.DagsterInstance, project: Project, *partitions: str) -> int:
     """How many recipes of the partitions were reported."""
-    return sum(observe_recipes(instance, project, project.read(key), project.keys) for key in partitions)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recipes, "PROJECT", project)
+        return sum(observe_recipes(instance, project.read(key), project.keys) for key in partitions)
 
 
 def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
@@ -161,8 +164,8 @@ def test_with_other_builders_of_graphs_nothing_is_observed(
 ) -> None:
     builder = tmp_path / "stage.py"
     builder.write_text("")
-    monkeypatch.setattr(recipe_sensor, "_BUILDERS", [tmp_path])
-    monkeypatch.setattr(recipe_sensor, "_LOADED", file_state(tmp_path))
+    monkeypatch.setattr(recipes, "_BUILDERS", [tmp_path])
+    monkeypatch.setattr(recipes, "_LOADED", file_state(tmp_path))
     sensor = Sensor(monkeypatch, PARTITION)
     assert "recipes changed" in sensor.tick()
     builder.write_text("edited")
@@ -176,9 +179,9 @@ class Sensor:
         self.instance = dg.DagsterInstance.ephemeral()
         self.queries = 0
         self.cursor: str | None = None
-        monkeypatch.setattr(recipe_sensor, "PROJECT", Project())
-        monkeypatch.setattr(recipe_sensor, "WORK_SECONDS", math.inf)
-        monkeypatch.setattr(recipe_sensor, "TRAINING_CONFIGS", dg.StaticPartitionsDefinition([*partitions]))
+        monkeypatch.setattr(recipes, "PROJECT", Project())
+        monkeypatch.setattr(recipes, "WORK_SECONDS", math.inf)
+        monkeypatch.setattr(recipes, "TRAINING_CONFIGS", dg.StaticPartitionsDefinition([*partitions]))
         storage = self.instance.event_log_storage
         ask = storage.get_latest_tags_by_partition
 
@@ -191,7 +194,7 @@ class Sensor:
     def tick(self) -> str:
         """What a tick says."""
         with dg.build_sensor_context(self.instance, cursor=self.cursor) as context:
-            skip = recipe_sensor.recipes_sensor(context)
+            skip = recipes.recipes_sensor(context)
             self.cursor = context.cursor
         assert isinstance(skip, dg.SkipReason)
         return str(skip.skip_message)
@@ -208,9 +211,9 @@ def test_a_tick_looks_only_at_what_has_changed(place: Place, monkeypatch: pytest
 
 def test_a_tick_ends_in_time_and_the_next_goes_on(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     sensor = Sensor(monkeypatch, PARTITION, OTHER)
-    monkeypatch.setattr(recipe_sensor, "WORK_SECONDS", -1.0)
+    monkeypatch.setattr(recipes, "WORK_SECONDS", -1.0)
     assert "2 of 2 training configs are left" in sensor.tick()
-    monkeypatch.setattr(recipe_sensor, "WORK_SECONDS", math.inf)
+    monkeypatch.setattr(recipes, "WORK_SECONDS", math.inf)
     assert sensor.tick() == f"{2 * len(ASSETS)} recipes changed"
 
 

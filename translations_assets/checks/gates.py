@@ -1,17 +1,22 @@
-"""The table of gates."""
+"""The table of gates, and what comes of one by a session's results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, Literal, TypeAlias
 
-from translations_assets.checks import models, text, training, translations
-from translations_assets.checks.verdict import Documents, Verdict
+from translations_assets.checks import models, text
+from translations_assets.checks.verdict import Documents, NotComputed, NothingToJudge, Verdict
 from translations_assets.config.gates import GateSection
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.errors import StepFailed, TranslationsError
+from translations_assets.running.session import Session, UpstreamMissing
 
 Judge: TypeAlias = "Callable[[Documents, Any], Verdict]"
+State = Literal["passed", "failed", "off", "not computed"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,9 @@ class Gate:
     reads     the stages whose numbers it needs: stages that compute such numbers, trainings, evaluations
     judge     numbers and thresholds → verdict
     blocking  a failure of level `error` stops all that is downstream
+
+        gate = Gate("duplicates", "merge_corpus", ("check_merge_corpus",), text.duplicates)
+        examine(session, gate, {}).state  # "passed", "failed", "off" or "not computed"
     """
 
     name: str
@@ -32,7 +40,7 @@ class Gate:
     blocking: bool = False
 
     def thresholds(self, config: TrainingConfig) -> GateSection:
-        """Its section of a training config."""
+        """Its section of a training config, with its level."""
         section: GateSection = getattr(config.checks, self.name.replace("-", "_"))
         return section
 
@@ -45,84 +53,129 @@ class Gate:
         return str(section.__doc__)
 
 
-_OF_TEXT: Mapping[str, Judge] = {
-    "held-out-exact": text.held_out_exact,
-    "held-out-near": text.held_out_near,
-    "language": text.language,
-    "duplicates": text.duplicates,
-    "empty-lines": text.empty_lines,
-}
-_OF_PAIRS: Mapping[str, Judge] = {**_OF_TEXT, "length-ratio": text.length_ratio}
-_OF_ALIGNMENTS: Mapping[str, Judge] = {
-    "alignment-indices": models.alignment_indices,
-    "alignment-links": models.alignment_links,
-}
-_OF_TRANSLATIONS: Mapping[str, Judge] = {"translations": translations.translations}
-# By judged stage, the gates that read what `check_<stage>` computes.
-_OF_NUMBERS: Mapping[str, Mapping[str, Judge]] = {
-    "merge_corpus": _OF_PAIRS,
-    "merge_mono_src": _OF_TEXT,
-    "merge_mono_trg": _OF_TEXT,
-    "train_vocab": {"vocabulary": models.vocabulary},
-    "train_teacher": _OF_TRANSLATIONS,
-    "translate_mono_trg": {"translations": translations.back_translations},
-    "alignments_original": _OF_ALIGNMENTS,
-    "alignments_backtranslated": _OF_ALIGNMENTS,
-    "translate_corpus": _OF_TRANSLATIONS,
-    "translate_mono_src": _OF_TRANSLATIONS,
-    "cefilter": {**_OF_PAIRS, **_OF_TRANSLATIONS},
-    "alignments_student": _OF_ALIGNMENTS,
-    "export": {"export": models.export},
-}
-_TRAININGS: Mapping[str, Judge] = {
-    "train_backwards": training.curve,
-    "train_teacher": training.curve,
-    "train_student": training.curve,
-    "finetune_student": training.finetuning_curve,
-}
-_TRANSLATED = ("train_teacher", "translate_mono_trg", "translate_corpus", "translate_mono_src", "cefilter")
-_TEACHERS = ("evaluate_teacher", "evaluate_teacher_ensemble")
+def _gates(
+    name: str, judge: Judge, *stages: str, reads: tuple[str, ...] = ("check_{}",), blocking: bool = False
+) -> Iterator[Gate]:
+    """A gate for each of several stages, whose name stands in `reads` for `{}`."""
+    for stage in stages:
+        yield Gate(name, stage, tuple(read.format(stage) for read in reads), judge, blocking)
+
+
+_TEXTS = ("merge_corpus", "merge_mono_src", "merge_mono_trg", "cefilter")
+_ALIGNED = ("alignments_original", "alignments_backtranslated", "alignments_student")
+_TRAINED = ("train_backwards", "train_teacher", "train_student")
+_TRANSLATED = ("train_teacher", "translate_corpus", "translate_mono_src", "cefilter")
+_BACK_TRANSLATED, _BACK_COLLAPSE = "translate_mono_trg", partial(text.collapse, made=0)
+_STUDENTS = ("evaluate_student", "evaluate_finetuned_student")
+_OWN = ("{}",)
+_WITH_BACKWARDS = ("{}", "train_backwards")
+_WITH_CORPUS = ("check_{}", "check_merge_corpus")
+_WITH_TEACHERS = ("{}", "evaluate_teacher", "evaluate_teacher_ensemble")
+_WITH_FLOAT = ("{}", "evaluate_finetuned_student")
 
 GATES: tuple[Gate, ...] = (
-    *(
-        Gate(name, stage, (f"check_{stage}",), judge)
-        for stage, judges in _OF_NUMBERS.items()
-        for name, judge in judges.items()
-    ),
-    *(
-        gate
-        for stage, judge in _TRAININGS.items()
-        for gate in (
-            Gate("training-collapse", stage, (stage,), training.collapse, blocking=True),
-            Gate("training-curve", stage, (stage,), judge),
-        )
-    ),
-    Gate("teacher-floor", "train_teacher", ("check_train_teacher",), models.teacher_floor, blocking=True),
-    *(
-        Gate(
-            "translation-collapse",
-            stage,
-            (f"check_{stage}", "check_merge_corpus"),
-            translations.back_collapse if stage == "translate_mono_trg" else translations.collapse,
-            blocking=True,
-        )
-        for stage in _TRANSLATED
-    ),
-    Gate(
-        "teacher-margin",
-        "train_teacher",
-        ("train_teacher", "train_backwards"),
-        models.teacher_margin,
-        blocking=True,
-    ),
-    *(
-        Gate("student-gap", stage, (stage, *_TEACHERS), models.student_gap)
-        for stage in ("evaluate_student", "evaluate_finetuned_student")
-    ),
-    Gate(
-        "quantized-gap",
-        "evaluate_quantized",
-        ("evaluate_quantized", "evaluate_finetuned_student"),
-        models.quantized_gap,
-    ),
+    *_gates("held-out-exact", text.held_out_exact, *_TEXTS),
+    *_gates("held-out-near", text.held_out_near, *_TEXTS),
+    *_gates("language", text.language, *_TEXTS),
+    *_gates("duplicates", text.duplicates, *_TEXTS),
+    *_gates("empty-lines", text.empty_lines, *_TEXTS),
+    *_gates("length-ratio", text.length_ratio, "merge_corpus", "cefilter"),
+    *_gates("vocabulary", models.vocabulary, "train_vocab"),
+    *_gates("translations", text.translations, *_TRANSLATED),
+    *_gates("translations", partial(text.translations, made=0), _BACK_TRANSLATED),
+    *_gates("alignment-indices", models.alignment_indices, *_ALIGNED),
+    *_gates("alignment-links", models.alignment_links, *_ALIGNED),
+    *_gates("export", models.export, "export"),
+    *_gates("training-collapse", models.collapse, *_TRAINED, "finetune_student", reads=_OWN, blocking=True),
+    *_gates("training-curve", models.curve, *_TRAINED, reads=_OWN),
+    *_gates("training-curve", partial(models.curve, epochs=False), "finetune_student", reads=_OWN),
+    *_gates("teacher-floor", models.teacher_floor, "train_teacher", blocking=True),
+    *_gates("teacher-margin", models.teacher_margin, "train_teacher", reads=_WITH_BACKWARDS, blocking=True),
+    *_gates("translation-collapse", text.collapse, *_TRANSLATED, reads=_WITH_CORPUS, blocking=True),
+    *_gates("translation-collapse", _BACK_COLLAPSE, _BACK_TRANSLATED, reads=_WITH_CORPUS, blocking=True),
+    *_gates("student-gap", models.student_gap, *_STUDENTS, reads=_WITH_TEACHERS),
+    *_gates("quantized-gap", models.quantized_gap, "evaluate_quantized", reads=_WITH_FLOAT),
 )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came of a gate.
+
+    description  for people, overrides included
+    thresholds   its section of the training config
+    overridden   keys of that section which have another value in this run
+    verdict      None when the numbers are not there
+    """
+
+    gate: Gate
+    level: str
+    state: State
+    description: str
+    thresholds: Mapping[str, Any]
+    overridden: Mapping[str, Any]
+    verdict: Verdict | None = None
+
+
+def examine(session: Session, gate: Gate, errors: Mapping[str, TranslationsError]) -> Finding:
+    """Judge a gate by the results that the session has, or finds by key or ref. Nothing is run.
+
+    `errors` maps the stages whose steps were run for it, and have no result, to why.
+    """
+    try:
+        for stage in gate.reads:
+            if stage in errors:
+                raise errors[stage]
+        verdict = gate.judge(_documents(session, gate), gate.thresholds(session.graph.config))
+    except StepFailed as error:
+        verdict = Verdict(False, str(error))
+    except NothingToJudge as error:
+        verdict = Verdict(True, f"nothing to judge: {error}")
+    except (UpstreamMissing, NotComputed) as error:
+        return _finding(session, gate, None, str(error))
+    return _finding(session, gate, verdict, verdict.description)
+
+
+def _finding(session: Session, gate: Gate, verdict: Verdict | None, description: str) -> Finding:
+    """What came of a gate, by its verdict and its level in this run."""
+    section = gate.thresholds(session.graph.config)
+    values = section.model_dump(by_alias=True)
+    overridden = {key: values[key] for key in _overridden_keys(gate, session.options.overrides)}
+    thresholds = {key: value for key, value in values.items() if key != "level"}
+    state: State = "not computed" if verdict is None else "passed" if verdict.passed else "failed"
+    if section.level == "off":
+        description = f"off; it would have {state}: {description}" if verdict else "off"
+        state = "off"
+    if overridden:
+        keys = ", ".join(f"checks.{gate.name}.{key}: {value}" for key, value in overridden.items())
+        description = f"overridden for this run ({keys}): {description}"
+    return Finding(gate, section.level, state, description, thresholds, overridden, verdict)
+
+
+def _documents(session: Session, gate: Gate) -> Documents:
+    """The numbers that a gate reads. Raises UpstreamMissing when steps were never made."""
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for stage in gate.reads:
+        steps = session.graph.stages[stage]
+        session.need(steps)
+        found[stage] = {}
+        for step in steps:
+            result = session.result_of(step)
+            name = "numbers.json" if stage in session.graph.checks else "metrics.json"
+            if name in result.outputs:  # not of a model that was fetched
+                found[stage][step.label] = json.loads(session.store.read_blob(result.outputs[name]))
+    return found
+
+
+def _overridden_keys(gate: Gate, overrides: Mapping[str, Any]) -> list[str]:
+    """The overridden keys of a gate's section; overrides are nested, dotted, or both."""
+    prefix = f"checks.{gate.name}."
+    return [key.removeprefix(prefix) for key in _dotted(overrides, "") if key.startswith(prefix)]
+
+
+def _dotted(values: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _dotted(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key

@@ -1,11 +1,13 @@
-"""Gates of vocabularies, alignments, models and exports."""
+"""Gates of vocabularies, alignments, trainings, models and exports."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
-from translations_assets.checks.verdict import Documents, NotComputed, Verdict, nothing, only, percent
+from translations_assets.checks.verdict import Documents, NotComputed, NothingToJudge, Verdict, only, percent
 from translations_assets.config.gates import (
     AlignmentIndices,
     AlignmentLinks,
@@ -14,11 +16,16 @@ from translations_assets.config.gates import (
     StudentGap,
     TeacherFloor,
     TeacherMargin,
+    TrainingCollapse,
+    TrainingCurve,
     Vocabulary,
 )
 
 NO_ALIGNMENTS = "the training config has no such alignments"
 VARIANT = "_aug-"  # in the key of a dataset that was changed, flores_aug-upper_devtest
+NO_EXPORT = "the training config exports nothing"
+NOT_TRAINED = "the training config trains no such model"
+CHRF, ENTROPY = "chrf", "ce-mean-words"
 NO_TEST_SET = "the training config has no test set"
 TEXTS = {"corpus": "the corpus", "held_out": "the dev and test sets"}
 
@@ -60,9 +67,7 @@ def _missing_letters(text: Mapping[str, Any], thresholds: Vocabulary) -> list[st
 
 def alignment_indices(documents: Documents, thresholds: AlignmentIndices) -> Verdict:
     """Links that point to no word."""
-    found = only(documents)
-    if found is None:
-        return nothing(NO_ALIGNMENTS)
+    found = only(documents, NO_ALIGNMENTS)
     wrong = found["out_of_range"] + found["malformed"]
     return Verdict(
         wrong <= thresholds.max_wrong,
@@ -79,9 +84,7 @@ def alignment_indices(documents: Documents, thresholds: AlignmentIndices) -> Ver
 
 def alignment_links(documents: Documents, thresholds: AlignmentLinks) -> Verdict:
     """How many pairs have links, and how many links a word has."""
-    found = only(documents)
-    if found is None:
-        return nothing(NO_ALIGNMENTS)
+    found = only(documents, NO_ALIGNMENTS)
     unaligned, links = found["no_links_share"], found["links_per_word"]
     return Verdict(
         unaligned <= thresholds.max_unaligned and thresholds.min_links <= links <= thresholds.max_links,
@@ -93,9 +96,7 @@ def alignment_links(documents: Documents, thresholds: AlignmentLinks) -> Verdict
 
 def teacher_floor(documents: Documents, thresholds: TeacherFloor) -> Verdict:
     """chrF on the dev set: the teachers' together, by itself and against what chance would give."""
-    found = only(documents)
-    if found is None:
-        return nothing("the training config has no teacher")
+    found = only(documents, "the training config has no teacher")
     chrf, chance = found["chrf"]["score"], found["chance"]["score"]
     return Verdict(
         chrf >= thresholds.min_chrf and chrf - chance >= thresholds.min_above_chance,
@@ -110,7 +111,7 @@ def teacher_floor(documents: Documents, thresholds: TeacherFloor) -> Verdict:
 def teacher_margin(documents: Documents, thresholds: TeacherMargin) -> Verdict:
     """chrF on the validation set: every teacher's against the backwards model's."""
     if not documents["train_teacher"] or not documents["train_backwards"]:
-        return nothing("teachers and backwards model are not both trained here")
+        raise NothingToJudge("teachers and backwards model are not both trained here")
     teachers = {label: _validated(label, found) for label, found in documents["train_teacher"].items()}
     baseline = max(_validated(label, found) for label, found in documents["train_backwards"].items())
     worst = min(teachers.values())
@@ -139,7 +140,7 @@ def student_gap(documents: Documents, thresholds: StudentGap) -> Verdict:
     (judged,) = (stage for stage in documents if "student" in stage)
     students = _scores(documents[judged])
     if students and not teachers:
-        return nothing("the training config has no teacher")
+        raise NothingToJudge("the training config has no teacher")
     return _gap(teachers, students, thresholds.max_gap, "teacher", "student")
 
 
@@ -172,7 +173,7 @@ def _gap(
     """Whether scores are at most `limit` lower than wanted, and at most `gain` higher, where that counts."""
     gaps = {dataset: found[dataset] - wanted[dataset] for dataset in wanted if dataset in found}
     if not gaps:
-        return nothing(NO_TEST_SET)
+        raise NothingToJudge(NO_TEST_SET)
     low, high = min(gaps, key=lambda dataset: gaps[dataset]), max(gaps, key=lambda dataset: gaps[dataset])
     too_good = gain is not None and gaps[high] > gain
     worst = high if too_good and gaps[low] >= -limit else low
@@ -194,8 +195,7 @@ def _gap(
 
 def export(documents: Documents, thresholds: ExportGate) -> Verdict:
     """Whether exported files load, and what they translate."""
-    found = only(documents)
-    assert found is not None  # every training config exports
+    found = only(documents, NO_EXPORT)
     if not found["loads"]:
         return Verdict(False, f"the exported files do not load: {found['error']}")
     empty, copied = (found[what] / found["sentences"] for what in ("empty", "copied"))
@@ -206,3 +206,112 @@ def export(documents: Documents, thresholds: ExportGate) -> Verdict:
         {"empty": empty, "copied": copied, "different translations": found["distinct"]},
         [" → ".join(pair) for pair in found["samples"][:10]],
     )
+
+
+def collapse(documents: Documents, thresholds: TrainingCollapse) -> Verdict:
+    """Models that never learned to translate, unlearned it, or diverged."""
+    trained = _trained(documents)
+    wrong: list[str] = []
+    numbers: dict[str, float] = {}
+    for label, metrics in trained.items():
+        broken = next((point for point in metrics["curve"] if not _finite(point)), None)
+        if broken:
+            wrong.append(f"{label} diverged: not a number at update {broken['update']:,}")
+            continue
+        points = _validations(metrics, label)
+        wrong += [f"{label} {what}" for what in _collapses(points, thresholds)]
+        numbers[f"best chrF, {label}"] = _best(points, CHRF)[CHRF]
+    return Verdict(not wrong, "; ".join(wrong) or _kept(numbers), numbers)
+
+
+def _kept(best: Mapping[str, float]) -> str:
+    worst = f" of the worst of {len(best)} models" if len(best) > 1 else ""
+    return f"chrF {min(best.values()):.1f} at the best validation{worst}, and the last one is close to it"
+
+
+def _collapses(points: Sequence[Mapping[str, Any]], thresholds: TrainingCollapse) -> Iterator[str]:
+    best, last = _best(points, CHRF), points[-1]
+    if best[CHRF] < thresholds.min_chrf:
+        yield (
+            f"never learned to translate: its best chrF is {best[CHRF]:.1f}, at update {best['update']:,}; "
+            f"at least {thresholds.min_chrf:.1f} is asked for"
+        )
+    if last[CHRF] < (1 - thresholds.max_fall) * best[CHRF]:
+        yield (
+            f"collapsed: its chrF fell from {best[CHRF]:.1f} at update {best['update']:,} "
+            f"to {last[CHRF]:.1f} at the last, {last['update']:,}"
+        )
+    lowest = _best(points, ENTROPY)
+    if last[ENTROPY] - lowest[ENTROPY] > thresholds.max_rise:
+        yield (
+            f"diverged: its cross-entropy rose from {lowest[ENTROPY]:.2f} at update {lowest['update']:,} to "
+            f"{last[ENTROPY]:.2f} at the last, {last['update']:,}"
+        )
+
+
+def curve(documents: Documents, thresholds: TrainingCurve, epochs: bool = True) -> Verdict:
+    """chrF and cross-entropy where the other one is best, and how much of its text a training has seen."""
+    trained = _trained(documents)
+    passed, told = True, []
+    numbers: dict[str, float] = {}
+    for label, metrics in trained.items():
+        points = _validations(metrics, label)
+        by_chrf, by_entropy = _best(points, CHRF), _best(points, ENTROPY)
+        lost, risen = by_chrf[CHRF] - by_entropy[CHRF], by_chrf[ENTROPY] - by_entropy[ENTROPY]
+        seen = _epochs(metrics) if epochs else None
+        passed = passed and lost <= thresholds.max_chrf_gap and risen <= thresholds.max_entropy_gap
+        passed = passed and (seen is None or seen >= thresholds.min_epochs)
+        told.append(
+            f"{label}: chrF is {lost:.1f} below its best where cross-entropy is best "
+            f"(update {by_entropy['update']:,}), cross-entropy {risen:.2f} above its best where chrF is best "
+            f"(update {by_chrf['update']:,})" + ("" if seen is None else f"; {seen:.2g} epochs seen")
+        )
+        numbers |= {f"chrF gap, {label}": lost, f"cross-entropy gap, {label}": risen}
+        numbers |= {} if seen is None else {f"epochs, {label}": seen}
+    return Verdict(passed, "; ".join(told), numbers)
+
+
+def _trained(documents: Documents) -> dict[str, Mapping[str, Any]]:
+    """The trainings, of which there must be some; what was fetched has no curve."""
+    trained = {
+        label: found for steps in documents.values() for label, found in steps.items() if "curve" in found
+    }
+    if not trained:
+        raise NothingToJudge(NOT_TRAINED)
+    return trained
+
+
+def _validations(metrics: Mapping[str, Any], label: str) -> list[Mapping[str, Any]]:
+    """The validations with finite scores, of which there must be some."""
+    points = [point for point in metrics["curve"] if {CHRF, ENTROPY} <= point.keys() and _finite(point)]
+    if not points:
+        raise NotComputed(f"{label} was never validated by {CHRF} and {ENTROPY}")
+    return points
+
+
+def _best(points: Sequence[Mapping[str, Any]], metric: str) -> Mapping[str, Any]:
+    sign = -1 if metric == ENTROPY else 1
+    return max(points, key=lambda point: float(sign * point[metric]))
+
+
+def _finite(point: Mapping[str, Any]) -> bool:
+    return all(math.isfinite(value) for value in point.values() if isinstance(value, float))
+
+
+def _epochs(metrics: Mapping[str, Any]) -> float | None:
+    """How often a training has seen its text; None when its curve does not tell.
+
+    Marian counts sentences again whenever it starts: their number for an update is taken where they grow.
+    """
+    points = [point for point in metrics["curve"] if point.get("kind") == "train"]
+    counts = [(point["update"], point["sentences"]) for point in points]
+    grown = [
+        (later[0] - earlier[0], later[1] - earlier[1])
+        for earlier, later in pairwise(counts if len(counts) > 1 else [(0, 0), *counts])
+        if later[0] > earlier[0] and later[1] > earlier[1]
+    ]
+    pairs = sum(kept["kept"] for name, kept in metrics.get("pairs", {}).items() if name != "dev")
+    if not grown or not pairs:
+        return None
+    updates, sentences = map(sum, zip(*grown, strict=True))
+    return float(metrics["updates"] * sentences / updates / pairs)

@@ -1,11 +1,15 @@
-"""Gates of texts, over the numbers of `pipeline.checks.text`."""
+"""Gates of texts, over the numbers of `pipeline.checks.text` and `pipeline.checks.models`.
+
+In the numbers of a parallel text the source stands first; `made` is the side that a model wrote: 1, or 0 of
+back-translations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from translations_assets.checks.verdict import Documents, Verdict, nothing, only, percent
+from translations_assets.checks.verdict import Documents, NothingToJudge, Verdict, only, percent
 from translations_assets.config.gates import (
     Duplicates,
     EmptyLines,
@@ -13,16 +17,17 @@ from translations_assets.config.gates import (
     HeldOutNear,
     LanguageGate,
     LengthRatio,
+    TranslationCollapse,
+    Translations,
 )
 
 NO_TEXT = "the training config has no such text"
+CORPUS = "check_merge_corpus"
 
 
 def held_out_exact(documents: Documents, thresholds: HeldOutExact) -> Verdict:
     """Whole pairs of training text, and lines of at least five words, that stand in a dev or test set."""
     sides = [(side["lang"], side["held_out"]) for _, side in _sides(documents)]
-    if not sides:
-        return nothing(NO_TEXT)
     whole = [text["held_out_pairs"] for text in _texts(documents) if "held_out_pairs" in text]
     pairs = sum(found["exact"] for found in whole)
     lines = sum(held_out["exact"] for _, held_out in sides)
@@ -43,8 +48,6 @@ def held_out_exact(documents: Documents, thresholds: HeldOutExact) -> Verdict:
 def held_out_near(documents: Documents, thresholds: HeldOutNear) -> Verdict:
     """Lines of dev and test sets that are the same as training lines, or nearly so."""
     sides = [(side["lang"], side["held_out"]) for _, side in _sides(documents)]
-    if not sides:
-        return nothing(NO_TEXT)
     shares = {
         lang: held_out["held_out_lines_found"] / max(1, held_out["held_out_lines"])
         for lang, held_out in sides
@@ -66,8 +69,6 @@ def held_out_near(documents: Documents, thresholds: HeldOutNear) -> Verdict:
 def language(documents: Documents, thresholds: LanguageGate) -> Verdict:
     """Lines that are taken for another language."""
     found = {side["lang"]: side["language"] for _, side in _sides(documents)}
-    if not found:
-        return nothing(NO_TEXT)
     worst = max(found.values(), key=lambda side: float(side["share"]))
     description = f"{percent(worst['share'])} of the lines are taken for another language"
     if worst["guesses"]:
@@ -85,9 +86,7 @@ def language(documents: Documents, thresholds: LanguageGate) -> Verdict:
 
 def duplicates(documents: Documents, thresholds: Duplicates) -> Verdict:
     """Lines or pairs that repeat an earlier one."""
-    found = only(documents)
-    if found is None:
-        return nothing(NO_TEXT)
+    found = only(documents, NO_TEXT)
     repeated = found["duplicates"]
     return Verdict(
         repeated["share"] <= thresholds.max_share,
@@ -99,9 +98,7 @@ def duplicates(documents: Documents, thresholds: Duplicates) -> Verdict:
 
 def length_ratio(documents: Documents, thresholds: LengthRatio) -> Verdict:
     """Pairs whose lengths do not fit each other."""
-    found = only(documents)
-    if found is None:
-        return nothing(NO_TEXT)
+    found = only(documents, NO_TEXT)
     ratio = found["length_ratio"]
     return Verdict(
         ratio["share"] <= thresholds.max_share,
@@ -114,8 +111,6 @@ def length_ratio(documents: Documents, thresholds: LengthRatio) -> Verdict:
 def empty_lines(documents: Documents, thresholds: EmptyLines) -> Verdict:
     """Lines without text."""
     empty = {side["lang"]: side["empty"] / max(1, text["lines"]) for text, side in _sides(documents)}
-    if not empty:
-        return nothing(NO_TEXT)
     return Verdict(
         max(empty.values()) <= thresholds.max_share,
         f"{percent(max(empty.values()))} of the lines are empty",
@@ -123,14 +118,60 @@ def empty_lines(documents: Documents, thresholds: EmptyLines) -> Verdict:
     )
 
 
-def _texts(documents: Documents) -> Iterator[Mapping[str, Any]]:
+def _texts(documents: Documents) -> list[Mapping[str, Any]]:
     """The numbers of each text."""
-    for steps in documents.values():
-        yield from steps.values()
+    return [text for steps in documents.values() for text in steps.values()]
 
 
-def _sides(documents: Documents) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """(text, side) for each side of each text."""
-    for text in _texts(documents):
-        for side in text["sides"]:
-            yield text, side
+def _sides(documents: Documents) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """(text, side) for each side of each text, of which there must be some."""
+    sides = [(text, side) for text in _texts(documents) for side in text["sides"]]
+    if not sides:
+        raise NothingToJudge(NO_TEXT)
+    return sides
+
+
+def translations(documents: Documents, thresholds: Translations, made: int = 1) -> Verdict:
+    """Translations that are empty or copies; `made` is the side that was translated to."""
+    found = only(documents, NO_TEXT)
+    empty, copied = found["sides"][made]["empty"] / max(1, found["lines"]), found["copied"]["share"]
+    return Verdict(
+        empty <= thresholds.max_empty and copied <= thresholds.max_copied,
+        f"{percent(empty)} of the translations are empty, {percent(copied)} copies of their source",
+        {"empty": empty, "copied": copied},
+        [" ||| ".join(pair) for pair in found["copied"]["samples"]],
+    )
+
+
+def collapse(documents: Documents, thresholds: TranslationCollapse, made: int = 1) -> Verdict:
+    """Translations that are the same for different sources, loop, or are far too long or short."""
+    genuine, found = _genuine_and_made(documents)
+    distinct = found["distinct"][made] / max(1, found["distinct"][1 - made])
+    looping = found["loops"][made]
+    told = [
+        f"{found['distinct'][made]:,} different translations of {found['distinct'][1 - made]:,} lines",
+        f"{percent(looping['share'])} repeat themselves",
+    ]
+    numbers = {"distinct": distinct, "looping": looping["share"]}
+    fit = True
+    if genuine:
+        factor = (found["length_ratio"]["overall"] or 1e-9) / genuine
+        longer = 1 / factor if made == 0 else factor
+        fit = 1 / thresholds.max_length_factor <= longer <= thresholds.max_length_factor
+        told.append(f"they are {longer:.2f} times as long as genuine text would be")
+        numbers["length factor"] = longer
+    return Verdict(
+        distinct >= thresholds.min_distinct and looping["share"] <= thresholds.max_looping and fit,
+        "; ".join(told),
+        numbers,
+        looping["samples"],
+    )
+
+
+def _genuine_and_made(documents: Documents) -> tuple[float | None, Mapping[str, Any]]:
+    """Target characters for each source character of genuine text, where there is any; what is judged."""
+    found = only({stage: steps for stage, steps in documents.items() if stage != CORPUS}, NO_TEXT)
+    corpus = next(iter(documents[CORPUS].values()), None)
+    if "expected_ratio" in found:
+        return found["expected_ratio"], found
+    return corpus["length_ratio"]["overall"] if corpus else None, found

@@ -14,6 +14,10 @@ class NotComputed(Exception):
     """The numbers that a gate needs are not there."""
 
 
+class NothingToJudge(Exception):
+    """The training config has none of what a gate judges; the message says of what."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """Whether numbers pass, and why; the numbers that decided, by name; lines that show what is meant."""
@@ -24,14 +28,12 @@ class Verdict:
     samples: Sequence[str] = ()
 
 
-def only(documents: Documents) -> Mapping[str, Any] | None:
-    """The numbers of gates that read those of one step; None when the training config needs no such step."""
-    return next((found for steps in documents.values() for found in steps.values()), None)
-
-
-def nothing(what: str) -> Verdict:
-    """The verdict on what a training config has none of."""
-    return Verdict(True, f"nothing to judge: {what}")
+def only(documents: Documents, absent: str) -> Mapping[str, Any]:
+    """The numbers of gates that read those of one step; raises NothingToJudge when there is no such step."""
+    found = next((found for steps in documents.values() for found in steps.values()), None)
+    if found is None:
+        raise NothingToJudge(absent)
+    return found
 
 
 def percent(share: float) -> str:

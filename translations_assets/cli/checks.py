@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from translations_assets.cli.common import Json, Partition, Set, overrides_of, print_json, print_table
-from translations_assets.errors import StepFailed
+from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.project import Project, this_project
 from translations_assets.records.run import RunOptions
 from translations_assets.running.session import UpstreamMissing
 
 if TYPE_CHECKING:
-    from translations_assets.checks.examine import Finding
+    from translations_assets.checks.gates import Finding
     from translations_assets.running.engine import StepEvent
     from translations_assets.running.session import Session
 
@@ -42,28 +42,21 @@ def judge(partition: str, options: RunOptions) -> tuple[Session, list[Finding]]:
     """Compute what is missing and can be computed, and judge every gate."""
     from uuid import uuid4
 
-    from translations_assets.checks.examine import examine, finding
-    from translations_assets.checks.gates import GATES
-    from translations_assets.checks.verdict import Verdict
+    from translations_assets.checks.gates import GATES, examine
 
     project, run = this_project(), str(uuid4())
     session = project.session(run, partition, options)
-    failures = _compute(project, session)
-    findings = []
-    for gate in GATES:
-        failure = next((failures[stage] for stage in gate.reads if stage in failures), None)
-        if failure:
-            findings.append(finding(session, gate, Verdict(False, failure), failure))
-        else:
-            findings.append(examine(session, gate))
-    return session, findings
+    errors, stages = _compute(project, session), list(session.graph.stages)
+    gates = sorted(GATES, key=lambda gate: stages.index(gate.stage))
+    return session, [examine(session, gate, errors) for gate in gates]
 
 
-def _compute(project: Project, session: Session) -> dict[str, str]:
-    """Run the gates' steps that have no result; stage → message of those that failed."""
+def _compute(project: Project, session: Session) -> dict[str, TranslationsError]:
+    """Run the gates' steps that have no result; stage → error of those that failed."""
     import threading
 
-    ran, failures = False, {}
+    ran = False
+    errors: dict[str, TranslationsError] = {}
 
     def listen(event: StepEvent) -> None:
         nonlocal ran
@@ -78,11 +71,11 @@ def _compute(project: Project, session: Session) -> dict[str, str]:
             except UpstreamMissing:
                 continue  # its gates tell so
             except StepFailed as error:
-                failures[stage] = str(error)
+                errors[stage] = error
     finally:
         if ran:
             session.end()
-    return failures
+    return errors
 
 
 def _as_json(found: Finding) -> dict[str, Any]:

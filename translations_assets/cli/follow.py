@@ -82,7 +82,7 @@ def _detach(server: Server, run: str) -> None:
 class Teller:
     """Turns the events of a run on a server into those that a listener of the engine hears here.
 
-    What the run's assets log of their steps (`defs/progress.py`) begins with the step's label.
+    What the run's assets log of their steps (`defs/assets.py`) begins with the step's label.
     """
 
     def __init__(self, graph: Graph, listener: Listener) -> None:

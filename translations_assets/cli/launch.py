@@ -8,7 +8,7 @@ from dagster import AssetKey, DagsterRun, JobDefinition
 
 from translations_assets.cli.instance import open_instance
 from translations_assets.definitions import defs
-from translations_assets.defs.in_process import create_run, run_created
+from translations_assets.defs.runs import create_run, run_created
 from translations_assets.defs.shared import LISTENERS
 from translations_assets.errors import TranslationsError
 from translations_assets.running.engine import Listener

@@ -4,21 +4,25 @@ Materializing an asset finds the results of its steps in the store, runs the ste
 publishes data version and metadata.
 """
 
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
 import dagster as dg
 
 from translations_assets.config.errors import ConfigError
-from translations_assets.defs.lines_by_dataset import lines_by_dataset
-from translations_assets.defs.metadata import stage_metadata
-from translations_assets.defs.partitions import TRAINING_CONFIGS
+from translations_assets.defs.executor import cancel_event
+from translations_assets.defs.metadata import lines_by_dataset, stage_metadata
 from translations_assets.defs.recipes import recipe_key, recipe_tags
-from translations_assets.defs.run_stage import run_session, run_stage
-from translations_assets.defs.shared import PROJECT
+from translations_assets.defs.shared import LISTENERS, PROJECT, TRAINING_CONFIGS
 from translations_assets.errors import Cancelled, TranslationsError
 from translations_assets.graph.stage import Stage
 from translations_assets.records.canonical import json_digest
-from translations_assets.running.engine import StepResult
-from translations_assets.stages import ASSETS
+from translations_assets.running.engine import StepEvent, StepResult
+from translations_assets.running.session import Session
 
+OBSERVATION_SECONDS = 5.0  # an event costs some milliseconds on SQLite
 POD_TAG = "dagster-k8s/config"  # what the deployment file says of the pods of this stage alone, for the UI
 
 
@@ -77,6 +81,84 @@ def _data_version(results: list[StepResult]) -> str:
     )
 
 
-def assets() -> dg.Definitions:
-    """The assets of all stages."""
-    return dg.Definitions(assets=[make_asset(stage) for stage in ASSETS.values()])
+def run_session(context: dg.OpExecutionContext | dg.AssetExecutionContext) -> Session:
+    """The session of the run and the partition that an asset or asset check belongs to."""
+    return PROJECT.session(context.run.run_id, context.partition_key, context.resources.run)
+
+
+def run_stage(
+    context: dg.OpExecutionContext | dg.AssetExecutionContext, session: Session, stage: str
+) -> list[StepResult]:
+    """Find or make the results of a stage's steps, and publish them. Raises as `Engine.run`."""
+    with Progress(context, stage) as progress:
+        results = PROJECT.engine.run(
+            session, session.graph.stages[stage], cancel_event(context.run.run_id), progress
+        )
+    session.publish(stage)
+    return results
+
+
+class Progress:
+    """A listener of the engine for one asset of one run; called from several threads."""
+
+    def __init__(self, context: dg.AssetExecutionContext | dg.OpExecutionContext, stage: str) -> None:
+        self._context = context
+        self._stage = stage
+        self._numbers: dict[str, float] = {}
+        self._pending = False
+        self._last = -OBSERVATION_SECONDS
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "Progress":
+        """Use it as a context: leaving it reports the numbers that came last."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Report numbers that no observation has yet."""
+        if self._pending:
+            self._report(dict(self._numbers))
+
+    def __call__(self, event: StepEvent) -> None:
+        """Take note of an event of a step."""
+        for listener in LISTENERS:
+            listener(event)
+        label, log = event.step.label, self._context.log
+        if event.kind == "progress":
+            self._observe(label, event.detail)
+        elif event.kind == "started":
+            log.info(f"{label}: started. To follow it: {self._command('logs -f', label)}")
+        elif event.kind == "retry":
+            log.warning(f"{label}: {event.detail['message']} Trying again.")
+        elif event.kind == "failed":
+            log.error(event.detail["message"])
+        elif event.kind == "cancelled":
+            log.warning(f"{label}: cancelled")
+        elif event.kind == "done":
+            log.info(f"{label}: done")
+
+    def _command(self, verb: str, label: str) -> str:
+        return f"translations {verb} {self._context.partition_key} {label}"
+
+    def _observe(self, label: str, numbers: Mapping[str, Any]) -> None:
+        """Keep the newest numbers; report them at most every five seconds."""
+        with self._lock:
+            self._numbers.update(
+                {
+                    f"{label}: {name}": value
+                    for name, value in numbers.items()
+                    if isinstance(value, (int, float))
+                }
+            )
+            self._pending = time.monotonic() - self._last < OBSERVATION_SECONDS
+            if self._pending:
+                return
+            self._last = time.monotonic()
+            metadata = dict(self._numbers)
+        self._report(metadata)
+
+    def _report(self, metadata: dict[str, float]) -> None:
+        self._context.log_event(
+            dg.AssetObservation(
+                asset_key=dg.AssetKey(self._stage), partition=self._context.partition_key, metadata=metadata
+            )
+        )

@@ -11,12 +11,10 @@ from typing import Any
 
 import dagster as dg
 
-from translations_assets.checks.examine import Finding, examine, finding
-from translations_assets.checks.gates import GATES, Gate
-from translations_assets.checks.verdict import Verdict
+from translations_assets.checks.gates import GATES, Finding, Gate, examine
 from translations_assets.config.errors import ConfigError
-from translations_assets.defs.partitions import TRAINING_CONFIGS
-from translations_assets.defs.run_stage import run_session, run_stage
+from translations_assets.defs.assets import run_session, run_stage
+from translations_assets.defs.shared import TRAINING_CONFIGS
 from translations_assets.errors import Cancelled, StepFailed, TranslationsError
 from translations_assets.running.session import UpstreamMissing
 from translations_assets.stages import ASSETS
@@ -29,8 +27,9 @@ def check_name(gate: Gate) -> str:
     return gate.name.replace("-", "_")
 
 
-def make_checks(stage: str, gates: list[Gate]) -> dg.AssetChecksDefinition:
+def make_checks(stage: str) -> dg.AssetChecksDefinition:
     """The asset checks of a stage's gates."""
+    gates = [gate for gate in GATES if gate.stage == stage]
 
     @dg.multi_asset_check(
         name=f"checks_of_{stage}",
@@ -60,15 +59,14 @@ def _spec(gate: Gate) -> dg.AssetCheckSpec:
 def _examine(context: dg.OpExecutionContext, gates: list[Gate]) -> list[Finding]:
     try:
         session = run_session(context)
-        try:
-            for name in session.graph.checks:
-                if any(name in gate.reads for gate in gates):
+        errors: dict[str, TranslationsError] = {}
+        for name in session.graph.checks:
+            if any(name in gate.reads for gate in gates):
+                try:
                     run_stage(context, session, name)
-        except UpstreamMissing as error:
-            return [finding(session, gate, None, str(error)) for gate in gates]
-        except StepFailed as error:
-            return [finding(session, gate, Verdict(False, str(error)), str(error)) for gate in gates]
-        return [examine(session, gate) for gate in gates]
+                except (UpstreamMissing, StepFailed) as error:
+                    errors[name] = error
+        return [examine(session, gate, errors) for gate in gates]
     except Cancelled as error:
         raise dg.DagsterExecutionInterruptedError(str(error)) from error
     except (ConfigError, TranslationsError) as error:
@@ -101,11 +99,3 @@ def _metadata(found: Finding) -> dict[str, dg.MetadataValue[Any]]:
         if samples:
             metadata["samples"] = dg.MetadataValue.md("\n".join(f"    {sample}" for sample in samples))
     return metadata
-
-
-def checks() -> dg.Definitions:
-    """The asset checks of all gates."""
-    stages = dict.fromkeys(gate.stage for gate in GATES)
-    return dg.Definitions(
-        asset_checks=[make_checks(stage, [gate for gate in GATES if gate.stage == stage]) for stage in stages]
-    )

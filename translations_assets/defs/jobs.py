@@ -1,8 +1,31 @@
-"""Jobs: everything, everything up to a stage, and everything from a stage on."""
+"""Jobs: everything, everything up to a stage, and everything from a stage on; and a pasted training config.
+
+`train_pasted_config` takes a whole training config, pasted into the Launchpad, and trains it. The definitions
+know a config's partition only when they are loaded again, which a run cannot do in its own process. So the
+job keeps the config in the store and has the web server reload the code location and launch the training, a
+run of its own. Where no server answers (a run of the command line, a bare daemon), it runs
+`translations train` as a child.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
 
 import dagster as dg
+import yaml
 
-from translations_assets.defs.executor import threaded_executor
+from translations_assets import settings
+from translations_assets.config.errors import ConfigError, Problem
+from translations_assets.config.stage_names import resolve_stage
+from translations_assets.defs.executor import cancel_event, threaded_executor
+from translations_assets.defs.metadata import notes_table, tell_notes
+from translations_assets.defs.runs import CONFIG
+from translations_assets.defs.shared import PROJECT
+from translations_assets.errors import TranslationsError
+from translations_assets.records.run import RunOptions
+from translations_assets.server import Server, ServerUnreachable
 
 # Where people stop to look, or start again.
 UP_TO = ("merge_corpus", "train_backwards", "train_teacher", "evaluate_teacher", "train_student", "export")
@@ -22,18 +45,135 @@ SELECTIONS = {
         for stage in FROM
     },
 }
+SELECTED_JOBS = [
+    dg.define_asset_job(name, selection, description=description, executor_def=threaded_executor)
+    for name, (selection, description) in SELECTIONS.items()
+]
+
+_LOOK_SECONDS = 0.2
+_END_SECONDS = 9.0  # the executor waits ten
+
+_SCHEMA = {
+    "config": dg.Field(
+        dg.Any, description="The training config: its YAML as text (`config: |`), or the mapping itself."
+    ),
+    "name": dg.Field(
+        str,
+        default_value="",
+        description="The experiment is kept as <src>-<trg>.<name>; by default the config's experiment.name.",
+    ),
+    "target": dg.Field(
+        str,
+        default_value="",
+        description="The last stage to make; the config's target-stage, else everything, by default.",
+    ),
+    "options": dg.Field(CONFIG, default_value={}, description="What else is asked of the run."),
+}
 
 
-def jobs() -> dg.Definitions:
-    """The jobs of the common selections."""
-    return dg.Definitions(
-        jobs=[
-            dg.define_asset_job(
-                name,
-                selection=selection,
-                description=description,
-                executor_def=threaded_executor,
-            )
-            for name, (selection, description) in SELECTIONS.items()
-        ]
+@dg.op(config_schema=_SCHEMA, out=dg.Out(dg.Nothing))
+def pasted_config(context: dg.OpExecutionContext) -> None:
+    """Check the config, keep it in the store as an experiment of its pair, and launch its training."""
+    asked = context.op_config
+    try:
+        options = RunOptions.from_dict(asked["options"])
+        if asked["target"]:
+            resolve_stage(asked["target"])  # before anything is kept for good
+        key = PROJECT.keep(_text(asked["config"]), asked["name"])
+        context.log.info(f"The training config is kept as {key}.")
+        read = PROJECT.read(key, options.overrides)
+        _tell_notes(context, read.notes)
+        _train(context, key, read.graph.up_to(asked["target"]), asked["target"], options)
+    except (ConfigError, TranslationsError) as error:
+        raise dg.Failure(str(error), allow_retries=False) from None
+
+
+def _text(config: object) -> str:
+    if isinstance(config, str):
+        return config
+    try:
+        return yaml.safe_dump(config, allow_unicode=True, sort_keys=False)
+    except RecursionError:
+        raise ConfigError.of("is nested too deeply", "the pasted config") from None
+
+
+def _tell_notes(context: dg.OpExecutionContext, notes: Sequence[Problem]) -> None:
+    tell_notes(context.instance, context.run_id, context.log, notes)
+    if notes:
+        context.add_output_metadata({"notes": notes_table(notes)})
+
+
+def _train(
+    context: dg.OpExecutionContext, key: str, stages: Sequence[str], target: str, options: RunOptions
+) -> None:
+    server = Server(settings.server_url())
+    try:
+        server.check()
+    except ServerUnreachable as error:
+        context.log.info(f"{error} Training in a process of this run.")
+        _train_in_child(context, key, target, options)
+        return
+    server.know(key)
+    run = server.launch(key, stages, options)
+    url = server.run_url(run)
+    context.log.info(f"Launched {url}")
+    context.add_output_metadata({"partition": key, "run": dg.MetadataValue.url(url)})
+
+
+def _train_in_child(context: dg.OpExecutionContext, key: str, target: str, options: RunOptions) -> None:
+    """Train in a process of its own, with a run of its own; ends with this one."""
+    cancel = cancel_event(context.run_id)
+    command = [sys.executable, "-m", "translations_assets.cli.main"]
+    # its config was pasted: a command line of one's own may read files that this one must not
+    files = os.environ.get("TRANSLATIONS_FILES", "")
+    environment = {
+        **os.environ,
+        "DAGSTER_HOME": context.instance.root_directory,
+        "TRANSLATIONS_FILES": files,
+    }
+    # a session of its own: Ctrl-C in a terminal is for this process, which then ends the child
+    process = subprocess.Popen(
+        [*command, "train", key, "--yes", *(("--target", target) if target else ()), *options.words()],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
     )
+    try:
+        while process.poll() is None and not cancel.wait(_LOOK_SECONDS):
+            pass
+    finally:
+        _end(process)
+    if cancel.is_set():
+        raise dg.DagsterExecutionInterruptedError(f"The training of {key} was ended.")
+    if process.returncode:
+        raise TranslationsError(
+            f"The training of {key} did not succeed; the output of this run tells why. "
+            f"To go on: translations train {key}"
+        )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@dg.job(executor_def=threaded_executor)
+def train_pasted_config() -> None:
+    """Train a whole training config that is pasted here.
+
+    It is checked, kept as an experiment of its pair, and trained in a run of its own.
+
+        ops:
+          pasted_config:
+            config:
+              config: |
+                experiment:
+                  name: my-experiment
+                  …
+    """
+    pasted_config()

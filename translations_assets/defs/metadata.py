@@ -1,16 +1,21 @@
-"""The metadata of a materialization: what its steps counted, made and used."""
+"""The metadata of a materialization: what its steps counted, made and used; and notes on its config."""
 
 import base64
 import json
+import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import dagster as dg
 
+from translations_assets.config.errors import Problem
+from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob, Usage
 from translations_assets.running.engine import StepResult
 from translations_assets.running.protocols import Store
+from translations_assets.running.session import Session
 
 MAX_IMAGES = 4
 MAX_SAMPLES = 10
@@ -18,8 +23,12 @@ MAX_SOURCES = 3  # addresses of a dataset that is told by many
 MAX_CURVE_ROWS = 200
 KEY_DIGITS = 12  # enough to tell keys apart, and the table stays narrow
 CURVES = {"train": "training curve", "valid": "validation curve"}  # kind of a point → how people call it
+TEXTS = ("corpus_trg", "text")  # inputs that hold a dataset's text, one side of it
+BAR = 40  # characters of the longest
+NOTES_TAG = "translations/notes"  # how many there are, among the tags by which the UI lists runs
 
 Metadata = dict[str, dg.MetadataValue[Any]]
+Counts = dict[str, int]  # stage → lines that are left after it
 
 
 def stage_metadata(
@@ -218,3 +227,86 @@ def _column_type(rows: Sequence[Mapping[str, Any]], name: str) -> str:
     if values and all(isinstance(value, int) for value in values):
         return "int"
     return "float" if values and all(isinstance(value, (int, float)) for value in values) else "string"
+
+
+def lines_by_dataset(session: Session, results: Sequence[StepResult], store: Store) -> Metadata:
+    """For a stage that merges datasets: lines by dataset and stage; empty for others.
+
+    A stage between whose result this run does not know is told by what the next one read.
+    """
+    rows = {name: counts for result in results for name, counts in _merged(session, result, store)}
+    if not rows:
+        return {}
+    stages = list(dict.fromkeys(chain.from_iterable(rows.values())))
+    return {
+        "lines by dataset": table([{"dataset": name, **counts} for name, counts in rows.items()]),
+        "lines by dataset, drawn": dg.MetadataValue.md("\n".join(_drawn(rows, stages))),
+    }
+
+
+def _merged(session: Session, result: StepResult, store: Store) -> Iterator[tuple[str, Counts]]:
+    """Each dataset that a step merged, and its counts."""
+    step = result.step
+    if not step.args.get("datasets"):
+        return
+    stats = json.loads(store.read_blob(result.manifest.outputs["stats.json"]))
+    for lines, text in zip(stats["datasets"], _texts(step), strict=True):
+        name = step.aliases.get(lines["dataset"], lines["dataset"])
+        yield name, {**_before(session, text, lines["in"], store), step.stage: lines["kept"]}
+
+
+def _texts(step: Step) -> list[Step]:
+    """The steps that made the texts that a step reads, one for each text."""
+    return [output.step for name, _, output in step.input_outputs() if name in TEXTS]
+
+
+def _before(session: Session, step: Step, left: int, store: Store) -> Counts:
+    """The counts of the stages up to the step that left so many lines, the first stage first."""
+    lines = _counted(session, step, store)
+    texts = _texts(step)
+    before = _before(session, texts[0], lines["in"], store) if lines and texts else {}
+    return {**before, step.stage: left}
+
+
+def _counted(session: Session, step: Step, store: Store) -> Mapping[str, Any]:
+    """What a step counted, empty when this run knows no result of it, or it counted none."""
+    result = session.result(step)
+    blob = result.outputs.get("stats.json") if result else None
+    lines: Mapping[str, Any] = json.loads(store.read_blob(blob)).get("lines", {}) if blob else {}
+    return lines
+
+
+def _drawn(rows: Mapping[str, Counts], stages: Sequence[str]) -> Iterator[str]:
+    """A bar for each dataset and stage, as an indented block of Markdown."""
+    longest = max(1, *(count for counts in rows.values() for count in counts.values()))
+    for name, counts in rows.items():
+        yield f"    {name}"
+        for stage in stages:
+            if stage in counts:
+                yield f"      {stage:16} {_bar(counts[stage] / longest)} {counts[stage]:,}"
+
+
+def _bar(share: float) -> str:
+    eighths = round(share * BAR * 8)
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+
+
+def tell_notes(
+    instance: dg.DagsterInstance, run_id: str, log: logging.Logger, notes: Sequence[Problem]
+) -> None:
+    """Write the notes into a run's log, and their number into its tags; nothing when there are none."""
+    if not notes:
+        return
+    for note in notes:
+        log.info(f"note: {note}")
+    instance.add_run_tags(run_id, {NOTES_TAG: f"{len(notes)} in the log"})
+
+
+def notes_table(notes: Sequence[Problem]) -> dg.MetadataValue:
+    """The notes as metadata: line, key, what is to be known."""
+    messages = [note.message.replace("|", r"\|") for note in notes]
+    rows = [
+        f"| {note.line or ''} | `{note.key}` | {message} |"
+        for note, message in zip(notes, messages, strict=True)
+    ]
+    return dg.MetadataValue.md("\n".join(["| line | key | note |", "|---|---|---|", *rows]))

@@ -1,8 +1,11 @@
-"""What all definitions share: the project that the settings name."""
+"""What all definitions share: the project that the settings name; a partition for each training config."""
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
+
+import dagster as dg
 
 from translations_assets.project import this_project
 from translations_assets.running.engine import Listener
@@ -12,6 +15,7 @@ if TYPE_CHECKING:
     from google.cloud.storage import Client
 
 PROJECT = this_project()
+_logger = logging.getLogger(__name__)
 LISTENERS: list[Listener] = []  # what else in this process follows all steps: the command line's progress
 
 
@@ -23,3 +27,22 @@ def _client() -> Client:
 
 
 supply_client(_client)
+
+
+def partition_keys() -> list[str]:
+    """The partitions that there are now, the stems of the configs' files; others are named in a warning.
+
+    No config is read: what is wrong in one is named by the recipes' sensor, and by a run of it.
+    """
+    if "gs://" in PROJECT.store.url:
+        # Not in the thread that asks the store: this one may go on without it, and import half a module
+        import dagster_gcp  # noqa: F401
+    found = PROJECT.partitions()
+    for problem in found.problems:
+        _logger.warning("Not a partition: %s", problem)
+    if found.away:
+        _logger.warning("The store is away; its training configs are those last known. %s", found.away)
+    return list(found.states)
+
+
+TRAINING_CONFIGS = dg.StaticPartitionsDefinition(partition_keys())

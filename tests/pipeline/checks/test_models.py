@@ -15,7 +15,7 @@ from tests.pipeline.checks.helpers import numbers, text
 from tests.pipeline.quantize.conftest import one_thread, tiny
 from tests.pipeline.quantize.tiny_model import Tiny
 from translations_assets.checks.models import teacher_floor
-from translations_assets.checks.translations import collapse
+from translations_assets.checks.text import collapse
 from translations_assets.config.gates import TeacherFloor, TranslationCollapse
 
 __all__ = ["one_thread", "tiny"]  # fixtures

@@ -14,7 +14,7 @@ from pipeline.checks.loops import repeated_shares
 from pipeline.checks.repetitions import Repetitions
 from pipeline.checks.text import main
 from tests.pipeline.checks.helpers import numbers, text
-from translations_assets.checks.translations import back_collapse, collapse
+from translations_assets.checks.text import collapse
 from translations_assets.checks.verdict import Verdict
 from translations_assets.config.gates import TranslationCollapse
 
@@ -44,7 +44,7 @@ def judged(folder: Path, sources: list[str], translations: list[str]) -> tuple[V
     forward = {"check_translate_corpus": {"check": found("forward", sources, translations)}, **corpus}
     back = {"check_translate_mono_trg": {"check": found("back", translations, sources)}, **corpus}
     section = TranslationCollapse()
-    return collapse(forward, section), back_collapse(back, section)
+    return collapse(forward, section), collapse(back, section, made=0)
 
 
 def both_fail(verdicts: tuple[Verdict, Verdict], told: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.pipeline.train import tiny
 from tests.pipeline.train.training import metrics, train
-from translations_assets.checks import training
+from translations_assets.checks import models
 from translations_assets.config.gates import TrainingCollapse, TrainingCurve
 
 pytestmark = [pytest.mark.marian, pytest.mark.slow]
@@ -25,22 +25,22 @@ def trained(folder: Path, **changed: object) -> Any:
 
 def test_a_training_that_goes_well(tmp_path: Path) -> None:
     found = trained(tmp_path)
-    verdict = training.collapse(found, TrainingCollapse())
+    verdict = models.collapse(found, TrainingCollapse())
     assert verdict.passed, verdict.description
-    seen = training.curve(found, TrainingCurve())
+    seen = models.curve(found, TrainingCurve())
     assert seen.numbers["epochs, train-teacher"] == pytest.approx(150 * 32 / 600, rel=0.05)
 
 
 def test_a_learning_rate_that_is_far_too_high(tmp_path: Path) -> None:
     """Marian ends with status 0."""
-    verdict = training.collapse(trained(tmp_path, learn_rate=3, lr_warmup=0), TrainingCollapse())
+    verdict = models.collapse(trained(tmp_path, learn_rate=3, lr_warmup=0), TrainingCollapse())
     assert not verdict.passed
     assert "train-teacher " in verdict.description
 
 
 def test_too_few_updates(tmp_path: Path) -> None:
     found = trained(tmp_path, after="10u", valid_freq=10, save_freq=10, disp_freq=5)
-    assert "never learned to translate" in training.collapse(found, TrainingCollapse()).description
-    verdict = training.curve(found, TrainingCurve())
+    assert "never learned to translate" in models.collapse(found, TrainingCollapse()).description
+    verdict = models.curve(found, TrainingCurve())
     assert not verdict.passed
     assert "0.53 epochs seen" in verdict.description

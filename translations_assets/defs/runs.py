@@ -1,16 +1,23 @@
-"""The resource that begins and ends a run, and holds what was asked of it."""
+"""Runs: the resource that begins and ends one, and holds what was asked of it; runs in this process.
+
+Dagster's `execute_job` tells a run's id only at its end: what is run in this process has a known id before.
+"""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import dagster as dg
-from dagster import InitResourceContext
+from dagster import AssetKey, DagsterInstance, DagsterRun, InitResourceContext, JobDefinition, reconstructable
+
+# Runs a job whose run the instance already has.
+from dagster._core.execution.api import execute_run
 
 from translations_assets.config.errors import ConfigError
-from translations_assets.defs.notes import tell_notes
+from translations_assets.defs.metadata import tell_notes
 from translations_assets.defs.recipes import observe_recipes
 from translations_assets.defs.shared import PROJECT
 from translations_assets.errors import TranslationsError
+from translations_assets.process_id import PROCESS_TAG, this_process
 from translations_assets.records.run import OPTIONS, RunOptions
 from translations_assets.server import PARTITION_TAG
 from translations_assets.stages import ASSETS, STAGES
@@ -43,7 +50,7 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
         tell_notes(context.instance, dagster_run.run_id, log, session.notes)
         if not options.overrides:  # the recipes are those of the config
             stages = [stage for stage in session.stages if stage in ASSETS]
-            observe_recipes(context.instance, PROJECT, session, session.keys, stages)
+            observe_recipes(context.instance, session, session.keys, stages)
         session.keep_alive()
         for warning in session.warnings:
             log.warning(warning)
@@ -55,7 +62,7 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
         PROJECT.end_sessions(dagster_run.run_id)
 
 
-def _continued(instance: dg.DagsterInstance, dagster_run: dg.DagsterRun) -> list[str]:
+def _continued(instance: DagsterInstance, dagster_run: DagsterRun) -> list[str]:
     """The runs that a re-execution goes back to: its parent, that one's parent, and so on."""
     earlier: list[str] = []
     parent = dagster_run.parent_run_id
@@ -66,7 +73,7 @@ def _continued(instance: dg.DagsterInstance, dagster_run: dg.DagsterRun) -> list
     return earlier
 
 
-def _stages(dagster_run: dg.DagsterRun) -> list[str]:
+def _stages(dagster_run: DagsterRun) -> list[str]:
     """The stages of the run's selection; all when it has none."""
     selected = dagster_run.asset_selection
     if selected is None:
@@ -77,6 +84,37 @@ def _stages(dagster_run: dg.DagsterRun) -> list[str]:
     return [name for name, stage in STAGES.items() if name in names or stage.checks in names]
 
 
-def resources() -> dg.Definitions:
-    """The resources of all definitions."""
-    return dg.Definitions(resources={"run": run})
+def create_run(
+    instance: DagsterInstance,
+    job: Callable[[], JobDefinition],
+    selection: Iterable[AssetKey],
+    *,
+    run_id: str,
+    config: Mapping[str, object],
+    tags: Mapping[str, str],
+    parent: str | None = None,
+) -> DagsterRun:
+    """A run of assets that this process is going to run; `parent` is the id of the run that it repeats."""
+    repeated = instance.get_run_by_id(parent) if parent else None
+    chosen = reconstructable(job).get_subset(asset_selection=frozenset(selection))
+    run = instance.create_run_for_job(
+        job_def=chosen.get_definition(),
+        run_id=run_id,
+        run_config=config,
+        tags=tags,
+        asset_selection=set(selection),
+        root_run_id=(repeated.root_run_id or repeated.run_id) if repeated else None,
+        parent_run_id=repeated.run_id if repeated else None,
+        job_code_origin=chosen.get_python_origin(),
+    )
+    instance.add_run_tags(run.run_id, {PROCESS_TAG: this_process(run.run_id)})
+    return run
+
+
+def run_created(instance: DagsterInstance, job: Callable[[], JobDefinition], run: DagsterRun) -> DagsterRun:
+    """Run what `create_run` created, and wait; the run as it ended."""
+    chosen = reconstructable(job).get_subset(asset_selection=run.asset_selection)
+    execute_run(chosen, run, instance)
+    ended = instance.get_run_by_id(run.run_id)
+    assert ended is not None  # it has just ended
+    return ended
