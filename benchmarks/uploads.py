@@ -57,9 +57,8 @@ def _by_library(objects: GcsObjects, path: Path, chunk: int) -> None:
             file,
             size=path.stat().st_size,
             if_generation_match=0,
-            timeout=objects.timeout,
-            retry=objects.retry(),
             checksum="crc32c",
+            **objects.limits(),
         )
 
 

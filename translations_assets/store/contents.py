@@ -11,6 +11,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob
 
 READ_BYTES = 1 << 20
@@ -31,6 +32,11 @@ class Digests(NamedTuple):
 
 class NotPlainError(OSError):
     """A symbolic link, a folder, a pipe … stands where a file should."""
+
+
+def changed(path: Path) -> StoreError:
+    """The error to raise for a file whose contents are no longer those that were measured."""
+    return StoreError(f"{path} changed while it was being stored. Run again when nothing writes it.")
 
 
 def open_plain(path: Path | str) -> int:

@@ -16,12 +16,12 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob
 from translations_assets.store.contents import (
     NO_FILE,
     Digests,
     NotPlainError,
+    changed,
     clone,
     copy_file,
     digest_file,
@@ -57,9 +57,7 @@ class LocalFiles(Files):
         def write(file: BinaryIO) -> None:
             with source.open("rb") as reading:
                 if copy_file(reading, file) != digests.blob:
-                    raise StoreError(
-                        f"{source} changed while it was being stored. Run again when nothing writes it."
-                    )
+                    raise changed(source)
 
         return self.write_new(path, write)
 

@@ -12,7 +12,7 @@ from translations_assets.errors import StoreError
 from translations_assets.store.bucket.objects import Objects, Stat
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.bucket.transfer import digests_of_bytes
-from translations_assets.store.contents import Digests
+from translations_assets.store.contents import Digests, changed
 
 
 class MemoryObjects(Objects):
@@ -63,7 +63,7 @@ class MemoryObjects(Objects):
         """Write a file's contents to an object; False when the name is taken."""
         data = path.read_bytes()
         if digests_of_bytes(data).blob != digests.blob:
-            raise StoreError(f"{path} changed while it was being stored. Run again when nothing writes it.")
+            raise changed(path)
         return self.create(name, data) is not None
 
     def read_range(self, name: str, generation: int, start: int, end: int) -> bytes:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 from urllib.parse import urlsplit
 
 from google.api_core.exceptions import BadRequest, NotFound, PreconditionFailed
@@ -20,15 +20,19 @@ from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 from translations_assets.errors import StoreError
 from translations_assets.store.bucket.objects import Objects, Stat
 from translations_assets.store.bucket.transfer import digests_of
-from translations_assets.store.contents import Digests, digest_bytes
+from translations_assets.store.contents import Digests, changed, digest_bytes
 from translations_assets.store.gcs.client import client
 from translations_assets.store.gcs.errors import is_bucket_missing, passes, telling
-from translations_assets.store.gcs.upload import AT_ONCE, SESSIONS, SessionGone, Upload, changed, whole
+from translations_assets.store.gcs.upload import AT_ONCE, SESSIONS, SessionGone, Upload, whole
 
 PATIENCE = 60.0  # the engine waits on top of that
 TIMEOUT = (10.0, 60.0)
 _KNOWN = "name,size,generation,metageneration,crc32c,updated,timeCreated,metadata"
 _USED = "used"  # noted with an object to set the time of its last change, by the service's clock
+_MICROSECOND = datetime.resolution
+
+T = TypeVar("T")
+D = TypeVar("D")
 
 
 @dataclass(frozen=True)
@@ -70,24 +74,20 @@ class GcsObjects(Objects):
 
     def read(self, name: str) -> tuple[bytes, int] | None:
         """An object's contents and generation, None when it does not exist."""
-        with self.telling("read", name):
+
+        def request() -> tuple[bytes, int]:
             try:
-                try:
-                    return self._read(name)
-                except DataCorruption:  # on its way: the service sends its checksum along
-                    return self._read(name)
-            except NotFound as error:
-                if is_bucket_missing(error):
-                    raise
-                return None
+                return self._read(name)
+            except DataCorruption:  # on its way: the service sends its checksum along
+                return self._read(name)
+
+        return self._ask("read", name, request, None)
 
     def _read(self, name: str) -> tuple[bytes, int]:
         blob = self.blob(name)
-        data = blob.download_as_bytes(
-            checksum="crc32c", single_shot_download=True, timeout=self.timeout, retry=self.retry()
-        )
+        data = blob.download_as_bytes(checksum="crc32c", single_shot_download=True, **self.limits())
         if blob.generation is None:  # some emulators leave it out of the answer
-            blob.reload(timeout=self.timeout, retry=self.retry())
+            blob.reload(**self.limits())
         return data, int(blob.generation)
 
     def replace(self, name: str, data: bytes, generation: int) -> int | None:
@@ -98,7 +98,7 @@ class GcsObjects(Objects):
         failures: list[Exception] = []
         with self.telling("write", name):
             try:
-                return self._write(name, data, self.retry(failures), if_generation_match=generation)
+                return self._write(name, data, failures=failures, if_generation_match=generation)
             except PreconditionFailed:
                 found = self.read(name) if failures else None  # else no earlier request can have been ours
                 return found[1] if found and found[0] == data else None
@@ -106,20 +106,21 @@ class GcsObjects(Objects):
     def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> int:
         """Write an object, whatever is there, with something noted: its generation."""
         with self.telling("write", name):
-            return self._write(name, data, self.retry(), notes)
+            return self._write(name, data, notes)
 
     def _write(
-        self, name: str, data: bytes, retry: Retry, notes: Mapping[str, str] | None = None, **conditions: int
+        self,
+        name: str,
+        data: bytes,
+        notes: Mapping[str, str] | None = None,
+        failures: list[Exception] | None = None,
+        **conditions: int,
     ) -> int:
         blob = self.blob(name)
         blob.metadata = notes
+        limits = self.limits(failures)
         blob.upload_from_string(
-            data,
-            content_type="application/octet-stream",
-            timeout=self.timeout,
-            retry=retry,
-            checksum="crc32c",
-            **conditions,
+            data, content_type="application/octet-stream", checksum="crc32c", **limits, **conditions
         )
         return int(blob.generation)
 
@@ -150,43 +151,30 @@ class GcsObjects(Objects):
 
     def _upload(self, file: BinaryIO, path: Path, name: str, digests: Digests) -> bool:
         session = self.blob(name).create_resumable_upload_session(
-            size=digests.blob.size,
-            if_generation_match=0,
-            timeout=self.timeout,
-            retry=self.retry(),
-            checksum=None,
+            size=digests.blob.size, if_generation_match=0, checksum=None, **self.limits()
         )
-        sending = Upload(
-            file,
-            path,
-            session,
-            digests,
-            patience=self.patience,
-            timeout=self.timeout,
-            pauses=self.pauses,
-        )
-        return sending.run()
+        return Upload(file, path, session, digests, self.patience, self.timeout, self.pauses).run()
 
     def read_range(self, name: str, generation: int, start: int, end: int) -> bytes:
         """Bytes `start` to before `end` of an object's generation; StoreError when it was deleted."""
         blob, data = self.blob(name, generation), _Received()
-        with self.telling("read", name):
-            try:
-                blob.download_to_file(
-                    data,
-                    start=start,
-                    end=end - 1,
-                    raw_download=True,
-                    checksum=None,  # there is none of a part; who puts the parts together checks the whole
-                    single_shot_download=True,
-                    timeout=self.timeout,
-                    retry=self.retry(),
-                )
-            except NotFound as error:
-                if is_bucket_missing(error):
-                    raise
-                raise StoreError(f"{name} is gone from the store {self.url} while it is read.") from error
+
+        def request() -> bytes:
+            blob.download_to_file(
+                data,
+                start=start,
+                end=end - 1,
+                raw_download=True,
+                checksum=None,  # there is none of a part; who puts the parts together checks the whole
+                single_shot_download=True,
+                **self.limits(),
+            )
             return data.bytes
+
+        received = self._ask("read", name, request, None)
+        if received is None:
+            raise StoreError(f"{name} was deleted from the store {self.url} while it was read.")
+        return received
 
     def copy(self, name: str, target: str, *, replace: bool = True) -> bool:
         """Write an object's contents, and what is noted with it, under another name.
@@ -194,65 +182,49 @@ class GcsObjects(Objects):
         False when it does not exist, or (not to `replace`) the name is taken.
         """
         source, copy = self.blob(name), self.blob(target)
-        condition = None if replace else 0
-        with self.telling("copy", name):
-            try:
-                token = None
-                while True:  # of large objects, one request copies a part
-                    token, _, _ = copy.rewrite(
-                        source, token, if_generation_match=condition, timeout=self.timeout, retry=self.retry()
-                    )
-                    if token is None:
-                        return True
-            except PreconditionFailed:
-                return False
-            except NotFound as error:
-                if is_bucket_missing(error):
-                    raise
-                return False
+
+        def request() -> bool:
+            token = None
+            while True:  # of large objects, one request copies a part
+                token, _, _ = copy.rewrite(
+                    source, token, if_generation_match=None if replace else 0, **self.limits()
+                )
+                if token is None:
+                    return True
+
+        return self._ask("copy", name, request, False)
 
     def delete(self, name: str, generation: int | None = None, metageneration: int | None = None) -> bool:
         """Remove an object, if it still is what was seen; False when it is not, or not there."""
-        with self.telling("remove", name):
-            try:
-                self.blob(name).delete(
-                    if_generation_match=generation,
-                    if_metageneration_match=metageneration,
-                    timeout=self.timeout,
-                    retry=self.retry(),
-                )
-            except PreconditionFailed:
-                return False
-            except NotFound as error:
-                if is_bucket_missing(error):
-                    raise
-                return False
+
+        def request() -> bool:
+            self.blob(name).delete(
+                if_generation_match=generation, if_metageneration_match=metageneration, **self.limits()
+            )
             return True
+
+        return self._ask("remove", name, request, False)
 
     def touch(self, name: str) -> bool:
         """Set the time of an object's last change to now; False when it does not exist."""
         blob = self.blob(name)
         blob.metadata = {_USED: str(time.time_ns())}  # what else is noted stays
-        with self.telling("touch", name):
-            try:
-                blob.patch(timeout=self.timeout, retry=self.retry())
-            except NotFound as error:
-                if is_bucket_missing(error):
-                    raise
-                return False
+
+        def request() -> bool:
+            blob.patch(**self.limits())
             return True
+
+        return self._ask("touch", name, request, False)
 
     def stat(self, name: str) -> Stat | None:
         """What is known of an object, None when it does not exist."""
         blob = self.blob(name)
-        with self.telling("look at", name):
-            try:
-                blob.reload(timeout=self.timeout, retry=self.retry())
-            except NotFound as error:
-                if is_bucket_missing(error):
-                    raise
-                return None
+
+        def request() -> Stat:
+            blob.reload(**self.limits())
             return self._stat(blob)
+
+        return self._ask("look at", name, request, None)
 
     def walk(self, prefix: str) -> Iterator[Stat]:
         """The objects whose names begin with a prefix, in order, by page."""
@@ -271,16 +243,24 @@ class GcsObjects(Objects):
             below = len(self.prefix + folder)
             return objects, sorted(name[below:-1] for name in pages.prefixes)
 
+    def _ask(self, doing: str, name: str, request: Callable[[], T], otherwise: D) -> T | D:
+        """What a request gives; `otherwise` when the object does not exist, or is not what was seen."""
+        with self.telling(doing, name):
+            try:
+                return request()
+            except PreconditionFailed:
+                return otherwise
+            except NotFound as error:
+                if is_bucket_missing(error):
+                    raise
+                return otherwise
+
     def blob(self, name: str, generation: int | None = None) -> Blob:
         """The client's own handle of an object; nothing is asked of the service."""
         return self._bucket.blob(self.prefix + name, generation=generation)
 
-    def telling(self, doing: str, name: str) -> AbstractContextManager[None]:
-        """Turn the client's errors into StoreError, with what could not be done."""
-        return telling(self.bucket_name, f"{doing} {self.prefix}{name}")
-
-    def retry(self, failures: list[Exception] | None = None) -> Retry:
-        """How requests are repeated; what made that necessary is added to `failures`."""
+    def limits(self, failures: list[Exception] | None = None) -> dict[str, Any]:
+        """How long a request waits, and how it is repeated; `failures` receives what made that necessary."""
 
         def repeats(error: Exception) -> bool:
             if not passes(error) or isinstance(error, DataCorruption):  # it would ask for "the rest"
@@ -292,7 +272,12 @@ class GcsObjects(Objects):
             return True
 
         first, longest = self.pauses
-        return Retry(repeats, initial=first, maximum=longest, timeout=self.patience)
+        retry = Retry(repeats, initial=first, maximum=longest, timeout=self.patience)
+        return {"timeout": self.timeout, "retry": retry}
+
+    def telling(self, doing: str, name: str) -> AbstractContextManager[None]:
+        """Turn the client's errors into StoreError, with what could not be done."""
+        return telling(self.bucket_name, f"{doing} {self.prefix}{name}")
 
     def _pages(self, prefix: str, delimiter: str | None = None) -> Any:
         return client().list_blobs(
@@ -300,8 +285,7 @@ class GcsObjects(Objects):
             prefix=self.prefix + prefix,
             delimiter=delimiter,
             fields=f"items({_KNOWN}),prefixes,nextPageToken",
-            timeout=self.timeout,
-            retry=self.retry(),
+            **self.limits(),
         )
 
     def _stat(self, blob: Blob) -> Stat:
@@ -330,6 +314,3 @@ class _Received:
 def _nanoseconds(moment: datetime) -> int:
     """Since 1970; exact, as a difference of floats would not be."""
     return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // _MICROSECOND * 1000
-
-
-_MICROSECOND = datetime.resolution

@@ -12,19 +12,18 @@ import random
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from google.api_core.exceptions import from_http_response
 from requests import Response
 
-from translations_assets.errors import StoreError
-from translations_assets.store.contents import Digests
+from translations_assets.store.contents import READ_BYTES, Digests, changed
 from translations_assets.store.gcs.client import client
 from translations_assets.store.gcs.errors import passes
 
 AT_ONCE = 8 << 20  # bytes; what is not larger goes by one request, from memory and to it
-_READ = 1 << 20
 SESSIONS = 3
 _KEPT = re.compile(r"bytes=0-(\d+)")
 _UNIT = 256 << 10  # of an upload that broke, the service keeps multiples of this
@@ -34,31 +33,22 @@ class SessionGone(Exception):
     """The service does not know the upload that was begun, or has finished it."""
 
 
+@dataclass
 class Upload:
-    """A file that is sent to a session; what limits it is as in `GcsObjects`.
+    """A file that is sent to a session; what limits it is as in `GcsObjects`."""
 
-    `_kept` are the bytes that the service has, or should have.
-    """
-
-    def __init__(
-        self,
-        file: BinaryIO,
-        path: Path,
-        session: str,
-        digests: Digests,
-        *,
-        patience: float,
-        timeout: tuple[float, float],
-        pauses: tuple[float, float],
-    ) -> None:
-        self._file, self._path, self._session = file, path, session
-        self._patience, self._timeout, self._pauses = patience, timeout, pauses
-        self._size, self._crc32c = digests.blob.size, digests.crc32c
-        self._kept = 0
+    file: BinaryIO
+    path: Path
+    session: str
+    digests: Digests
+    patience: float
+    timeout: tuple[float, float]
+    pauses: tuple[float, float]
+    _kept: int = 0  # bytes that the service has, or should have
 
     def run(self) -> bool:
         """Send all; after a break the rest, until that has got no further for the time of patience."""
-        first, longest = self._pauses
+        first, longest = self.pauses
         pause, since, reached = first, 0.0, -1  # reached: what was kept when it broke, no more since then
         while True:
             try:
@@ -73,14 +63,14 @@ class Upload:
                 now = time.monotonic()
                 if self._kept > reached:
                     pause, since, reached = first, now, self._kept
-                elif now - since > self._patience:
+                elif now - since > self.patience:
                     raise
             time.sleep(random.uniform(0, pause))
             pause = min(2 * pause, longest)
 
     def _asked(self) -> Response | None:
         """Ask how much the service has kept; an answer that ends the upload, None when more is to be sent."""
-        answer = self._put(f"bytes */{self._size}", b"")
+        answer = self._put(f"bytes */{self.digests.blob.size}", b"")
         if answer.status_code != 308:
             return answer
         kept = _KEPT.match(answer.headers.get("Range", ""))
@@ -88,16 +78,14 @@ class Upload:
         return None
 
     def _send(self) -> Response:
-        rest = _Rest(self._file, self._path, self._kept, self._size)
-        return self._put(f"bytes {self._kept}-{self._size - 1}/{self._size}", rest)
+        rest = _Rest(self.file, self.path, self._kept, self.digests.blob.size)
+        return self._put(f"bytes {self._kept}-{self.digests.blob.size - 1}/{self.digests.blob.size}", rest)
 
     def _put(self, content_range: str, data: _Rest | bytes) -> Response:
         headers = {"Content-Range": content_range}
         if data:
-            headers["X-Goog-Hash"] = f"crc32c={self._crc32c}"
-        answer: Response = client()._http.put(
-            self._session, data=data, headers=headers, timeout=self._timeout
-        )
+            headers["X-Goog-Hash"] = f"crc32c={self.digests.crc32c}"
+        answer: Response = client()._http.put(self.session, data=data, headers=headers, timeout=self.timeout)
         if answer.status_code in (404, 410):
             raise SessionGone
         if answer.status_code not in (200, 201, 308):
@@ -106,23 +94,26 @@ class Upload:
 
     def _check(self, answer: Response) -> None:
         """Compare what the service has received with what was to be sent."""
-        if answer.json()["crc32c"] != self._crc32c:
-            raise changed(self._path)
+        if answer.json()["crc32c"] != self.digests.crc32c:
+            raise changed(self.path)
 
 
+@dataclass
 class _Rest:
     """The end of a file as the body of a request, in pieces."""
 
-    def __init__(self, file: BinaryIO, path: Path, start: int, end: int) -> None:
-        self._file, self._path, self._start, self._end = file, path, start, end
+    file: BinaryIO
+    path: Path
+    start: int
+    end: int
 
     def __len__(self) -> int:
-        return self._end - self._start
+        return self.end - self.start
 
     def __iter__(self) -> Iterator[bytes]:
-        self._file.seek(self._start)
-        while (at := self._file.tell()) < self._end:
-            yield whole(self._file, self._path, min(_READ, self._end - at))
+        self.file.seek(self.start)
+        while (at := self.file.tell()) < self.end:
+            yield whole(self.file, self.path, min(READ_BYTES, self.end - at))
 
 
 def whole(file: BinaryIO, path: Path, size: int) -> bytes:
@@ -131,8 +122,3 @@ def whole(file: BinaryIO, path: Path, size: int) -> bytes:
     if len(data) < size:
         raise changed(path)
     return data
-
-
-def changed(path: Path) -> StoreError:
-    """The error to raise for a file that is not the same any more."""
-    return StoreError(f"{path} changed while it was being stored. Run again when nothing writes it.")
