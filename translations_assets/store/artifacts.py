@@ -16,7 +16,7 @@ from translations_assets.errors import DamagedError, StoreError
 from translations_assets.records.checked import mapping
 from translations_assets.records.manifest import Blob, Manifest, Usage
 from translations_assets.store.contents import Digests, digest_bytes
-from translations_assets.store.encoding import original, seal, unseal
+from translations_assets.store.encoding import MALFORMED, original, seal, unseal
 from translations_assets.store.medium import Medium, P, aside, warn
 
 FORMAT = 1  # of manifests; a newer one is refused, not taken for damage, as is one with fields we do not know
@@ -244,7 +244,7 @@ class Manifests(Blobs[P]):
             return None
         try:
             return _parse(data, key, number)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except MALFORMED as error:
             self._put_manifest_aside(path, f"unreadable manifest: {error}")
             return None
 

@@ -19,12 +19,19 @@ from translations_assets.errors import StoreError
 from translations_assets.records.inside import check_name, inside
 from translations_assets.records.manifest import Blob
 from translations_assets.store.contents import Digests
-from translations_assets.store.encoding import original, safe, seal, seal_bytes, unseal, unseal_bytes
+from translations_assets.store.encoding import (
+    MALFORMED,
+    original,
+    safe,
+    seal,
+    seal_bytes,
+    unseal,
+    unseal_bytes,
+)
 from translations_assets.store.medium import Medium, Owners, P, aside, warn
 
 KEPT = 2
 SET_MANIFEST = "set.json"
-WRONG = (ValueError, KeyError, TypeError, AttributeError)  # of a manifest that the store did not write
 
 
 class Logs(Generic[P]):
@@ -92,7 +99,7 @@ def set_name(stored: PurePath) -> str:
 
 
 def files_of_set(data: bytes) -> dict[str, Digests]:
-    """File name → its digests, as the manifest of a set says. Raises one of `WRONG`."""
+    """File name → its digests, as the manifest of a set says. Raises one of `MALFORMED`."""
     files: dict[str, dict[str, Any]] = unseal(data)["files"]
     return {
         check_name(name): Digests(Blob.from_dict(known), str(known.get("crc32c", "")))
@@ -169,7 +176,7 @@ class Checkpoints(Generic[P]):
                     return f"{relative} is missing" if self.files.size(stored / SET_MANIFEST) else ""
                 if not whole:
                     return f"{relative} differs from its digest"
-        except WRONG as error:
+        except MALFORMED as error:
             return str(error)
         return ""
 
@@ -215,7 +222,7 @@ class Checkpoints(Generic[P]):
             for relative, digests in files_of_set(data).items():
                 source = inside(stored, f"files/{relative}")
                 self._place_file(source, inside(folder, relative), digests.blob)
-        except WRONG as error:
+        except MALFORMED as error:
             warn(f"The checkpoint set {stored} is damaged, {aside(self.files)} and not used: {error}")
             if folder:
                 shutil.rmtree(folder, ignore_errors=True)

@@ -6,6 +6,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import stat
 from pathlib import Path
@@ -17,6 +18,7 @@ from translations_assets.records.manifest import Blob
 READ_BYTES = 1 << 20
 NO_FILE = Blob("", 0)  # the digest of a link, a folder, a pipe …
 READ_ONLY = 0o444
+_DIGEST = re.compile("[0-9a-f]{64}")
 _FICLONE = 0x40049409  # linux/fs.h: share the source's extents, copied when one of the two is written
 _NO_LINK = {errno.EXDEV, errno.EMLINK, errno.EPERM, errno.EACCES, errno.EROFS, errno.EOPNOTSUPP}
 _NO_REFLINK = {errno.EXDEV, errno.EINVAL, errno.ENOTTY, errno.EOPNOTSUPP, errno.ENOSYS}
@@ -56,6 +58,11 @@ def open_plain(path: Path | str) -> int:
 def digest_bytes(data: bytes) -> Blob:
     """Digest and size of bytes in memory."""
     return Blob(hashlib.sha256(data).hexdigest(), len(data))
+
+
+def digest_of_name(name: str) -> bytes | None:
+    """The SHA-256 that a text, such as the name of a file of contents, says; None when it says none."""
+    return bytes.fromhex(name) if _DIGEST.fullmatch(name) else None
 
 
 def digest_file(path: Path) -> Blob:

@@ -17,6 +17,7 @@ from translations_assets.errors import StoreError
 
 _START = b'{"sha256": "'
 _DIGEST_END = len(_START) + 64
+MALFORMED = (ValueError, KeyError, TypeError, AttributeError)  # of reading what the store did not write
 DIFFERENT = "the contents differ from their SHA-256"
 
 _HEADER = b"# sha256 "

@@ -259,8 +259,8 @@ class Files:
         self._marked = True
 
     def sync(self, path: Path) -> None:
-        """Make a file's contents, or a folder's entries, durable."""
-        with self.telling("write", path):
+        """Make a file's contents, or a folder's entries, durable; nothing when it does not exist."""
+        with self.telling("write", path), suppress(FileNotFoundError):
             _sync(path)
 
     def remove(self, folder: Path) -> None:

@@ -23,8 +23,8 @@ from typing import Generic, NamedTuple, TypeVar
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Manifest
 from translations_assets.records.retention import Retention, Rules
+from translations_assets.store.contents import digest_of_name
 from translations_assets.store.durable import DurableStore
-from translations_assets.store.encoding import original
 from translations_assets.store.medium import Entry, P
 from translations_assets.store.records import GC_LOCK
 
@@ -155,12 +155,10 @@ class _Collection(Generic[P]):
         return self._told(roots)
 
     def _refuse_damage(self) -> None:
-        from translations_assets.store.verify import damaged_records
-
-        damaged = damaged_records(self.store)
+        damaged = [path for path, value in self.store.all_records() if isinstance(value, Exception)]
         if damaged:
             raise StoreError(
-                f"{damaged[0].path} in the store {self.store} is damaged"
+                f"{damaged[0].relative_to(self.store.root)} in the store {self.store} is damaged"
                 + (f", as are {len(damaged) - 1} more records" if damaged[1:] else "")
                 + ": what it keeps is not known, so nothing was removed. To put aside what is damaged: "
                 "translations cache verify"
@@ -263,12 +261,10 @@ class _Collection(Generic[P]):
 
     def _sync(self) -> None:
         """Make it durable: a power cut must not bring back a manifest whose contents are gone."""
-        gone = {key for key, _ in self.gone}
         steps = self.files.at("steps")
         shards = [steps / name for name in self.files.names(steps)]
-        names = ((shard, name) for shard in shards for name in self.files.names(shard))
-        others = [shard / name for shard, name in names if original(name) in gone]  # have other generations
-        self._each(self.files.sync, [*shards, *others])
+        folders = {self.store.manifest_file(*name).parent for name in self.gone}
+        self._each(self.files.sync, [*shards, *folders])
 
     def _forget_retired(self, stay: set[Id]) -> None:
         retired = self.store.retired_files()
@@ -284,7 +280,7 @@ class _Collection(Generic[P]):
                     self._each(self.files.discard, useless)
 
     def _is_useless(self, entry: Entry, before: int) -> bool:
-        digest = _digest(entry.name)
+        digest = digest_of_name(entry.name)
         if digest is None:
             return False
         if digest in self.reached:
@@ -380,13 +376,5 @@ def _facts(manifest: Manifest) -> _Facts:
         sys.intern(manifest.stage),
         tuple(bytes.fromhex(blob.digest) for blob in manifest.outputs.values()),
         tuple(bytes.fromhex(blob.digest) for blob in manifest.origins()),
-        tuple(digest for name in inputs if (digest := _digest(name))),
+        tuple(digest for name in inputs if (digest := digest_of_name(name))),
     )
-
-
-def _digest(name: str) -> bytes | None:
-    try:
-        digest = bytes.fromhex(name)
-    except ValueError:
-        return None
-    return digest if len(digest) == 32 else None

@@ -118,7 +118,7 @@ class Medium(Protocol[P]):
         """Give a file a second name, touched; False when that is taken."""
 
     def sync(self, path: P) -> None:
-        """Make a folder's entries durable."""
+        """Make a folder's entries durable; nothing when it does not exist."""
 
     def damaged_mark(self) -> P | None:
         """The file that tells a store from another folder, when its contents are not what they were."""

@@ -13,6 +13,7 @@ from translations_assets.records.manifest import Pin, Ref
 from translations_assets.records.run import RunRecord
 from translations_assets.store.encoding import (
     DIFFERENT,
+    MALFORMED,
     original,
     safe,
     seal,
@@ -61,6 +62,17 @@ class Records(Generic[P]):
         read = self.files.read_all(paths)
         found = [(path, ref) for path, data in read if (ref := _parse(path, data, Ref.from_dict))]
         return sorted(found, key=lambda pair: pair[1].time, reverse=True)
+
+    def all_records(self) -> Iterator[tuple[P, Ref | RunRecord | Pin | Exception]]:
+        """Each ref, run and pin: its file, and what it says or what is wrong with it."""
+        for kind, record in (("refs", Ref), ("runs", RunRecord), ("pins", Pin)):
+            for path, data in self.files.read_all(self.files.walk(self.files.at(kind))):
+                if data is None:
+                    continue
+                try:
+                    yield path, record.from_dict(unseal(data))
+                except MALFORMED as error:
+                    yield path, error
 
     def write_run(self, run: str, record: RunRecord) -> None:
         """Store what a run uses (replaces the run's own earlier state)."""
@@ -162,7 +174,7 @@ def _parse(path: PurePath, data: bytes | None, parse: Callable[[dict[str, Any]],
         return None
     try:
         return parse(unseal(data))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except MALFORMED as error:
         warn(f"{path} is damaged ({error}) and not used")
         return None
 

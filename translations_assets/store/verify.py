@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import PurePosixPath
-from typing import Any, Generic, Literal
+from typing import Generic, Literal
 
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
-from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Reading
+from translations_assets.store.contents import digest_of_name
 from translations_assets.store.durable import DurableStore
-from translations_assets.store.encoding import DIFFERENT, original, seal_bytes, unseal, unseal_bytes
+from translations_assets.store.encoding import DIFFERENT, original, seal_bytes, unseal_bytes
 from translations_assets.store.medium import P
 from translations_assets.store.records import GC_LOCK
 
@@ -31,6 +32,7 @@ Sample = int | float | None
 Progress = Callable[[int, int], None]
 Kind = Literal["damaged", "missing", "strange"]
 Role = Literal["output", "origin", "manifest", "log", "checkpoint set"]
+Id = tuple[str, int]  # key and generation
 
 
 @dataclass(frozen=True)
@@ -85,29 +87,30 @@ class Problem:
     owners: list[Owner] = field(default_factory=list)
 
 
-def name_owners(store: DurableStore[P], problems: Sequence[Problem]) -> None:
-    """Add to each problem the steps that it concerns; reads all manifests when there is one."""
-    if problems:
-        _Search(store, problems).run()
+class _Search:
+    """Finds the steps that problems concern."""
 
-
-class _Search(Generic[P]):
-    def __init__(self, store: DurableStore[P], problems: Sequence[Problem]) -> None:
-        self.store = store
+    def __init__(self, problems: Sequence[Problem]) -> None:
         self.by_contents = {problem.contents: problem for problem in problems if problem.contents}
-        self.by_step: dict[tuple[str, int], list[Problem]] = {}
+        self.by_step: dict[Id, list[tuple[Problem, Role]]] = {}
         for problem in problems:
-            if name := _step_of(problem.path):
-                self.by_step.setdefault(name, []).append(problem)
+            if found := _step_of(problem.path):
+                step, role = found
+                self.by_step.setdefault(step, []).append((problem, role))
         self.placed: dict[str, list[Owner]] = {}
 
-    def run(self) -> None:
-        for manifest in chain(self.store.manifests(), self.store.retired()):
+    def run(
+        self, manifests: Iterable[Manifest], remembered: Mapping[tuple[Id, str], tuple[str, str]]
+    ) -> None:
+        for manifest in manifests:
             self._manifest(manifest)
         for digest, owners in self.placed.items():  # files of the repository: no step makes them
             problem = self.by_contents[digest]
             problem.owners = problem.owners or owners
-        self._unknown()
+        for (step, label), (stage, partition) in remembered.items():
+            for problem, role in self.by_step.get(step, ()):
+                if all(known.label != label for known in problem.owners):  # a step without a manifest
+                    problem.owners.append(Owner(label, stage, partition, role, f"its {role}"))
 
     def _manifest(self, manifest: Manifest) -> None:
         for name, blob in manifest.outputs.items():
@@ -119,29 +122,8 @@ class _Search(Generic[P]):
         for path, blob in manifest.files().items():
             if blob.digest in self.by_contents:
                 self.placed.setdefault(blob.digest, []).append(_owner(manifest, "origin", f"in/{path}"))
-        for problem in self.by_step.get((manifest.key, manifest.generation), ()):
-            role = _role(problem.path)
+        for problem, role in self.by_step.get((manifest.key, manifest.generation), ()):
             problem.owners.append(_owner(manifest, role, f"its {role}"))
-
-    def _unknown(self) -> None:
-        """Steps without a manifest: refs and runs remember labels."""
-        for name, label, stage, partition in self._remembered():
-            for problem in self.by_step.get(name, ()):
-                role = _role(problem.path)
-                owner = Owner(label, stage, partition, role, f"its {role}")
-                if all(known.label != label for known in problem.owners):
-                    problem.owners.append(owner)
-
-    def _remembered(self) -> Iterator[tuple[tuple[str, int], str, str, str]]:
-        if not self.by_step:
-            return
-        for refs in self.store.ref_files():
-            for _, ref in refs:
-                for label, name in ref.steps.items():
-                    yield name, label, ref.stage, ref.partition
-        for run in self.store.runs():
-            if record := self.store.read_run(run):
-                yield from ((used, label, "", record.partition) for label, used in record.uses.items())
 
 
 def _owner(manifest: Manifest, role: Role, name: str) -> Owner:
@@ -150,29 +132,27 @@ def _owner(manifest: Manifest, role: Role, name: str) -> Owner:
     return Owner(manifest.label, manifest.stage, partition, role, name, provenance.get("repeatable"))
 
 
-def _role(path: str) -> Role:
-    return {"logs": "log", "checkpoints": "checkpoint set"}.get(path.split("/")[0], "manifest")  # type: ignore[return-value]
-
-
-def _step_of(path: str) -> tuple[str, int] | None:
-    """Key and generation of the step that a manifest, log part or checkpoint set is of."""
+def _step_of(path: str) -> tuple[Id, Role] | None:
+    """Key and generation of the step that a manifest, log part or checkpoint set is of, and which it is."""
     parts = PurePosixPath(path).parts
+    role: Role = "manifest"
     if parts[0] == "steps" and len(parts) == 4:
         key, number = parts[2], parts[3].removesuffix(".json")
     elif parts[0] == "retired" and len(parts) == 2:
         key, _, number = parts[1].removesuffix(".json").rpartition(".")
     elif parts[0] in ("logs", "checkpoints") and len(parts) == 4:
         key, number = parts[1], parts[2].partition(".")[0]
+        role = "log" if parts[0] == "logs" else "checkpoint set"
     else:
         return None
-    return (original(key), int(number)) if number.isdecimal() else None
+    return ((original(key), int(number)), role) if number.isdecimal() else None
 
 
 @dataclass
 class Verified:
     """What was looked at, by kind of file, and what was found."""
 
-    checked: dict[str, int] = field(default_factory=dict)
+    checked: Counter[str] = field(default_factory=Counter)
     hashed_bytes: int = 0
     problems: list[Problem] = field(default_factory=list)
 
@@ -199,29 +179,6 @@ def verify(
         return _Verification(store, sample, seed, progress, base).run()
 
 
-def damaged_records(store: DurableStore[P]) -> list[Problem]:
-    """The refs, runs and pins that are damaged; nothing is put aside."""
-    return [problem for _, _, problem in _records(store) if problem]
-
-
-def _records(store: DurableStore[P]) -> Iterator[tuple[P, Any, Problem | None]]:
-    """Each ref, run and pin: its path, and what it says or what is wrong with it."""
-    parsers: dict[str, Callable[[dict[str, Any]], Any]] = {
-        "refs": Ref.from_dict,
-        "runs": RunRecord.from_dict,
-        "pins": Pin.from_dict,
-    }
-    for kind, parse in parsers.items():
-        for path, data in store.files.read_all(store.files.walk(store.root / kind)):
-            if data is None:
-                continue
-            try:
-                yield path, parse(unseal(data)), None
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                name = path.relative_to(store.root).as_posix()
-                yield path, None, Problem("damaged", name, str(error))
-
-
 class _Verification(Generic[P]):
     """One look at everything. `named` are the contents that must be there."""
 
@@ -234,7 +191,8 @@ class _Verification(Generic[P]):
         self.named: dict[bytes, int] = {}
         self.made: set[bytes] = set()  # by steps whose manifests are there, retired ones too
         self.placed: dict[bytes, int] = {}  # as inputs
-        self.known: set[tuple[str, int]] = set()  # manifests that are there, or told to be missing
+        self.known: set[Id] = set()  # manifests that are there, or told to be missing
+        self.remembered: dict[tuple[Id, str], tuple[str, str]] = {}  # (step, label) → its stage, a partition
 
     def run(self) -> Verified:
         self._manifests()
@@ -244,7 +202,9 @@ class _Verification(Generic[P]):
         self._checkpoints()
         self._contents()
         self._strange()
-        name_owners(self.store, self.result.problems)
+        if self.result.problems:
+            manifests = chain(self.store.manifests(), self.store.retired())
+            _Search(self.result.problems).run(manifests, self.remembered)
         return self.result
 
     # Manifests and what they name
@@ -259,7 +219,7 @@ class _Verification(Generic[P]):
         self._name(Blob(name.hex(), size) for name, size in self.placed.items() if name not in self.made)
 
     def _manifest(self, path: P, manifest: Manifest | None) -> Manifest | None:
-        self._count("manifests")
+        self.result.checked["manifests"] += 1
         if manifest is None:
             if self.files.size(path) is None:  # the store has put it aside
                 self._problem("damaged", path, "it is no whole manifest", aside=True)
@@ -276,36 +236,35 @@ class _Verification(Generic[P]):
 
     def _records(self) -> None:
         pinned: set[str] = set()
-        runs: dict[str, set[tuple[str, int]]] = {}
-        for path, value, problem in _records(self.store):
+        runs: dict[str, set[Id] | None] = {}
+        for path, value in self.store.all_records():
             kind = path.relative_to(self.store.root).parts[0]
-            self._count(kind)
-            if problem:
-                self._aside(problem, path)
+            self.result.checked[kind] += 1
+            if isinstance(value, Exception):
+                self._damaged(path, str(value))
+                if kind == "runs":
+                    runs[original(path.stem)] = None
             elif isinstance(value, Ref):
                 self._ref(path, value)
             elif isinstance(value, Pin):
                 pinned.add(value.run)
             else:
                 runs[value.run or path.stem] = set(value.uses.values())
+                for label, step in value.uses.items():
+                    self.remembered.setdefault((step, label), ("", value.partition))
         for run in sorted(pinned):
-            self._pinned(run, runs.get(run))
+            if run not in runs:
+                self._problem("missing", self.files.at("runs", f"{run}.json"), f"the run {run} is pinned")
+            for key, number in sorted((runs.get(run) or set()) - self.known):
+                self._missing_manifest(key, number, f"the pinned run {run} uses it")
 
     def _ref(self, path: P, ref: Ref) -> None:
         for label, (key, number) in ref.steps.items():
+            self.remembered.setdefault(((key, number), label), (ref.stage, ref.partition))
             if (key, number) not in self.known:
-                self._missing_manifest(
-                    key, number, f"{path.relative_to(self.store.root)} names it for {label}"
-                )
+                self._missing_manifest(key, number, f"{self._name_of(path)} names it for {label}")
         for blobs in ref.outputs.values():
             self._name(blobs.values())
-
-    def _pinned(self, run: str, uses: set[tuple[str, int]] | None) -> None:
-        path = self.files.at("runs", f"{run}.json")
-        if uses is None and all(problem.path != self._name_of(path) for problem in self.result.problems):
-            self._problem("missing", path, f"the run {run} is pinned")
-        for key, number in sorted((uses or set()) - self.known):
-            self._missing_manifest(key, number, f"the pinned run {run} uses it")
 
     def _missing_manifest(self, key: str, number: int, reason: str) -> None:
         self.known.add((key, number))
@@ -315,9 +274,9 @@ class _Verification(Generic[P]):
 
     def _configs(self) -> None:
         for path in self.files.walk(self.store.root / "configs"):
-            self._count("configs")
+            self.result.checked["configs"] += 1
             if not _is_whole(self.files.read(path)):
-                self._aside(Problem("damaged", self._name_of(path), DIFFERENT), path)
+                self._damaged(path, DIFFERENT)
 
     # Logs and checkpoints
 
@@ -330,22 +289,21 @@ class _Verification(Generic[P]):
 
     def _log_part(self, path: P) -> None:
         """A part that is lost gets a line in its place that says so: nothing can make it again."""
-        self._count("log parts")
+        self.result.checked["log parts"] += 1
         data = self.files.read(path)
         if data is None:
             self._problem("missing", path, "later parts of this log are there")
         elif not _is_whole(data):
-            self._aside(Problem("damaged", self._name_of(path), DIFFERENT), path)
+            self._damaged(path, DIFFERENT)
         else:
             return
         self.files.create(path, seal_bytes(LOST_PART))
 
     def _checkpoints(self) -> None:
         for _, _, folder in self.store.checkpoint_sets():
-            self._count("checkpoint sets")
-            wrong = self.store.wrong_in_set(folder)
-            if wrong:
-                self._aside(Problem("damaged", self._name_of(folder), wrong), folder)
+            self.result.checked["checkpoint sets"] += 1
+            if wrong := self.store.wrong_in_set(folder):
+                self._damaged(folder, wrong)
 
     # Contents
 
@@ -362,8 +320,8 @@ class _Verification(Generic[P]):
                         self._damaged_blob(name, "its contents differ from its name")
                     done += sizes[name]
                     self.progress(done, total)
-        self._count("contents", len(sizes))
-        self._count("contents re-hashed", len(chosen))
+        self.result.checked["contents"] += len(sizes)
+        self.result.checked["contents re-hashed"] += len(chosen)
         self.result.hashed_bytes = total
         for name, size in self.named.items():
             if name not in sizes:
@@ -374,8 +332,9 @@ class _Verification(Generic[P]):
     def _sizes(self) -> Iterator[tuple[bytes, int]]:
         for shard in self.store.blob_shards():
             for entry in sorted(self.files.entries(shard)):
-                if _is_digest(entry.name) and entry.name[:2] == shard.name:
-                    yield bytes.fromhex(entry.name), entry.size
+                digest = digest_of_name(entry.name)
+                if digest and entry.name[:2] == shard.name:
+                    yield digest, entry.size
                 else:
                     self._problem("strange", shard / entry.name, "no contents have this name")
 
@@ -390,15 +349,13 @@ class _Verification(Generic[P]):
         return found is not None and found.digest == name.hex()
 
     def _damaged_blob(self, name: bytes, reason: str) -> None:
-        path = self._blob(name)
-        self._aside(Problem("damaged", self._name_of(path), reason, contents=name.hex()), path)
+        self._damaged(self._blob(name), reason, contents=name.hex())
 
     def _missing_blob(self, name: bytes, size: int) -> None:
         path = self._blob(name)
         elsewhere = self.base and self.base.has_blob(Blob(name.hex(), size))
         if self.files.size(path) is None and not elsewhere:
-            reason = f"contents of {size} bytes that are named"
-            self.result.problems.append(Problem("missing", self._name_of(path), reason, contents=name.hex()))
+            self._problem("missing", path, f"contents of {size} bytes that are named", contents=name.hex())
 
     def _blob(self, name: bytes) -> P:
         return self.store.blob_file(name.hex())
@@ -408,31 +365,26 @@ class _Verification(Generic[P]):
     def _strange(self) -> None:
         """Files that the store has not made, at the top and among the manifests."""
         if mark := self.files.damaged_mark():
-            reason = "it has other contents; the next run makes it again"
-            self._aside(Problem("damaged", mark.name, reason), mark)
+            self._damaged(mark, "it has other contents; the next run makes it again")
         for name in sorted(self.files.names(self.store.root)):
             if name not in self.files.folders:
                 self._problem("strange", self.store.root / name, "the store makes no file of this name")
         for path in self.files.foreign():
             self._problem("strange", path, "a symbolic link: nothing behind it is looked at or touched")
-        known = {path for _, _, path in self.store.manifest_files()}
         for path in self.files.walk(self.store.root / "steps"):
-            if path not in known:
+            found = _step_of(self._name_of(path))
+            if found is None or path != self.store.manifest_file(*found[0]):
                 self._problem("strange", path, "no manifest has this name")
 
-    def _problem(self, kind: Kind, path: P, reason: str, aside: bool = False) -> None:
-        self.result.problems.append(Problem(kind, self._name_of(path), reason, aside=aside))
+    def _damaged(self, path: P, reason: str, contents: str = "") -> None:
+        self.files.set_aside(path, reason)
+        self._problem("damaged", path, reason, contents, aside=True)
 
-    def _aside(self, problem: Problem, path: P) -> None:
-        self.files.set_aside(path, problem.reason)
-        problem.aside = True
-        self.result.problems.append(problem)
+    def _problem(self, kind: Kind, path: P, reason: str, contents: str = "", aside: bool = False) -> None:
+        self.result.problems.append(Problem(kind, self._name_of(path), reason, contents, aside))
 
     def _name_of(self, path: P) -> str:
         return path.relative_to(self.store.root).as_posix()
-
-    def _count(self, kind: str, number: int = 1) -> None:
-        self.result.checked[kind] = self.result.checked.get(kind, 0) + number
 
 
 def _is_whole(data: bytes | None) -> bool:
@@ -441,7 +393,3 @@ def _is_whole(data: bytes | None) -> bool:
     except ValueError:
         return data is None
     return True
-
-
-def _is_digest(name: str) -> bool:
-    return len(name) == 64 and set(name) <= set("0123456789abcdef")
