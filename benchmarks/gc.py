@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.timing import BIN
-from translations_assets.records.manifest import Blob, Manifest, Ref, Usage
+from translations_assets.records.manifest import Blob, KeyParts, Manifest, Provenance, Ref, Usage
 from translations_assets.records.run import RunRecord
 from translations_assets.store.local import LocalStore
 
@@ -79,9 +79,8 @@ def commit(
         "stats.json": store.add_bytes(f"{run} {label} statistics".encode()),
     }
     bundle = store.add_bytes(f"code of {stage}".encode() * 100)
-    files = {path: vars(blob) for path, blob in inputs.items()}
     digests = {path: blob.digest for path, blob in inputs.items()}
-    provenance = {"stage": stage, "partition": partition, "run": run, "files": files, "inputs": digests}
+    parts = KeyParts(args={"part": number}, inputs=digests, libraries={"zstandard": "0.23"})
     made = Manifest(
         key=hashlib.sha256(f"{run} {label}".encode()).hexdigest(),
         generation=1,
@@ -89,7 +88,7 @@ def commit(
         label=label,
         reason="benchmark",
         bundle=bundle,
-        provenance={**provenance, "args": {"part": number}, "libraries": {"zstandard": "0.23"}},
+        provenance=Provenance(parts, stage=stage, partition=partition, run=run, files=inputs),
         attempt=1,
         host="here",
         started=ended - 10,
@@ -108,7 +107,6 @@ def ref(partition: str, run: str, stage: int, made: list[Manifest], ended: float
         stage=f"stage_{stage}",
         run=run,
         time=ended,
-        config_digest="",
         steps={one.label: (one.key, 1) for one in made},
         outputs={one.label: one.outputs for one in made},
     )

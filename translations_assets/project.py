@@ -38,7 +38,8 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Step
 from translations_assets.kept_configs import kept_configs, remember
-from translations_assets.keys.key import KeyMaker, KeyParts
+from translations_assets.keys.key import KeyMaker
+from translations_assets.records.manifest import KeyParts
 from translations_assets.records.run import RunOptions
 from translations_assets.running.engine import Engine
 from translations_assets.running.history import History
@@ -145,7 +146,7 @@ class Project:
     @cached_property
     def engine(self) -> Engine:
         """The engine over the store and the runner."""
-        return Engine(self.store, self.runner, {"revision": revision(self.root)}, self._reasons)
+        return Engine(self.store, self.runner, revision(self.root), self._reasons)
 
     @property
     def space(self) -> str:

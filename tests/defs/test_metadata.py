@@ -9,7 +9,7 @@ from dagster import TableMetadataValue
 
 from translations_assets.defs.metadata import KEY_DIGITS, MAX_CURVE_ROWS, MAX_SAMPLES, stage_metadata
 from translations_assets.graph.step import Step
-from translations_assets.records.manifest import Blob, Manifest, Usage
+from translations_assets.records.manifest import Blob, Manifest, Provenance, Usage
 from translations_assets.running.engine import StepResult
 from translations_assets.store.bucket.memory import MemoryStore
 
@@ -38,7 +38,7 @@ def result(store: MemoryStore, label: str, cached: bool = False, **files: Any) -
         label="the label in another partition",
         reason="library numpy 1 → 2",
         bundle=Blob("", 0),
-        provenance={"partition": "en-lt"},
+        provenance=Provenance(partition="en-lt"),
         attempt=2,
         host="here",
         started=0.0,

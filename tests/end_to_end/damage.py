@@ -53,7 +53,7 @@ def contents_by_role(place: Place) -> dict[str, str]:
     found: dict[str, str] = {}
     manifests = newest(place).values()
     for role, blobs in (
-        ("input", [blob for one in manifests for blob in one.files().values()]),
+        ("input", [blob for one in manifests for blob in one.provenance.files.values()]),
         ("origin", [blob for one in manifests for blob in one.origins()]),
         ("output", [blob for one in manifests for blob in one.outputs.values()]),
     ):

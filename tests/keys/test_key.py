@@ -11,8 +11,8 @@ import pytest
 from tests.running.conftest import SETTINGS, demo_graph
 from translations_assets.errors import GraphError
 from translations_assets.graph.step import RepoFile, Step
-from translations_assets.keys.key import KeyMaker, KeyParts
-from translations_assets.records.manifest import Blob
+from translations_assets.keys.key import KeyMaker
+from translations_assets.records.manifest import Blob, KeyParts
 from translations_assets.settings import repository_root
 
 TEXT = Step("pipeline.demo.write", "text", "texts", {}, {}, ("text.txt",))["text.txt"]
@@ -69,7 +69,6 @@ def test_what_cannot_change_the_result_is_not_in_the_key(repository: Path, chang
         {"inputs": {"text": TEXT}},
         {"outputs": ("text.txt", "other.json")},
         {"outputs": ("text.txt",)},
-        {"env": {"OMP_NUM_THREADS": "1"}},
         {"script": "pipeline.demo.join"},
     ],
     ids=str,

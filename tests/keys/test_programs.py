@@ -12,7 +12,7 @@ from tests.keys.test_key import STEP, TEXT, key
 from translations_assets.keys import programs
 from translations_assets.keys.key import KeyMaker
 from translations_assets.keys.programs import ABSENT, other_programs, program_version
-from translations_assets.records.manifest import Blob
+from translations_assets.records.manifest import Blob, Provenance
 from translations_assets.running.job import make_job
 
 
@@ -74,7 +74,7 @@ def test_a_job_says_what_its_key_stands_for(places: Path, repository: Path) -> N
         attempt=1,
         reason="",
         machine="",
-        provenance={},
+        provenance=Provenance(),
     )
     assert job.programs == {"program": "1.0"}
     assert not other_programs(job.programs)

@@ -13,7 +13,7 @@ import pytest
 from tests.patience import PATIENCE
 from tests.runners.scripts import COPY, KEY, attempt, eventually, job, leftovers, output, run, tar, written
 from translations_assets.keys.programs import program_version
-from translations_assets.records.manifest import Blob
+from translations_assets.records.manifest import Blob, Provenance
 from translations_assets.runners.local import LocalRunner
 from translations_assets.running.job import JobEvent
 from translations_assets.store.local import LocalStore
@@ -31,7 +31,7 @@ def test_a_script_runs_on_its_inputs_and_its_outputs_are_kept(runner: LocalRunne
         COPY,
         command=("--text", "in/text/mono.eo", "--output", "out"),
         inputs={"text/mono.eo": text},
-        provenance={"stage": "translate_corpus"},
+        provenance=Provenance(stage="translate_corpus"),
     )
     outcome = run(runner, store, work)
     assert outcome.kind == "done"
@@ -39,8 +39,9 @@ def test_a_script_runs_on_its_inputs_and_its_outputs_are_kept(runner: LocalRunne
     assert store.latest(KEY) == outcome.manifest
     assert outcome.manifest is not None
     assert outcome.manifest.outputs["copy.txt"] == text
-    assert outcome.manifest.provenance["stage"] == "translate_corpus"
-    assert outcome.manifest.provenance["worker"]["threads"] == 1
+    assert outcome.manifest.provenance.stage == "translate_corpus"
+    assert outcome.manifest.provenance.worker is not None
+    assert outcome.manifest.provenance.worker.threads == 1
     assert (outcome.manifest.label, outcome.manifest.attempt) == ("copy-en", 1)
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.runners.scripts import alive, eventually, job, run, written
 from tests.runners.test_machine import nvidia_smi
 from tests.store.values import manifest
-from translations_assets.records.manifest import Manifest, Usage
+from translations_assets.records.manifest import KeyParts, Manifest, Provenance, Usage
 from translations_assets.runners import gpu_monitor
 from translations_assets.runners.gpu_monitor import GpuMonitor
 from translations_assets.runners.local import LocalRunner
@@ -96,14 +96,14 @@ def test_a_step_with_gpus_tells_what_it_used_of_them(
 ) -> None:
     nvidia_smi(programs, SMI.format(folder=programs))
     runner = LocalRunner(tmp_path / "state", cpus=2, gpus=[Gpu("0", 16384), Gpu("1", 16384)])
-    work = job(
-        store, written("time.sleep(2.5)"), worker="large-gpu", provenance={"libraries": {"pymarian": "1"}}
-    )
+    known = Provenance(KeyParts(libraries={"pymarian": "1"}))
+    work = job(store, written("time.sleep(2.5)"), worker="large-gpu", provenance=known)
     outcome = run(runner, store, work)
     assert outcome.manifest is not None, outcome.message
     used = outcome.manifest.usage
     assert (used.gpus, used.gpu_utilisation, used.gpu_memory) == (2, 0.3, 4000 << 20)
-    worker = outcome.manifest.provenance["worker"]
+    assert outcome.manifest.provenance.worker is not None
+    worker = outcome.manifest.provenance.worker.others
     assert (worker["gpu_models"], worker["gpu_driver"]) == (["NVIDIA H200", "NVIDIA H200"], "550.90")
     assert worker["marian"].startswith("1.")
     assert worker["platform"].startswith("Linux ")
@@ -114,7 +114,8 @@ def test_a_step_without_gpus_says_nothing_of_them(runner: LocalRunner, store: Lo
     made = run(runner, store, job(store, written(""))).manifest
     assert made is not None
     assert made.usage.gpus == 0
-    assert {"gpu_models", "marian"}.isdisjoint(made.provenance["worker"])
+    assert made.provenance.worker is not None
+    assert {"gpu_models", "marian"}.isdisjoint(made.provenance.worker.others)
 
 
 def test_manifests_of_before_are_read() -> None:

@@ -103,11 +103,10 @@ def test_the_environment_is_made_from_scratch(
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("TRANSLATIONS_MIRROR", "data/mirror")
     script = written("import json; (out / 'env').write_text(json.dumps(dict(os.environ)))")
-    work = job(store, script, outputs=("env",), env={"ALGORITHM": "2"}, worker="large-cpu")
+    work = job(store, script, outputs=("env",), worker="large-cpu")
     environment: dict[str, Any] = json.loads(output(store, run(runner, store, work), "env"))
     assert "SECRET" not in environment
     assert "PYTHONHASHSEED" not in environment
-    assert environment["ALGORITHM"] == "2"
     assert environment["https_proxy"] == "http://127.0.0.1:9"
     assert environment["TRANSLATIONS_MIRROR"] == str(Path.cwd() / "data" / "mirror")
     assert environment["TRANSLATIONS_THREADS"] == environment["OMP_NUM_THREADS"] == "2"

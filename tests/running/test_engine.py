@@ -76,8 +76,8 @@ def test_a_job_is_the_step_with_its_inputs(bench: Bench) -> None:
     )
     assert bench.store.has_blob(job.bundle)
     assert (job.generation, job.attempt, job.reason) == (1, 1, "no result for its key")
-    assert job.provenance["stage"] == "join"
-    assert (job.provenance["run"], job.provenance["partition"]) == ("run-1", "en-ru")
+    assert job.provenance.stage == "join"
+    assert (job.provenance.run, job.provenance.partition) == ("run-1", "en-ru")
 
 
 def test_an_edit_between_keys_and_the_run_does_not_reach_the_job(bench: Bench) -> None:
@@ -124,7 +124,7 @@ def test_a_result_of_a_ref_does_not_stand_in_for_a_step_that_is_to_run(bench: Be
     assert new is not None
     assert (job.label, job.inputs["texts/0/text.txt"]) == ("join", new.outputs["text.txt"])
     assert new.manifest is not None
-    assert new.manifest.provenance["args"] == {"word": "new"}
+    assert new.manifest.provenance.parts.args == {"word": "new"}
 
 
 # Failures

@@ -16,7 +16,7 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph, stage, step
 from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
-from translations_assets.records.manifest import Manifest, Usage
+from translations_assets.records.manifest import Manifest, Usage, Worker
 from translations_assets.running.durations import Cost, Durations, duration, outlook, past_seconds
 from translations_assets.running.engine import Engine
 from translations_assets.running.history import History
@@ -30,7 +30,7 @@ def history(bench: Bench, space: str = "ann", partition: str = "en-ru") -> Histo
 
 
 def words(found: list[Manifest]) -> list[str]:
-    return [manifest.provenance["args"]["word"] for manifest in found]
+    return [manifest.provenance.parts.args["word"] for manifest in found]
 
 
 def test_the_newest_refs_come_first_and_the_own_key_not_at_all(bench: Bench) -> None:
@@ -71,7 +71,7 @@ def used(bench: Bench, label: str, **usage: float) -> None:
         manifest = bench.store.latest(key)
         assert manifest is not None
         if manifest.label == label:
-            provenance = {**manifest.provenance, "worker": {"gpus": gpus}}
+            provenance = replace(manifest.provenance, worker=Worker(gpus=gpus))
             changed = replace(manifest, generation=1, provenance=provenance, usage=Usage(**usage))  # type: ignore[arg-type]
             assert isinstance(bench.store, MemoryStore)
             bench.store.files.unlink(bench.store.manifest_file(key, 1))
@@ -183,8 +183,10 @@ def test_without_the_config_the_argument_is_named(bench: Bench, config: bytes | 
     for key in list(bench.store.keys()):
         manifest = bench.store.latest(key)
         assert manifest is not None
-        assert isinstance(manifest.provenance, dict)
-        manifest.provenance["config"] = config and vars(bench.store.add_bytes(config))
+        blob = bench.store.add_bytes(config) if config else None
+        assert isinstance(bench.store, MemoryStore)
+        bench.store.files.unlink(bench.store.manifest_file(key, 1))
+        bench.store.commit(replace(manifest, provenance=replace(manifest.provenance, config=blob)))
     now = demo_graph(a="three", b="two")
     explainer = Explainer(now, KeyMaker(bench.root), history(bench), lambda config: before)
     write = now.step("write-a")
@@ -217,7 +219,7 @@ def test_the_nearest_artifact_is_the_one_with_the_fewest_differences(bench: Benc
     write = graph.step("write-a")
     found = Explainer(graph, keys, history(bench), lambda config: graph).explain(write, keys.parts(write, {}))
     assert found.earlier is not None
-    assert found.earlier.provenance["run"] == "run-1"
+    assert found.earlier.provenance.run == "run-1"
     assert found.differences == ("pipeline.demo.words: constant WORD changed",)
 
 

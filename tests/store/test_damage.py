@@ -70,8 +70,8 @@ class Filled:
             "output": self.store.blob_file(self.merged.outputs["corpus"].digest),
             "output that cannot be repeated": self.store.blob_file(self.teacher.outputs["model"].digest),
             "code": self.store.blob_file(self.merged.bundle.digest),
-            "training config": self.store.blob_file(self.merged.provenance["config"]["digest"]),
-            "repository file": self.store.blob_file(self.merged.files()["rules/r.txt"].digest),
+            "training config": self.store.blob_file([*self.merged.origins()][1].digest),
+            "repository file": self.store.blob_file(self.merged.provenance.files["rules/r.txt"].digest),
             "manifest": root / "steps" / key[:2] / key / "1.json",
             "retired manifest": root / "retired" / f"{self.dataset.key}.1.json",
             "ref": root / "refs" / "ann%2Fmain" / "en-ru" / "merge_corpus" / "run-1.json",
@@ -113,7 +113,7 @@ class Filled:
         return bool(readers[kind]())
 
     def _blob(self, digest: str) -> Blob:
-        named = [*self.merged.origins(), *self.merged.files().values()]
+        named = [*self.merged.origins(), *self.merged.provenance.files.values()]
         named += [*self.merged.outputs.values(), *self.teacher.outputs.values()]
         return next(blob for blob in named if blob.digest == digest)
 

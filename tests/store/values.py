@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
-from translations_assets.records.manifest import Blob, Manifest, Ref, Usage
+from translations_assets.records.manifest import Blob, KeyParts, Manifest, Provenance, Ref, Usage
 from translations_assets.running.protocols import Store
 from translations_assets.store.local import LocalStore
 
@@ -25,7 +25,7 @@ def manifest(
         label=label,
         reason="no result for its key",
         bundle=Blob("00" * 32, 10),
-        provenance={"args": {"parts": 3}, "text": "ĉiuj – все"},
+        provenance=Provenance(KeyParts(args={"parts": 3, "text": "ĉiuj – все"})),
         attempt=1,
         host="here",
         started=100.25,
@@ -64,7 +64,7 @@ def finish(
         **provenance,
     }
     code = store.add_bytes(bundle or f"code of {stage}".encode())
-    return store.commit(replace(made, bundle=code, provenance=known, ended=ended))
+    return store.commit(replace(made, bundle=code, provenance=Provenance.from_dict(known), ended=ended))
 
 
 def publish(store: Store, run: str, time: float, *made: Manifest, stage: str = "merge_corpus") -> Ref:
@@ -87,7 +87,6 @@ def ref(run: str, time: float, space: str = "ann/main", partition: str = "en-ru.
         stage="merge_corpus",
         run=run,
         time=time,
-        config_digest="ef" * 32,
         steps={"merge-corpus-en-ru": (KEY, 1)},
         outputs={"merge-corpus-en-ru": {"corpus.en.zst": Blob("11" * 32, 5)}},
     )

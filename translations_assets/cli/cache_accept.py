@@ -87,9 +87,9 @@ def _earlier(project: Project, session: Session, steps: Iterable[Step], what: st
     made = project.plan(session, session.graph.steps).results()
     for step in steps:
         earlier = explainer.explain(step, known_parts(project.keys, step, made)).earlier
-        if earlier is None or earlier.provenance["script"] != step.script:
+        if earlier is None or earlier.provenance.parts.script != step.script:
             continue
-        if earlier.provenance["code"] != project.keys.fingerprint(step.script).digest:
+        if earlier.provenance.parts.code != project.keys.fingerprint(step.script).digest:
             return step, earlier
     raise TranslationsError(
         f"There is nothing to accept for {what}: no earlier artifact of it was made by other code."
@@ -114,7 +114,7 @@ def _compare(
 
 
 def _check(found: Acceptance, earlier: Manifest, step: Step, symbol: str) -> None:
-    if found.earlier != earlier.provenance["code"]:
+    if found.earlier != earlier.provenance.parts.code:
         raise TranslationsError(
             f"{earlier.label} was made under another form of keys, or with accepted changes that have been "
             "deleted since: nothing that could be accepted leads back to its key."

@@ -14,8 +14,7 @@ from translations_assets.running.plan import Plan, PlannedStep
 
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step
-    from translations_assets.keys.key import KeyParts
-    from translations_assets.records.manifest import Manifest
+    from translations_assets.records.manifest import KeyParts, Manifest
     from translations_assets.running.session import Session
     from translations_assets.why.explain import Explanation
 
@@ -110,7 +109,7 @@ def _first(steps: Sequence[PlannedStep]) -> Iterator[str]:
 def _made(manifest: Manifest) -> str:
     """When, by which run and under which key an artifact was made."""
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(manifest.ended))
-    run, partition = (manifest.provenance.get(name, "unknown") for name in ("run", "partition"))
+    run, partition = (getattr(manifest.provenance, name) or "unknown" for name in ("run", "partition"))
     generation = f", generation {manifest.generation}" if manifest.generation > 1 else ""
     return f"{when}, by run {run} of {partition} (key {manifest.key[:SHOWN_DIGITS]}{generation})"
 
@@ -141,7 +140,6 @@ def _parts(project: Project, found: _Found) -> Iterator[str]:
         "outputs": parts.outputs,
         "libraries": [f"{name} {version}" for name, version in parts.libraries.items()],
         "python": [parts.python],
-        "environment": [f"{name}={value}" for name, value in parts.env.items()],
     }
     for name, lines in rows.items():
         for number, line in enumerate(lines):
@@ -180,11 +178,11 @@ def _reasons(explanation: Explanation) -> Sequence[str]:
 def _artifact(manifest: Manifest | None) -> Mapping[str, Any] | None:
     if manifest is None:
         return None
-    known = {name: manifest.provenance.get(name) for name in ("run", "partition")}
     return {
         "key": manifest.key,
         "generation": manifest.generation,
         "ended": manifest.ended,
         "reason": manifest.reason,
-        **known,
+        "run": manifest.provenance.run or None,
+        "partition": manifest.provenance.partition or None,
     }

@@ -74,7 +74,7 @@ class _Steps:
         return Resolved("cached" if manifest else "lost", manifest=manifest)
 
     def _has_made(self, manifest: Manifest) -> bool:
-        return bool(manifest.provenance.get("run") == self._run.id)
+        return manifest.provenance.run == self._run.id
 
     def _repeats(self, step: Step, manifest: Manifest | None) -> bool:
         """Whether a result that the run's record does not have is not the run's: all when it is over."""

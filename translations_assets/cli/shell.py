@@ -29,7 +29,7 @@ from translations_assets.cli.common import (
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.step import Output, RepoFile, placed
 from translations_assets.project import Project, this_project
-from translations_assets.records.manifest import Blob
+from translations_assets.records.manifest import Blob, Provenance
 
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step
@@ -118,7 +118,7 @@ def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes]]:
         attempt=1,
         reason="",
         machine="",
-        provenance={},
+        provenance=Provenance(),
     )
     return job, own
 

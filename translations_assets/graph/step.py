@@ -83,7 +83,6 @@ class Step:
     secrets: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     aliases: Mapping[str, str] = field(default_factory=dict)
-    env: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Output:
         """The handle to one of the step's outputs; KeyError when the step does not declare it."""

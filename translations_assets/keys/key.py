@@ -12,7 +12,6 @@ import json
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,37 +26,12 @@ from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
 from translations_assets.keys.code.libraries import Lock, resolve
 from translations_assets.keys.programs import program_version
 from translations_assets.records.canonical import json_digest
-from translations_assets.records.manifest import Blob
+from translations_assets.records.manifest import Blob, KeyParts
 
 # What a script runs as a program of a library, instead of importing it: the function that names it, in
 # whichever module, → the name to import.
 PROGRAMS = {"marian_command": "pymarian"}
-FORMAT = 1  # changes with the meaning of a key: every step runs again
 _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-@dataclass(frozen=True)
-class KeyParts:
-    """What goes into a key, as JSON values; `explain` compares them."""
-
-    script: str
-    code: str
-    args: Mapping[str, Any]
-    inputs: Mapping[str, str]
-    outputs: tuple[str, ...]
-    libraries: Mapping[str, str]
-    python: str
-    env: Mapping[str, str]
-
-    @cached_property
-    def digest(self) -> str:
-        """The key: SHA-256 (hex) of the parts as canonical JSON."""
-        return json_digest({"format": FORMAT, **self.to_dict()})
-
-    def to_dict(self) -> dict[str, Any]:
-        """The parts by name."""
-        names = ("script", "code", "args", "inputs", "outputs", "libraries", "python", "env")
-        return {name: getattr(self, name) for name in names}
 
 
 class KeyMaker:
@@ -145,7 +119,6 @@ class KeyMaker:
                 **{name: program_version(name) for name in step.programs},
             },
             python=f"{sys.version_info.major}.{sys.version_info.minor}",
-            env=dict(step.env),
         )
 
     def repo_file(self, file: RepoFile) -> str:

@@ -1,93 +1,134 @@
-"""Values of JSON that others wrote, as what they ought to be; ValueError says what they are instead."""
+"""Records from JSON values that others wrote: each field as its type says, or ValueError."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
+from functools import cache, partial
+from typing import Annotated, Any, Literal, Self, TypeAlias, get_args, get_origin, get_type_hints
+
+from translations_assets.records.inside import check_name
 
 MOST = 1 << 63  # no size, time or count is greater
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
-T = TypeVar("T")
+
+@dataclass(frozen=True)
+class Record:
+    """What the store keeps as JSON: a dataclass of records, texts, numbers, flags, and of many of these.
+
+    A whole number is a count; neither it nor another number is negative.
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as JSON values; what is None is left out."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @classmethod
+    def from_dict(cls, value: object) -> Self:
+        """A record from what `to_dict` gave; ValueError names the field that is not what it ought to be.
+
+        Fields that this program does not know are left out.
+        """
+        known, read = mapping(value), {}
+        # mypy takes the instances' hash for that of the class
+        for name, (check, is_required) in _checks(cls).items():  # type: ignore[arg-type]
+            if name in known:
+                try:
+                    read[name] = check(known[name])
+                except ValueError as error:
+                    raise ValueError(f"{name}: {error}") from error
+            elif is_required:
+                raise ValueError(f"it has no {name}")
+        return cls(**read)
 
 
-def text(value: object) -> str:
-    """A string."""
-    if not isinstance(value, str):
-        raise ValueError(f"{_short(value)} is no text")
-    return value
+def mapping(value: object) -> dict[str, Any]:
+    """An object with fields. Raises ValueError for anything else."""
+    return _of(dict, "mapping", value)  # type: ignore[no-any-return]
 
 
-def sha256(value: object) -> str:
-    """A SHA-256 in hexadecimal digits."""
+def _sha256(value: object) -> str:
     if not isinstance(value, str) or not _SHA256.fullmatch(value):
         raise ValueError(f"{_short(value)} is no SHA-256")
     return value
 
 
-def count(value: object) -> int:
-    """A whole number that is not negative."""
-    if type(value) is not int or not 0 <= value < MOST:
-        raise ValueError(f"{_short(value)} is no count")
+Sha256: TypeAlias = Annotated[str, _sha256]
+FileName: TypeAlias = Annotated[str, check_name]
+
+
+@cache
+def _checks(kind: type[Any]) -> Mapping[str, tuple[Callable[[object], Any], bool]]:
+    """For each field of a dataclass what checks its value, and whether it must be there."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {
+        field.name: (_check(hints[field.name]), field.default is field.default_factory is MISSING)
+        for field in fields(kind)
+        if field.init
+    }
+
+
+def _check(hint: Any) -> Callable[[object], Any]:
+    """What turns a JSON value into a value of a type, or raises ValueError."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if is_dataclass(hint):
+        return hint.from_dict  # type: ignore[union-attr, no-any-return]
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    if origin is Annotated:
+        return inner[1]  # type: ignore[no-any-return]
+    if origin is Literal:
+        return partial(_one_of, inner)
+    if type(None) in inner:  # what is not known is left out
+        return _check(next(kind for kind in inner if kind is not type(None)))
+    checks = [_check(kind) for kind in inner if kind is not Ellipsis]
+    return partial(
+        _mapping_of if len(checks) == 2 and origin is not tuple else _tuple_of, checks, ... in inner
+    )
+
+
+def _mapping_of(checks: list[Callable[[object], Any]], _: bool, value: object) -> dict[Any, Any]:
+    name, item = checks
+    return {name(key): item(inner) for key, inner in mapping(value).items()}
+
+
+def _tuple_of(checks: list[Callable[[object], Any]], is_open: bool, value: object) -> tuple[Any, ...]:
+    if not isinstance(value, (list, tuple)) or not (is_open or len(value) == len(checks)):
+        raise ValueError(f"{_short(value)} is no list" + ("" if is_open else f" of {len(checks)}"))
+    return tuple(
+        check(item) for check, item in zip(checks * len(value) if is_open else checks, value, strict=True)
+    )
+
+
+def _one_of(known: tuple[object, ...], value: object) -> object:
+    if value not in known:
+        raise ValueError(f"{_short(value)} is none of {', '.join(map(str, known))}")
     return value
 
 
-def number(value: object) -> float:
-    """A number that is not negative, nor infinite."""
-    if type(value) not in (int, float) or not 0 <= value < MOST:  # type: ignore[operator]
-        raise ValueError(f"{_short(value)} is no number of things, seconds or bytes")
-    return value  # type: ignore[return-value]
-
-
-def flag(value: object) -> bool:
-    """True or false."""
-    if not isinstance(value, bool):
-        raise ValueError(f"{_short(value)} is neither true nor false")
+def _of(kind: type, name: str, value: object) -> Any:
+    if not isinstance(value, kind):
+        raise ValueError(f"{_short(value)} is no {name}")
     return value
 
 
-def mapping(value: object) -> dict[str, Any]:
-    """An object with fields."""
-    if not isinstance(value, dict):
-        raise ValueError(f"{_short(value)} is no mapping")
+def _number(kinds: tuple[type, ...], name: str, value: object) -> Any:
+    if type(value) not in kinds or not 0 <= value < MOST:  # type: ignore[operator]
+        raise ValueError(f"{_short(value)} is no {name}")
     return value
-
-
-def mapping_of(
-    item: Callable[[object], T], name: Callable[[object], str] = text
-) -> Callable[[object], dict[str, T]]:
-    """A check of objects whose fields are all of a kind, and so are their names."""
-    return lambda value: {name(key): item(inner) for key, inner in mapping(value).items()}
-
-
-def list_of(item: Callable[[object], T]) -> Callable[[object], list[T]]:
-    """A check of lists of one kind of thing."""
-
-    def check(value: object) -> list[T]:
-        if not isinstance(value, (list, tuple)):
-            raise ValueError(f"{_short(value)} is no list")
-        return [item(inner) for inner in value]
-
-    return check
-
-
-def step(value: object) -> tuple[str, int]:
-    """A step's key and generation."""
-    if not isinstance(value, (list, tuple)) or len(value) != 2:
-        raise ValueError(f"{_short(value)} is no key with a generation")
-    return text(value[0]), count(value[1])
-
-
-def check_fields(value: Mapping[str, Any], checks: Mapping[str, Callable[[object], object]]) -> None:
-    """Check those fields that are there."""
-    for name, check in checks.items():
-        if name in value:
-            try:
-                check(value[name])
-            except ValueError as error:
-                raise ValueError(f"{name}: {error}") from error
 
 
 def _short(value: object) -> str:
     return f"{value!a:.80}"
+
+
+_PLAIN: dict[Any, Callable[[object], Any]] = {
+    str: partial(_of, str, "text"),
+    bool: partial(_of, bool, "true or false"),
+    int: partial(_number, (int,), "count"),
+    float: partial(_number, (int, float), "number of things, seconds or bytes"),
+    Mapping[str, Any]: mapping,
+    Any: lambda value: value,
+}

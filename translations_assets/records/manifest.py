@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
-from translations_assets.records import checked
-from translations_assets.records.inside import check_name
+from translations_assets.records.canonical import json_digest
+from translations_assets.records.checked import FileName, Record, Sha256, mapping
+from translations_assets.records.run import RunOptions
+
+FORMAT = 1  # of keys; changes with the meaning of a key: every step runs again
 
 
 @dataclass(frozen=True)
-class Blob:
+class Blob(Record):
     """The contents of a file: SHA-256 (hex) and size in bytes."""
 
-    digest: str
+    digest: Sha256
     size: int
-
-    @classmethod
-    def from_dict(cls, value: object) -> Blob:
-        """Contents from what a record says of them; ValueError or KeyError for anything else."""
-        known = checked.mapping(value)
-        return cls(checked.sha256(known["digest"]), checked.count(known["size"]))
 
 
 @dataclass(frozen=True)
-class Usage:
+class Usage(Record):
     """What an attempt used: wall-clock and CPU seconds, peak memory and disk in bytes; of its GPUs, how many,
     their mean utilisation (0 to 1), and the peak memory in bytes of all of them together.
     """
@@ -40,20 +38,110 @@ class Usage:
 
 
 @dataclass(frozen=True)
-class Manifest:
-    """Generation n of a step's result; created once and never changed.
+class KeyParts(Record):
+    """What goes into a key; `explain` compares them.
 
-    outputs: file name → contents. provenance: script, args, inputs by digest, libraries, command …, as JSON,
-    for people and for repeating the step; nothing in it is looked at when a key is looked up.
+    code  the digest of the code that the script reaches; empty for an artifact whose key had another form
     """
+
+    script: str = ""
+    code: str = ""
+    args: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    outputs: tuple[str, ...] = ()
+    libraries: Mapping[str, str] = field(default_factory=dict)
+    python: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def digest(self) -> str:
+        """The key: SHA-256 (hex) of the parts as canonical JSON."""
+        return json_digest({"format": FORMAT, **self.to_dict()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The parts by name."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+
+@dataclass(frozen=True)
+class Worker(Record):
+    """What a worker ran, the threads and GPUs that it gave, and the memory (MB) of Marian's workspace.
+
+    others  where it ran, and the versions of what it ran with, for people
+    """
+
+    command: tuple[str, ...] = ()
+    threads: int = 1
+    gpus: int = 0
+    workspace: int | None = None
+    others: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The worker as JSON values, the others among them."""
+        values = super().to_dict()
+        others = values.pop("others")
+        return {**values, **others}
+
+    @classmethod
+    def from_dict(cls, value: object) -> Worker:
+        """A worker from what `to_dict` gave; ValueError for anything else."""
+        known = {part.name for part in fields(cls)}
+        others = {name: inner for name, inner in mapping(value).items() if name not in known}
+        return super().from_dict({**mapping(value), "others": others})
+
+
+@dataclass(frozen=True)
+class Provenance(Record):
+    """How a result was made, for people and for repeating the step; a key is looked up without it.
+
+    files     input path → the contents that were placed there, made by other steps or of the repository
+    config    the training config
+    options   what was asked of the run
+    revision  of the repository
+    """
+
+    parts: KeyParts = field(default_factory=KeyParts)
+    stage: str = ""
+    repeatable: bool | None = None
+    files: Mapping[FileName, Blob] = field(default_factory=dict)
+    run: str = ""
+    partition: str = ""
+    config: Blob | None = None
+    options: RunOptions = field(default_factory=RunOptions)
+    revision: str = ""
+    worker: Worker | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The provenance as JSON values, the parts of the key among them; what is not known is left out."""
+        values = super().to_dict() | {"options": self.options.to_dict()}
+        if self.worker:
+            values["worker"] = self.worker.to_dict()
+        if not values["options"]:
+            del values["options"]
+        return {**values.pop("parts"), **values}
+
+    @classmethod
+    def from_dict(cls, value: object) -> Provenance:
+        """A provenance from what `to_dict` gave; ValueError for anything else."""
+        known = mapping(value)
+        if "code" in known and (
+            lacking := [part.name for part in fields(KeyParts) if part.name not in known]
+        ):
+            raise ValueError(f"it has no {lacking[0]}")
+        return super().from_dict({**known, "parts": known})
+
+
+@dataclass(frozen=True)
+class Manifest(Record):
+    """Generation n of a step's result; created once and never changed. outputs: file name → contents."""
 
     key: str
     generation: int
-    outputs: Mapping[str, Blob]
+    outputs: Mapping[FileName, Blob]
     label: str
     reason: str
     bundle: Blob
-    provenance: Mapping[str, Any]
+    provenance: Provenance
     attempt: int
     host: str
     started: float
@@ -63,38 +151,21 @@ class Manifest:
     @property
     def stage(self) -> str:
         """The stage that the step belongs to, empty when that was not recorded."""
-        return str(self.provenance.get("stage", ""))
+        return self.provenance.stage
 
     def origins(self) -> Iterator[Blob]:
         """What was stored to repeat the step, besides its inputs: its code bundle and training config."""
         yield self.bundle
-        if config := self.provenance.get("config"):
-            yield Blob.from_dict(config)
-
-    def files(self) -> Mapping[str, Blob]:
-        """Input path → the contents that were placed there, made by other steps or of the repository."""
-        return _blobs(self.provenance.get("files", {}))
+        if self.provenance.config:
+            yield self.provenance.config
 
     def to_dict(self) -> dict[str, Any]:
         """The manifest as JSON values."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Manifest:
-        """A manifest from what `to_dict` gave; ValueError, KeyError or TypeError for anything else."""
-        checked.check_fields(value, _MANIFEST)
-        checked.check_fields(value["provenance"], _PROVENANCE)
-        if lacking := "code" in value["provenance"] and _PARTS - value["provenance"].keys():
-            raise ValueError(f"provenance: it has no {min(lacking)}")
-        fields = dict(value)
-        fields["outputs"] = _blobs(value["outputs"])
-        fields["bundle"] = Blob.from_dict(value["bundle"])
-        fields["usage"] = Usage(**value["usage"])
-        return cls(**fields)
+        return asdict(self) | {"provenance": self.provenance.to_dict()}
 
 
 @dataclass(frozen=True)
-class Ref:
+class Ref(Record):
     """What one run published for one stage of a partition in a space: step label → (key, generation)."""
 
     space: str
@@ -102,75 +173,14 @@ class Ref:
     stage: str
     run: str
     time: float
-    config_digest: str
     steps: Mapping[str, tuple[str, int]]
-    outputs: Mapping[str, Mapping[str, Blob]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The ref as JSON values."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Ref:
-        """A ref from what `to_dict` gave; ValueError, KeyError or TypeError for anything else."""
-        checked.check_fields(value, _REF)
-        fields = dict(value)
-        fields["steps"] = {label: checked.step(used) for label, used in value["steps"].items()}
-        fields["outputs"] = {label: _blobs(blobs) for label, blobs in value["outputs"].items()}
-        return cls(**fields)
+    outputs: Mapping[str, Mapping[FileName, Blob]]
 
 
 @dataclass(frozen=True)
-class Pin:
+class Pin(Record):
     """A run whose results are never collected, why, and since when."""
 
     run: str
     reason: str
     time: float
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Pin:
-        """A pin from its JSON values; ValueError or TypeError for anything else."""
-        checked.check_fields(value, _PIN)
-        return cls(**value)
-
-
-def _blobs(value: object) -> dict[str, Blob]:
-    """File name → contents."""
-    return checked.mapping_of(Blob.from_dict, check_name)(value)
-
-
-_MANIFEST = {
-    "key": checked.text,
-    "generation": checked.count,
-    "label": checked.text,
-    "reason": checked.text,
-    "provenance": checked.mapping,
-    "attempt": checked.count,
-    "host": checked.text,
-    "started": checked.number,
-    "ended": checked.number,
-    "usage": checked.mapping_of(checked.number),
-}
-_WORKER = {
-    **dict.fromkeys(("threads", "gpus", "workspace"), checked.count),
-    "command": checked.list_of(checked.text),
-}
-_PARTS = {"script", "args", "inputs", "outputs", "libraries", "python", "env"}  # of a key, besides the code
-_PROVENANCE = {
-    **dict.fromkeys(("stage", "partition", "run", "script", "code", "python", "revision"), checked.text),
-    **dict.fromkeys(("env", "libraries", "inputs"), checked.mapping_of(checked.text)),
-    **dict.fromkeys(("args", "options"), checked.mapping),
-    "outputs": checked.list_of(checked.text),
-    "repeatable": checked.flag,
-    "worker": lambda value: checked.check_fields(checked.mapping(value), _WORKER),
-    "config": Blob.from_dict,
-    "files": _blobs,
-}
-_REF = {
-    **dict.fromkeys(("space", "partition", "stage", "run", "config_digest"), checked.text),
-    "time": checked.number,
-    "steps": checked.mapping_of(checked.step),
-    "outputs": checked.mapping_of(_blobs),
-}
-_PIN = {"run": checked.text, "reason": checked.text, "time": checked.number}

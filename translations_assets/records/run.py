@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from translations_assets.records import checked
 from translations_assets.records.canonical import json_digest
+from translations_assets.records.checked import Record, mapping
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def _option(default: Any, flag: str, help: str, metavar: str | None = None) -> A
 
 
 @dataclass(frozen=True)
-class RunOptions:
+class RunOptions(Record):
     """How a run differs from "make what is missing".
 
     This is the only list of these options. The options of `translations train` and `plan`, the config of
@@ -71,12 +71,11 @@ class RunOptions:
         return {name: value for name, value in vars(self).items() if value}
 
     @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> RunOptions:
+    def from_dict(cls, value: object) -> RunOptions:
         """Options from what `to_dict` gave; ValueError for anything else."""
-        if unknown := [name for name in value if name not in OPTIONS]:
+        if unknown := [name for name in mapping(value) if name not in OPTIONS]:
             raise ValueError(f"{unknown[0]!a:.80} is no option of a run")
-        checked.check_fields(value, {name: _CHECKS[type(option.default)] for name, option in OPTIONS.items()})
-        return cls(**value)
+        return super().from_dict(value)
 
     def words(self) -> Iterator[str]:
         """The options of `translations train` that ask the same."""
@@ -88,12 +87,11 @@ class RunOptions:
                 yield option.flag if value is True else f"{option.flag}={value}"
 
 
-_CHECKS = {str: checked.text, bool: checked.flag, dict: checked.mapping}
 OPTIONS: Mapping[str, Option] = {each.name: each.metadata["option"] for each in fields(RunOptions)}
 
 
 @dataclass(frozen=True)
-class RunRecord:
+class RunRecord(Record):
     """A run: what was asked of it, when it was last known to go on, and the results that it uses.
 
     pair    source and target language
@@ -116,26 +114,4 @@ class RunRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON values; what is not known is left out."""
-        values = {**vars(self), "options": self.options.to_dict()}
-        return {name: value for name, value in values.items() if value is not None}
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> RunRecord:
-        """A record from what `to_dict` gave; ValueError when a field is not what it ought to be."""
-        read = {}
-        for name, check in _FIELDS.items():
-            if name in value:
-                try:
-                    read[name] = check(value[name])
-                except ValueError as error:
-                    raise ValueError(f"{name}: {error}") from error
-        return cls(**read)
-
-
-_FIELDS: dict[str, Any] = {
-    **dict.fromkeys(("run", "partition", "space", "config"), checked.text),
-    **dict.fromkeys(("started", "heartbeat", "ended"), checked.number),
-    **dict.fromkeys(("pair", "stages"), lambda value: tuple(checked.list_of(checked.text)(value))),
-    "options": lambda value: RunOptions.from_dict(checked.mapping(value)),
-    "uses": checked.mapping_of(checked.step),
-}
+        return {**super().to_dict(), "options": self.options.to_dict()}

@@ -16,7 +16,7 @@ from translations_assets.background import Repeating, in_words
 from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.keys.programs import other_programs
 from translations_assets.records.inside import inside
-from translations_assets.records.manifest import Blob, Manifest, Usage
+from translations_assets.records.manifest import Blob, Manifest, Provenance, Usage, Worker
 from translations_assets.runners.control import Control
 from translations_assets.runners.environment import script_environment
 from translations_assets.runners.gpu_monitor import GpuMonitor
@@ -318,18 +318,17 @@ class Attempt:
         except StoreError as error:  # the step is finished all the same
             self._log.note(str(error))
 
-    def _provenance(self) -> dict[str, Any]:
+    def _provenance(self) -> Provenance:
         """What the job says of itself, and what it was given here."""
-        request = self._request
-        worker = {
-            "command": [self._job.script, *self._job.command],
-            "threads": request.threads,
-            "gpus": len(request.gpus),
-            "workspace": request.workspace,
-            **request.place,
-            **toolchain(self._job.provenance, self._gpus),
-        }
-        return {**self._job.provenance, "worker": worker}
+        request, known = self._request, self._job.provenance
+        worker = Worker(
+            command=(self._job.script, *self._job.command),
+            threads=request.threads,
+            gpus=len(request.gpus),
+            workspace=request.workspace,
+            others={**request.place, **toolchain(known.parts.libraries, self._gpus)},
+        )
+        return replace(known, worker=worker)
 
     def _note_extra_files(self) -> None:
         for path in sorted(self._folder.outputs.rglob("*")):

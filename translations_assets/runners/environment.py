@@ -46,7 +46,7 @@ def script_environment(request: Request, folder: WorkFolder, outer: Mapping[str,
     job = request.job
     passed = {name: outer[name] for name in _PASSED if name in outer} | secrets_of(job, outer)
     granted = _granted(request, folder) | _keys(outer)
-    return {**passed, **_mirror(outer), **job.env, **_python(folder), **granted}
+    return {**passed, **_mirror(outer), **_python(folder), **granted}
 
 
 def _mirror(outer: Mapping[str, str]) -> dict[str, str]:

@@ -12,16 +12,16 @@ from translations_assets.runners.gpu_monitor import GpuMonitor
 _MARIAN = "pymarian"
 
 
-def toolchain(provenance: Mapping[str, Any], gpus: GpuMonitor) -> dict[str, Any]:
+def toolchain(libraries: Mapping[str, str], gpus: GpuMonitor) -> dict[str, Any]:
     """Python, the platform; Marian, when the step uses it; the GPUs' models and driver, when it has some.
 
-    provenance  what the job says of itself, with the libraries that the step uses
+    libraries  what the step uses, with the versions that its key stands for
     """
     versions: dict[str, Any] = {
         "python": ".".join(map(str, sys.version_info[:3])),
         "platform": _platform(),
     }
-    if _MARIAN in provenance.get("libraries", {}):
+    if _MARIAN in libraries:
         versions["marian"] = _version(_MARIAN)
     if gpus.models:
         versions |= {"gpu_models": gpus.models, "gpu_driver": gpus.driver}

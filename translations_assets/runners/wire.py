@@ -74,7 +74,14 @@ def unpack_request(line: bytes) -> Request:
 
 def pack_reply(reply: Reply) -> bytes:
     """A reply as a line."""
-    return _line({type(reply).__name__: asdict(reply)})
+    return _line(reply_values(reply))
+
+
+def reply_values(reply: Reply) -> dict[str, Any]:
+    """The reply's kind → its JSON values."""
+    manifest = reply.manifest if isinstance(reply, Outcome) else None
+    made = {"manifest": manifest.to_dict()} if manifest else {}
+    return {type(reply).__name__: asdict(reply) | made}
 
 
 def unpack_reply(line: bytes) -> Reply:

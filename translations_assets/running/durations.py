@@ -48,7 +48,7 @@ class Durations:
 
     def _mean(self, stage: str, script: str) -> Cost | None:
         newest = islice(self._history.of_stage(stage), LOOKED_AT)
-        same = [manifest for manifest in newest if manifest.provenance.get("script") == script]
+        same = [manifest for manifest in newest if manifest.provenance.parts.script == script]
         costs = [_cost(manifest) for manifest in same[:SAMPLE]]
         if not costs:
             return None
@@ -98,5 +98,6 @@ def duration(seconds: float) -> str:
 
 
 def _cost(manifest: Manifest) -> Cost:
-    gpus, usage = manifest.provenance.get("worker", {}).get("gpus", 0), manifest.usage
+    worker, usage = manifest.provenance.worker, manifest.usage
+    gpus = worker.gpus if worker else 0
     return Cost(usage.seconds, 0.0 if gpus else usage.cpu_seconds, usage.seconds * gpus)

@@ -20,8 +20,7 @@ from translations_assets.errors import (
     TranslationsError,
 )
 from translations_assets.graph.step import Output, RepoFile, Step, placed
-from translations_assets.keys.key import KeyParts
-from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.records.manifest import Blob, KeyParts, Manifest, Provenance
 from translations_assets.running.job import Job, JobEvent, Outcome, make_job
 from translations_assets.running.protocols import Runner, Store
 from translations_assets.running.resolve import Looking, looking
@@ -79,14 +78,14 @@ class StepResult:
 class Engine:
     """Runs steps by a runner and finds them in a store.
 
-    provenance  what every manifest of this run records besides its key's parts (code revision …)
+    revision    of the repository, which every manifest records
     explain     says why a step that has no result for its key runs, for its manifest
     clock       what time it is, and how to wait
     """
 
     store: Store
     runner: Runner
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    revision: str = ""
     explain: Explain | None = None
     clock: Clock = CLOCK
 
@@ -326,18 +325,14 @@ class _Execution:
             attempt=max(store.attempts(missing.parts.digest, missing.generation), default=0) + 1,
             reason=missing.reason,
             machine=session.graph.machine(step.stage),
-            provenance={**self._provenance(), **self.engine.provenance},
+            provenance=Provenance(
+                run=session.run,
+                partition=session.partition,
+                config=session.config_blob,
+                options=session.options,
+                revision=self.engine.revision,
+            ),
         )
-
-    def _provenance(self) -> dict[str, Any]:
-        session = self.session
-        options = session.options.to_dict()
-        return {
-            "run": session.run,
-            "partition": session.partition,
-            "config": vars(session.config_blob),
-            **({"options": options} if options else {}),
-        }
 
     def _contents(self, step: Step) -> dict[Output | RepoFile, Blob]:
         """The contents of all that a step reads; files of the repository are put into the store."""

@@ -46,7 +46,7 @@ class History:
             if len(found) >= most:
                 break
             manifest = self._manifest(*key_and_generation)
-            if manifest is not None and manifest.key not in (key, *found) and "code" in manifest.provenance:
+            if manifest is not None and manifest.key not in (key, *found) and manifest.provenance.parts.code:
                 found[manifest.key] = manifest
         return list(found.values())
 

@@ -5,19 +5,16 @@ its attempt ended.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
 
-from translations_assets.graph.step import Arg, Output, RepoFile, Step, placed, roots
-from translations_assets.records.manifest import Blob, Manifest
-
-if TYPE_CHECKING:
-    from translations_assets.graph.step import WorkerClass
-    from translations_assets.keys.key import KeyParts
+from translations_assets.graph.step import Arg, Output, RepoFile, Step, WorkerClass, placed, roots
+from translations_assets.records.checked import Record
+from translations_assets.records.manifest import Blob, KeyParts, Manifest, Provenance
 
 
 @dataclass(frozen=True)
-class Job:
+class Job(Record):
     """One attempt of a step. The worker needs this, the store and an environment with the libraries; no code.
 
     command  options of the script; paths are relative to the work folder: inputs below `in/`, output `out`
@@ -46,23 +43,11 @@ class Job:
     machine: str = ""
     secrets: tuple[str, ...] = ()
     programs: Mapping[str, str] = field(default_factory=dict)
-    env: Mapping[str, str] = field(default_factory=dict)
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Provenance = field(default_factory=Provenance)
 
     def to_dict(self) -> dict[str, Any]:
         """The job as JSON values."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Job:
-        """A job from what `to_dict` gave."""
-        fields = dict(value)
-        fields["command"] = tuple(value["command"])
-        fields["outputs"] = tuple(value["outputs"])
-        fields["secrets"] = tuple(value["secrets"])
-        fields["inputs"] = {path: Blob.from_dict(blob) for path, blob in value["inputs"].items()}
-        fields["bundle"] = Blob.from_dict(value["bundle"])
-        return cls(**fields)
+        return asdict(self) | {"provenance": self.provenance.to_dict()}
 
 
 @dataclass(frozen=True)
@@ -136,15 +121,14 @@ def make_job(
     attempt: int,
     reason: str,
     machine: str,
-    provenance: Mapping[str, Any],
+    provenance: Provenance,
 ) -> Job:
-    """One attempt of a step, given the contents of its inputs and repository files."""
+    """One attempt of a step, given the contents of its inputs and files; `provenance` is the run's."""
     inputs = {
         f"{name}/{path}": contents[handle]
         for name, handles in step.inputs.items()
         for path, handle in placed(handles)
     }
-    files = {path: vars(blob) for path, blob in inputs.items()}
     return Job(
         key=parts.digest,
         generation=generation,
@@ -162,12 +146,7 @@ def make_job(
         machine=machine,
         secrets=step.secrets,
         programs={name: parts.libraries[name] for name in step.programs},
-        env=step.env,
-        provenance={
-            **parts.to_dict(),
-            "stage": step.stage,
-            "repeatable": step.repeatable,
-            "files": files,
-            **provenance,
-        },
+        provenance=replace(
+            provenance, parts=parts, stage=step.stage, repeatable=step.repeatable, files=inputs
+        ),
     )

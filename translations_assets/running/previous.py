@@ -13,8 +13,8 @@ from typing import Any
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Step
-from translations_assets.keys.key import KeyMaker, KeyParts
-from translations_assets.records.manifest import Manifest
+from translations_assets.keys.key import KeyMaker
+from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import inputs_of, missing_outputs
@@ -101,7 +101,7 @@ def _other_vocabulary(found: Mapping[Step, Manifest]) -> list[str]:
     made_otherwise = [
         f"{step.label}: another vocabulary than this training config asks for ({difference})"
         for step, result in made.items()
-        for difference in _changed(dict(step.args), result.provenance.get("args", {}))
+        for difference in _changed(dict(step.args), result.provenance.parts.args)
     ]
     return models + made_otherwise
 

@@ -16,8 +16,8 @@ from functools import cached_property
 from typing import Literal, TypeAlias, TypeVar
 
 from translations_assets.graph.step import Output, Step
-from translations_assets.keys.key import KeyMaker, KeyParts
-from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.keys.key import KeyMaker
+from translations_assets.records.manifest import Blob, KeyParts, Manifest
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 
@@ -170,7 +170,7 @@ def missing_outputs(manifest: Manifest, store: Store) -> list[str]:
 
 def _effort(manifest: Manifest) -> str:
     """What making a result took, for people: `3.2 h on 4 GPUs`."""
-    gpus = manifest.provenance.get("worker", {}).get("gpus", 0)
+    gpus = manifest.provenance.worker.gpus if manifest.provenance.worker else 0
     machine = f" on {gpus} GPU{'s' * (gpus != 1)}" if gpus else ""
     seconds = manifest.usage.seconds
     return f"{seconds / 3600:.1f} h{machine}" if seconds >= 3600 else f"{seconds:.0f} s{machine}"

@@ -131,7 +131,7 @@ class Session:
         """Whether a step runs although cached: its stage is to be repeated, and this run has not done so."""
         if step.stage not in self.repeat or manifest is None:
             return step.stage in self.repeat
-        return not (manifest.key in self._made or manifest.provenance.get("run") in self.continues)
+        return not (manifest.key in self._made or manifest.provenance.run in self.continues)
 
     def outputs(self, step: Step) -> Mapping[str, Blob] | None:
         """The contents of the outputs that the step has in this run, None while it has none."""
@@ -293,7 +293,6 @@ class Session:
                 stage=stage,
                 run=self.run,
                 time=self.clock.time(),
-                config_digest=self.graph.config.digest,
                 steps=used,
                 outputs={label: result.outputs for label, result in results.items()},
             )

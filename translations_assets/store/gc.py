@@ -370,8 +370,8 @@ class _Collection(Generic[P]):
 
 
 def _facts(manifest: Manifest) -> _Facts:
-    inputs = {blob.digest for blob in manifest.files().values()}
-    inputs.update(manifest.provenance.get("inputs", {}).values())
+    inputs = {blob.digest for blob in manifest.provenance.files.values()}
+    inputs.update(manifest.provenance.parts.inputs.values())
     return _Facts(
         sys.intern(manifest.stage),
         tuple(bytes.fromhex(blob.digest) for blob in manifest.outputs.values()),

@@ -119,7 +119,7 @@ class _Search:
         for name, blob in zip(("its code", "its training config"), manifest.origins(), strict=False):
             if problem := self.by_contents.get(blob.digest):
                 problem.owners.append(_owner(manifest, "origin", name))
-        for path, blob in manifest.files().items():
+        for path, blob in manifest.provenance.files.items():
             if blob.digest in self.by_contents:
                 self.placed.setdefault(blob.digest, []).append(_owner(manifest, "origin", f"in/{path}"))
         for problem, role in self.by_step.get((manifest.key, manifest.generation), ()):
@@ -128,8 +128,7 @@ class _Search:
 
 def _owner(manifest: Manifest, role: Role, name: str) -> Owner:
     provenance = manifest.provenance
-    partition = str(provenance.get("partition", ""))
-    return Owner(manifest.label, manifest.stage, partition, role, name, provenance.get("repeatable"))
+    return Owner(manifest.label, manifest.stage, provenance.partition, role, name, provenance.repeatable)
 
 
 def _step_of(path: str) -> tuple[Id, Role] | None:
@@ -226,7 +225,9 @@ class _Verification(Generic[P]):
             return None
         self._name(manifest.origins())
         self.made.update(bytes.fromhex(blob.digest) for blob in manifest.outputs.values())
-        self.placed.update({bytes.fromhex(blob.digest): blob.size for blob in manifest.files().values()})
+        self.placed.update(
+            {bytes.fromhex(blob.digest): blob.size for blob in manifest.provenance.files.values()}
+        )
         return manifest
 
     def _name(self, blobs: Iterable[Blob]) -> None:

@@ -19,6 +19,7 @@ from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, RepoFile, Step, placed
+from translations_assets.records.manifest import KeyParts
 
 LONGEST_VALUE = 60  # characters of a value that are shown
 DIGITS = 8  # of a digest: enough to tell two apart
@@ -82,35 +83,21 @@ def changes(old: Any, new: Any, path: KeyPath = ()) -> Iterator[Change]:
         yield Change(path, old, new)
 
 
-def settings(parts: Mapping[str, Any]) -> dict[KeyPath, Any]:
+def settings(of: KeyParts | Step) -> dict[KeyPath, Any]:
     """What a step's config decides of the parts of its key: all but code, contents and versions.
 
     A JSON object among the arguments, such as Marian's options, is taken apart.
     """
-    found: dict[KeyPath, Any] = {("script",): parts["script"]}
-    for name, value in parts["args"].items():
+    found: dict[KeyPath, Any] = {("script",): of.script}
+    for name, value in of.args.items():
         values = _object(value)
         if values is None:
             found["argument", name] = list(value) if isinstance(value, tuple) else value
         else:
             found.update({("argument", name, key): inner for key, inner in values.items()})
-    found.update({("input", path): True for path in parts["inputs"]})
-    found.update({("output", name): True for name in parts["outputs"]})
-    found.update({("environment", name): value for name, value in parts["env"].items()})
+    found.update({("input", path): True for path in (handles(of) if isinstance(of, Step) else of.inputs)})
+    found.update({("output", name): True for name in of.outputs})
     return found
-
-
-def settings_of(step: Step) -> dict[KeyPath, Any]:
-    """The same of a step whose inputs need not be known."""
-    inputs = handles(step)
-    parts = {
-        "script": step.script,
-        "args": step.args,
-        "inputs": inputs,
-        "outputs": step.outputs,
-        "env": step.env,
-    }
-    return settings(parts)
 
 
 def handles(step: Step) -> dict[str, Output | RepoFile]:
@@ -133,7 +120,7 @@ def _object(value: Any) -> dict[str, Any] | None:
 def setting_lines(
     old: Mapping[KeyPath, Any], new: Mapping[KeyPath, Any], explained: Iterable[KeyPath]
 ) -> Iterator[str]:
-    """Arguments, outputs and environment variables that differ; what is explained already is left out."""
+    """Arguments and outputs that differ; what is explained already is left out."""
     done = set(explained)
     for path in dict.fromkeys([*old, *new]):
         before, after = old.get(path, ABSENT), new.get(path, ABSENT)
@@ -143,24 +130,22 @@ def setting_lines(
         if kind == "argument":
             option = " ".join(["--" + names[0].replace("_", "-"), *names[1:]])
             yield f"argument {option}: {short(before)} → {short(after)}"
-        elif kind == "environment":
-            yield f"environment variable {names[0]}: {short(before)} → {short(after)}"
         elif kind == "output":
             yield f"output {names[0]} {'added' if before is ABSENT else 'removed'}"
         elif kind == "script":
             yield f"script {before} → {after}"
 
 
-def version_lines(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+def version_lines(old: KeyParts, new: KeyParts) -> Iterator[str]:
     """Libraries and Python versions that differ."""
-    for change in changes(old["libraries"], new["libraries"]):
+    for change in changes(old.libraries, new.libraries):
         (name,) = change.path
         if change.old is ABSENT or change.new is ABSENT:
             yield f"library {name} {change.new} added" if change.old is ABSENT else f"library {name} removed"
         else:
             yield f"library {name} {change.old} → {change.new}"
-    if old["python"] != new["python"]:
-        yield f"python {old['python']} → {new['python']}"
+    if old.python != new.python:
+        yield f"python {old.python} → {new.python}"
 
 
 class InputChange(NamedTuple):
@@ -254,7 +239,7 @@ class ConfigChanges:
         step = graph.by_label.get(label) if graph else None
         if step is None:
             return set()
-        found = settings_of(step)
+        found = settings(step)
         return {path for path in wanted if found.get(path, ABSENT) == old.get(path, ABSENT)}
 
     def _graph(self, numbers: frozenset[int]) -> Graph | None:

@@ -20,10 +20,10 @@ from translations_assets.errors import CodeError, StoreError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, RepoFile, Step
 from translations_assets.keys.code.fingerprint import CodeBase
-from translations_assets.keys.key import KeyMaker, KeyParts
+from translations_assets.keys.key import KeyMaker
 from translations_assets.records.checked import mapping
 from translations_assets.records.inside import inside
-from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.records.manifest import Blob, KeyParts, Manifest
 from translations_assets.running.history import History
 from translations_assets.running.plan import Plan
 from translations_assets.running.protocols import Store
@@ -122,19 +122,18 @@ class Explainer:
         That is the one with the fewest differences among the likeliest `most`; of several the newest.
         """
         with self._lock:
-            values = parts.to_dict()
             found = self._history.earlier(step, parts.digest, most)
             if not found:
                 return Explanation(None, ())
-            nearest = min(found, key=lambda other: (_distance(other.provenance, values), -other.ended))
+            nearest = min(found, key=lambda other: (_distance(other.provenance.parts, parts), -other.ended))
             return self.compared(step, parts, nearest)
 
     def compared(self, step: Step, parts: KeyParts, earlier: Manifest) -> Explanation:
         """What differs between a step's key, as far as it is known, and an artifact."""
-        if "code" not in earlier.provenance:
+        if not earlier.provenance.parts.code:
             return Explanation(earlier, (OTHER_FORM,))
         with self._lock:
-            return Explanation(earlier, tuple(self._lines(step, earlier, parts.to_dict())))
+            return Explanation(earlier, tuple(self._lines(step, earlier, parts)))
 
     def explained(self, plan: Plan) -> Plan:
         """The plan with the reasons of the steps that run because nothing has their key."""
@@ -146,34 +145,34 @@ class Explainer:
             {step: self.explain(step, parts, most).reasons for step, parts in known.items()}
         )
 
-    def _lines(self, step: Step, earlier: Manifest, new: Mapping[str, Any]) -> Iterator[str]:
-        old = earlier.provenance
+    def _lines(self, step: Step, earlier: Manifest, new: KeyParts) -> Iterator[str]:
+        old = earlier.provenance.parts
         before, after = settings(old), settings(new)
         keys, explained = self._responsible(earlier, before, after)
         lines = [line for change in keys for line in change.lines()]
         lines += setting_lines(before, after, explained)
-        if old["code"] != new["code"] and old["script"] == new["script"]:
+        if old.code != new.code and old.script == new.script:
             lines += self._code.changes(step.script, earlier)
         options = {_option(path[1]) for path in explained if path[0] == "input"}  # whose files are others
-        inputs = input_changes(old["inputs"], new["inputs"])
+        inputs = input_changes(old.inputs, new.inputs)
         seen = [change for change in inputs if change.is_change or _option(change.path) not in options]
         files = handles(step)
-        lines += (line for change in seen for line in self._file_lines(change, files, old))
+        lines += (line for change in seen for line in self._file_lines(change, files, earlier))
         lines += version_lines(old, new)
         lines += _input_lines(seen, files)
-        if not lines and all(new["inputs"].values()):
+        if not lines and all(new.inputs.values()):
             lines = [OTHER_FORM]
         yield from lines
 
     def _responsible(
         self, earlier: Manifest, before: Mapping[KeyPath, Any], after: Mapping[KeyPath, Any]
     ) -> tuple[list[Change], set[KeyPath]]:
-        blob = earlier.provenance.get("config")
+        blob = earlier.provenance.config
         if before == after or blob is None:
             return [], set()
-        if blob["digest"] not in self._configs:
-            self._configs[blob["digest"]] = self._config_changes(Blob.from_dict(blob))
-        changed = self._configs[blob["digest"]]
+        if blob.digest not in self._configs:
+            self._configs[blob.digest] = self._config_changes(blob)
+        changed = self._configs[blob.digest]
         return changed.responsible(earlier.label, before, after) if changed else ([], set())
 
     def _config_changes(self, blob: Blob) -> ConfigChanges | None:
@@ -186,15 +185,15 @@ class Explainer:
         return ConfigChanges(earlier, self._now, self._rebuild)
 
     def _file_lines(
-        self, change: InputChange, files: Mapping[str, Output | RepoFile], old: Mapping[str, Any]
+        self, change: InputChange, files: Mapping[str, Output | RepoFile], earlier: Manifest
     ) -> list[str]:
         """What changed in a file of the repository."""
         handle = files.get(change.path)
         if not isinstance(handle, RepoFile) or not change.is_change:
             return []
         if (handle.path, change.old) not in self._files:
-            blob = old.get("files", {}).get(change.path)
-            lines = self._file_changes(handle, Blob.from_dict(blob)) if blob else []
+            blob = earlier.provenance.files.get(change.path)
+            lines = self._file_changes(handle, blob) if blob else []
             self._files[handle.path, change.old] = lines or [f"{handle.path}: changed"]
         return self._files[handle.path, change.old]
 
@@ -225,12 +224,12 @@ def _option(path: str) -> str:
     return path.partition("/")[0]
 
 
-def _distance(old: Mapping[str, Any], new: Mapping[str, Any]) -> int:
+def _distance(old: KeyParts, new: KeyParts) -> int:
     """In how many of its parts a key differs."""
     before, after = settings(old), settings(new)
     differing = [path for path in {*before, *after} if before.get(path) != after.get(path)]
-    lines = [*input_changes(old["inputs"], new["inputs"]), *version_lines(old, new)]
-    return len(differing) + len(lines) + int(old["code"] != new["code"])
+    lines = [*input_changes(old.inputs, new.inputs), *version_lines(old, new)]
+    return len(differing) + len(lines) + int(old.code != new.code)
 
 
 def _input_lines(found: list[InputChange], files: Mapping[str, Output | RepoFile]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from translations_assets.errors import DamagedError
-from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.records.manifest import Blob, Manifest, Worker
 from translations_assets.running.job import INPUT_FOLDER
 from translations_assets.running.protocols import Store
 
@@ -34,7 +34,9 @@ def provenance(store: Store, artifact: Manifest) -> dict[str, Any]:
             if not any("made_by" in given for given in one["inputs"].values())
         ],
         "configs": {
-            blob.digest: _read_json(store, blob) for blob in dict.fromkeys(filter(None, map(_config, steps)))
+            blob.digest: _read_json(store, blob)
+            for blob in dict.fromkeys(step.provenance.config for step in steps)
+            if blob
         },
     }
 
@@ -67,7 +69,7 @@ class _Trace:
     def maker(self, step: Manifest, digest: str) -> Manifest | None:
         """The step that made an input of a step; None for a file of the repository."""
         if digest not in self._makers:
-            self._learn_run(str(step.provenance.get("run", "")))
+            self._learn_run(step.provenance.run)
         if digest not in self._makers and not self._knows_all:
             self._knows_all = True
             for manifest in (*self._store.manifests(), *self._store.retired()):
@@ -90,36 +92,35 @@ class _Trace:
 
 def inputs_of(manifest: Manifest) -> Mapping[str, str]:
     """Input path → digest of the contents that were placed there."""
-    files = {path: blob.digest for path, blob in manifest.files().items()}
-    return files or manifest.provenance.get("inputs", {})
+    files = {path: blob.digest for path, blob in manifest.provenance.files.items()}
+    return files or manifest.provenance.parts.inputs
 
 
 def _step(manifest: Manifest, trace: _Trace) -> dict[str, Any]:
-    known = manifest.provenance
-    args = known.get("args", {})
+    known, parts = manifest.provenance, manifest.provenance.parts
     return {
         "label": manifest.label,
         "stage": manifest.stage,
-        "partition": known.get("partition"),
-        "run": known.get("run"),
-        "options": known.get("options", {}),
+        "partition": known.partition or None,
+        "run": known.run or None,
+        "options": known.options.to_dict(),
         "key": manifest.key,
         "generation": manifest.generation,
-        "repeatable": known.get("repeatable"),
+        "repeatable": known.repeatable,
         "command": ["python", "-m", *_command(manifest)],
-        "arguments": args,
-        "seeds": {name: value for name, value in args.items() if "seed" in name},
-        "env": known.get("env", {}),
+        "arguments": parts.args,
+        "seeds": {name: value for name, value in parts.args.items() if "seed" in name},
+        "env": parts.env,
         "code": {
-            "revision": known.get("revision"),
-            "hash": known.get("code"),
+            "revision": known.revision or None,
+            "hash": parts.code or None,
             "bundle": vars(manifest.bundle),
         },
-        "config": known.get("config"),
+        "config": known.config and vars(known.config),
         "inputs": {path: _input(manifest, path, trace) for path in inputs_of(manifest)},
         "outputs": {name: vars(blob) for name, blob in manifest.outputs.items()},
-        "versions": {"python": known.get("python"), "libraries": known.get("libraries", {})},
-        "worker": known.get("worker", {}),
+        "versions": {"python": parts.python or None, "libraries": parts.libraries},
+        "worker": known.worker.to_dict() if known.worker else {},
         "host": manifest.host,
         "started": _iso(manifest.started),
         "ended": _iso(manifest.ended),
@@ -132,7 +133,7 @@ def _step(manifest: Manifest, trace: _Trace) -> dict[str, Any]:
 
 def _input(manifest: Manifest, path: str, trace: _Trace) -> dict[str, Any]:
     digest = inputs_of(manifest)[path]
-    blob = manifest.files().get(path)
+    blob = manifest.provenance.files.get(path)
     value: dict[str, Any] = {"digest": digest, "size": blob.size if blob else None}
     maker = trace.maker(manifest, digest)
     if maker is None:
@@ -146,15 +147,15 @@ def _repeat(manifest: Manifest) -> list[str]:
 
     $STORE is the store's folder. An input that was collected there is an output of a step before, made again.
     """
-    worker = manifest.provenance.get("worker", {})
+    worker = manifest.provenance.worker or Worker()
     environment = {
         "PYTHONPATH": "code",
         "PYTHONSAFEPATH": "1",
         "LANG": "C.UTF-8",
-        "TRANSLATIONS_THREADS": str(worker.get("threads", 1)),
-        "TRANSLATIONS_GPUS": " ".join(map(str, range(int(worker.get("gpus", 0))))),
-        **({"TRANSLATIONS_WORKSPACE": str(worker["workspace"])} if "workspace" in worker else {}),
-        **manifest.provenance.get("env", {}),
+        "TRANSLATIONS_THREADS": str(worker.threads),
+        "TRANSLATIONS_GPUS": " ".join(map(str, range(worker.gpus))),
+        **({} if worker.workspace is None else {"TRANSLATIONS_WORKSPACE": str(worker.workspace)}),
+        **manifest.provenance.parts.env,
     }
     files = inputs_of(manifest)
     folders = sorted({f"{INPUT_FOLDER}/{path}".rpartition("/")[0] for path in files})
@@ -173,13 +174,8 @@ def _stored(digest: str) -> str:
 
 def _command(manifest: Manifest) -> list[str]:
     """Module and options, as the worker ran them."""
-    command: list[str] = manifest.provenance.get("worker", {}).get("command", [])
-    return command or [str(manifest.provenance.get("script", ""))]
-
-
-def _config(manifest: Manifest) -> Blob | None:
-    config = manifest.provenance.get("config")
-    return Blob.from_dict(config) if config else None
+    worker = manifest.provenance.worker
+    return list(worker.command) if worker and worker.command else [manifest.provenance.parts.script]
 
 
 def _read_json(store: Store, blob: Blob) -> Any:

@@ -27,7 +27,7 @@ from translations_assets.keys.code.modules import Module
 from translations_assets.keys.code.normalise import Normaliser
 from translations_assets.keys.code.syntax import Kind, Scope
 from translations_assets.keys.key import KeyMaker
-from translations_assets.records.manifest import Manifest
+from translations_assets.records.manifest import Manifest, Provenance
 from translations_assets.running.plan import Status, make_plan
 from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
@@ -203,7 +203,7 @@ def _record(steps: Iterable[Step], keys: KeyMaker, store: MemoryStore) -> None:
                 label=step.label,
                 reason="recorded",
                 bundle=store.add_bytes(b""),
-                provenance={},
+                provenance=Provenance(),
                 attempt=1,
                 host="",
                 started=0.0,

@@ -198,7 +198,7 @@ def facts(step: Step) -> tuple[object, ...]:
         for name, handles in step.inputs.items()
         for path, handle in placed(handles)
     }
-    return step.script, sorted(command(step)), sorted(given.items()), step.outputs, sorted(step.env.items())
+    return step.script, sorted(command(step)), sorted(given.items()), step.outputs
 
 
 def test_values_of_a_training_config(repository: Repository) -> None:

@@ -71,7 +71,8 @@ def test_after_so_many_preemptions_a_step_takes_a_standard_machine(place: Place)
     assert "standard" in machines
     manifest = place.store.latest(place.job(COPY).key)
     assert manifest is not None
-    assert manifest.provenance["worker"]["machine"] == "standard"
+    assert manifest.provenance.worker is not None
+    assert manifest.provenance.worker.others["machine"] == "standard"
 
 
 def test_out_of_memory_names_the_limit_and_a_bigger_class(place: Place) -> None:

@@ -12,7 +12,7 @@ import kubernetes_validate
 import pytest
 
 from translations_assets.config.deployment import Kubernetes
-from translations_assets.records.manifest import Blob
+from translations_assets.records.manifest import Blob, Provenance
 from translations_assets.runners.kubernetes.cluster import ClusterError
 from translations_assets.runners.kubernetes.image import BUILD_FILE, LOCK, environment_tag
 from translations_assets.runners.kubernetes.jobs import Descriptions, job_name, member
@@ -76,7 +76,7 @@ def test_a_job_is_valid_for_a_current_cluster() -> None:
 
 def test_name_and_spec_know_nothing_of_the_run_that_asks() -> None:
     first = describe()
-    other = describe(replace(STEP, label="other", reason="else", provenance={"run": "2"}))
+    other = describe(replace(STEP, label="other", reason="else", provenance=Provenance(run="2")))
     assert other["metadata"]["name"] == first["metadata"]["name"]
     assert spec(other) == spec(first)
 

@@ -14,7 +14,7 @@ import pytest
 from tests.runners.kubernetes.places import Place
 from tests.runners.scripts import COPY, eventually, output, written
 from translations_assets.errors import StoreUnreachable
-from translations_assets.records.manifest import Blob
+from translations_assets.records.manifest import Blob, Provenance
 from translations_assets.runners.kubernetes.cluster import ClusterError
 from translations_assets.runners.kubernetes.jobs import Descriptions
 from translations_assets.runners.kubernetes.runner import print_line
@@ -173,7 +173,7 @@ def test_a_run_that_takes_the_place_of_another_follows_its_job(place: Place) -> 
     dead.start(place.talking())
     assert eventually(lambda: "line 0" in dead.lines["step-0"])
     run = place.run()  # and the store has a log of attempt 1 already
-    ending = run.start(place.talking(attempt=2, provenance={"run": "another"}))
+    ending = run.start(place.talking(attempt=2, provenance=Provenance(run="another")))
     assert eventually(lambda: "line 2" in run.lines["step-0"])
     place.go()
     assert ending.result(30).kind == "done"

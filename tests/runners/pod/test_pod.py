@@ -42,7 +42,8 @@ def test_a_manifest_tells_where_the_step_ran(store: LocalStore, tmp_path: Path) 
     made = pods.run(store, tmp_path, job(store, COPY)).outcomes[0].manifest
     assert made is not None
     assert made.host == "node-7"
-    worker = made.provenance["worker"]
+    assert made.provenance.worker is not None
+    worker = made.provenance.worker.others
     assert (worker["machine"], worker["pod"]) == ("spot", "pod-1")
 
 
@@ -213,7 +214,8 @@ def test_a_script_gets_as_many_gpus_as_the_deployment_gives(store: LocalStore, t
         assert pod.log.splitlines()[-1] == expected
         manifest = pod.outcomes[0].manifest
         assert manifest is not None
-        assert manifest.usage.gpus == manifest.provenance["worker"]["gpus"] == gpus
+        assert manifest.provenance.worker is not None
+        assert manifest.usage.gpus == manifest.provenance.worker.gpus == gpus
 
 
 DONE, FAILED, TEMPORARY = Outcome("done"), Outcome("failed"), Outcome("temporary")

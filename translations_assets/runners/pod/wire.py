@@ -13,10 +13,10 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from translations_assets.runners.wire import Busy, unpack_reply
+from translations_assets.runners.wire import Busy, reply_values, unpack_reply
 from translations_assets.running.job import Job, JobEvent, Outcome
 
 RECORD = b"\x1e"
@@ -62,7 +62,7 @@ class PodRequest:
 
 def pack_pod_reply(job: int, reply: JobEvent | Outcome | Busy) -> bytes:
     """What happened to the job of that number in the request, as a line with RS before it."""
-    value: Mapping[str, Any] = {"job": job, type(reply).__name__: asdict(reply)}
+    value: Mapping[str, Any] = {"job": job, **reply_values(reply)}
     return RECORD + json.dumps(value, ensure_ascii=False).encode() + b"\n"
 
 
