@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from typing import Any
 
-from translations_assets.background import Join
+from translations_assets.background import Clock, Join
 
 
-class VirtualClock:
-    """See `translations_assets.background.Clock`. Nothing happens but while `wait` or `run` is called."""
+class VirtualClock(Clock):
+    """Nothing happens but while `wait` or `run` is called."""
 
     def __init__(self) -> None:
         self.now = 1000.0

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from translations_assets.errors import TranslationsError
 
@@ -16,42 +16,26 @@ if TYPE_CHECKING:
 Join = Callable[[float | None], object]  # waits for the end of work, at most so many seconds
 
 
-class Clock(Protocol):
-    """Time, and how to wait and to start work."""
+class Clock:
+    """The machine's clock, and how to wait and to start work by it; a simulation's is a subclass."""
 
     def time(self) -> float:
         """Seconds since the epoch, for records."""
-
-    def monotonic(self) -> float:
-        """Seconds that setting the machine's clock does not change."""
-
-    def wait(self, event: threading.Event, seconds: float) -> bool:
-        """Wait until an event is set, at most so long; whether it is set."""
-
-    def start(self, name: str, work: Iterator[float], wake: threading.Event) -> Join:
-        """Do work in the background: what it yields are pauses in seconds, which end early at `wake`."""
-
-    def pool(self, size: int, name: str) -> Executor:
-        """What does calls in the background, so many at once."""
-
-
-class SystemClock:
-    """The machine's clock; each work has a thread, which does not keep the process from ending."""
-
-    def time(self) -> float:
-        """See `Clock`."""
         return time.time()
 
     def monotonic(self) -> float:
-        """See `Clock`."""
+        """Seconds that setting the machine's clock does not change."""
         return time.monotonic()
 
     def wait(self, event: threading.Event, seconds: float) -> bool:
-        """See `Clock`."""
+        """Wait until an event is set, at most so long; whether it is set."""
         return event.wait(seconds)
 
     def start(self, name: str, work: Iterator[float], wake: threading.Event) -> Join:
-        """See `Clock`."""
+        """Do work in the background: what it yields are pauses in seconds, which end early at `wake`.
+
+        It has a thread, which does not keep the process from ending.
+        """
 
         def run() -> None:
             for pause in work:
@@ -62,13 +46,13 @@ class SystemClock:
         return thread.join
 
     def pool(self, size: int, name: str) -> Executor:
-        """See `Clock`."""
+        """What does calls in the background, so many at once."""
         from concurrent.futures import ThreadPoolExecutor  # only now: a local worker needs none
 
         return ThreadPoolExecutor(size, thread_name_prefix=name)
 
 
-CLOCK: Clock = SystemClock()
+CLOCK = Clock()
 
 
 class Repeating:

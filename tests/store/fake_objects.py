@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 
-from translations_assets.background import Join, SystemClock
+from translations_assets import background
+from translations_assets.background import Join
 from translations_assets.errors import StoreUnreachable
 from translations_assets.store.bucket.memory import MemoryObjects
 from translations_assets.store.bucket.objects import Stat
 
 
-class Clock(SystemClock):
+class Clock(background.Clock):
     """A clock that the test moves; every machine of a test has its own. What is started does not run.
 
     waits  is called with the seconds of each wait
