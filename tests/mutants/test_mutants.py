@@ -43,7 +43,7 @@ def test_every_package_has_its_mutants() -> None:
         ("pipeline/clean/quotas.py", "tests/pipeline/clean/test_quotas.py"),
         ("pipeline/alignments/align.py", "tests/pipeline/alignments/test_align.py"),
         ("translations_assets/store/node_cache.py", "tests/store/test_node_cache.py"),
-        ("translations_assets/ui/web_server.py", "tests/ui/test_guard.py"),
+        ("translations_assets/ui/__main__.py", "tests/ui/test_web_server.py"),
     ],
 )
 def test_tests_that_concern_a_module(file: str, first: str) -> None:
