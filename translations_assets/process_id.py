@@ -23,7 +23,7 @@ def this_process(run: str) -> str:
     return f"{socket.gethostname()}:{pid} {_began(pid)} {_short(run)}"
 
 
-def is_gone(name: str, run: str) -> bool | None:
+def has_ended(name: str, run: str) -> bool | None:
     """Whether a run's process has ended; None for one on another machine, and when it has no process yet."""
     host, _, rest = name.partition(":")
     words = rest.split()

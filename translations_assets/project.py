@@ -50,7 +50,7 @@ from translations_assets.running.session import Session, repeated_stages
 from translations_assets.stages import STAGES
 
 if TYPE_CHECKING:
-    from translations_assets.config.deployment import Deployment
+    from translations_assets.config.deployment import Deployment, Kubernetes
     from translations_assets.why.explain import Explainer
 
 
@@ -131,17 +131,20 @@ class Project:
         """
         from translations_assets.config.deployment import Deployment
 
-        deployment = self.deployment or Deployment()
-        unsaved_minutes = deployment.unsaved_minutes
-        if deployment.runner == "kubernetes" and deployment.kubernetes:
+        minutes = (self.deployment or Deployment()).unsaved_minutes
+        if cluster := self._cluster:
             from translations_assets.runners.kubernetes.runner import KubernetesRunner
 
-            return KubernetesRunner(deployment.kubernetes, self.root, unsaved_minutes=unsaved_minutes)
+            return KubernetesRunner(cluster, self.root, unsaved_minutes=minutes)
         from translations_assets.runners.local import LocalRunner
 
-        return LocalRunner(
-            settings.state_folder(), files=self._file_folders(), unsaved_minutes=unsaved_minutes
-        )
+        return LocalRunner(settings.state_folder(), files=settings.file_folders(), unsaved_minutes=minutes)
+
+    @property
+    def _cluster(self) -> Kubernetes | None:
+        """The cluster that steps run on, None when they run on this machine."""
+        deployment = self.deployment
+        return deployment.kubernetes if deployment and deployment.runner == "kubernetes" else None
 
     @cached_property
     def engine(self) -> Engine:
@@ -158,9 +161,12 @@ class Project:
 
     def partitions(self) -> Partitions:
         """The training configs in the config folders and those kept in the store; none is read."""
-        files, problems = _usable_files(settings.config_folders())
+        files, problems = _usable_files()
         kept = kept_configs(self.store, settings.state_folder())
-        states = dict.fromkeys(kept.names, "kept in the store") | {key: _state(files[key]) for key in files}
+        states = dict.fromkeys(kept.names, "kept in the store")
+        for key, path in files.items():
+            status = path.stat()
+            states[key] = f"{path} {status.st_mtime_ns} {status.st_size}"
         return Partitions(dict(sorted(states.items())), problems, kept.away)
 
     def read(self, partition: str, overrides: Mapping[str, Any] | None = None) -> ReadConfig:
@@ -172,30 +178,23 @@ class Project:
         config = self.parse(text, str(source))
         key = partition
         if isinstance(source, Path):
-            key = (key_of_path if _is_path(partition) else partition_key)(source, config)
+            key = (key_of_path if partition.endswith(SUFFIXES) else partition_key)(source, config)
         config = apply_overrides(config, overrides) if overrides else config
         return ReadConfig(partition, key, text, source, config)
 
     def parse(self, text: str, source: str) -> TrainingConfig:
         """A training config, whose files may be read where its steps run. Raises ConfigError."""
-        return parse_config(text, source, lambda values: check_files(values, self._file_folders()))
-
-    def _file_folders(self) -> Sequence[str]:
-        """The folders below which file:// URLs may name files, where steps run."""
-        deployment = self.deployment
-        if deployment and deployment.runner == "kubernetes" and deployment.kubernetes:
-            return deployment.kubernetes.files
-        return settings.file_folders()
+        folders = self._cluster.files if self._cluster else settings.file_folders()
+        return parse_config(text, source, lambda values: check_files(values, folders))
 
     def config_text(self, partition: str) -> tuple[str, Path | str]:
         """The text of a training config, given by key or path, and its file or what it is called."""
-        folders = settings.config_folders()
-        path = _usable_files(folders)[0].get(partition)
-        if path is None and not _is_path(partition):
+        path = _usable_files()[0].get(partition)
+        if path is None and not partition.endswith(SUFFIXES):
             text = self.store.config(partition)
             if text is not None:
                 return text, f"{partition} in the store"
-        path = path or find_config(partition, folders)
+        path = path or find_config(partition, settings.config_folders())
         return read_text(path), path
 
     def adopt(self, read: ReadConfig) -> None:
@@ -203,7 +202,7 @@ class Project:
 
         Raises StoreError when the store has another config of that name: one that was trained never changes.
         """
-        known = _usable_files(settings.config_folders())[0].get(read.partition)
+        known = _usable_files()[0].get(read.partition)
         if isinstance(read.source, Path) and (known is None or known.resolve() != read.source.resolve()):
             if known is not None:
                 message = f"{read.partition} is also {known}; give the file another name"
@@ -221,7 +220,7 @@ class Project:
         build_graph(config, STAGES)
         pair = f"{config.experiment.src}-{config.experiment.trg}"
         key = partition_key(Path(f"{pair}.{name or config.experiment.name}.yml"), config)
-        known = _usable_files(settings.config_folders())[0].get(key)
+        known = _usable_files()[0].get(key)
         if known is not None:
             raise ConfigError.of(f"{key} is also {known}; give it another name", source)
         self._keep(key, text)
@@ -262,24 +261,6 @@ class Project:
                 self._explainers[which] = self.explainer(session.graph, history)
         return self._explainers[which].explain(step, parts).reasons
 
-    def _previous(
-        self, partition: str, graph: Graph, options: RunOptions, stages: Collection[str]
-    ) -> Previous:
-        """The results of the earlier run that the options name, for a run of stages."""
-        if not options.previous_run:
-            return Previous({}, ())
-        explainer = self.explainer(graph, self.history(partition))
-        return previous_results(
-            graph,
-            self.store,
-            self.keys,
-            run=options.previous_run,
-            repeat=repeated_stages(graph, options.start),
-            selected=stages,
-            force=options.force,
-            explain=lambda *given: explainer.compared(*given).reasons,
-        )
-
     def session(
         self,
         run: str,
@@ -306,8 +287,20 @@ class Project:
         self, run: str, read: ReadConfig, options: RunOptions, stages: Collection[str]
     ) -> Session:
         """A session that nothing shares."""
-        graph = read.graph
-        previous = self._previous(read.partition, graph, options, stages or graph.stages)
+        graph, repeat = read.graph, repeated_stages(read.graph, options.start)
+        previous = Previous({}, ())
+        if options.previous_run:
+            explainer = self.explainer(graph, self.history(read.partition))
+            previous = previous_results(
+                graph,
+                self.store,
+                self.keys,
+                run=options.previous_run,
+                repeat=repeat,
+                selected=stages or graph.stages,
+                force=options.force,
+                explain=lambda *given: explainer.compared(*given).reasons,
+            )
         return Session(
             run=run,
             partition=read.partition,
@@ -316,7 +309,7 @@ class Project:
             store=self.store,
             keys=self.keys,
             options=options,
-            repeat=repeated_stages(graph, options.start),
+            repeat=repeat,
             fixed=previous.fixed,
             stages=stages,
             notes=read.notes,
@@ -347,18 +340,9 @@ def notes_of(text: str, source: Path | str) -> list[Problem]:
     return [*name_note(source, read_values(text, str(source)).value), *notes]
 
 
-def _state(path: Path) -> str:
-    status = path.stat()
-    return f"{path} {status.st_mtime_ns} {status.st_size}"
-
-
-def _is_path(partition: str) -> bool:
-    """Whether it is the path of a YAML file, and no partition key."""
-    return partition.endswith(SUFFIXES)
-
-
-def _usable_files(folders: Sequence[Path]) -> tuple[dict[str, Path], list[Problem]]:
+def _usable_files() -> tuple[dict[str, Path], list[Problem]]:
     """Partition key → config file, and what is wrong with the files and folders that are left out."""
+    folders = settings.config_folders()
     try:
         return find_configs(folders), []
     except ConfigError as error:

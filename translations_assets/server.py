@@ -22,7 +22,7 @@ from translations_assets.stages import ASSETS
 PARTITION_TAG = "dagster/partition"
 ENDED = ("SUCCESS", "FAILURE", "CANCELED")
 
-_LOOK_SECONDS = 60.0
+_READ_SECONDS = 60.0
 _WORK_SECONDS = 330.0  # a reload imports all definitions; dagster.yaml allows it 300 s
 
 _JOBS = """
@@ -61,10 +61,9 @@ query($id: ID!, $cursor: String) {
       status
       eventConnection(afterCursor: $cursor, limit: 500) {
         cursor
-        hasMore
         events {
           __typename
-          ... on MessageEvent { message level stepKey timestamp }
+          ... on MessageEvent { message }
           ... on ErrorEvent { error { message } }
           ... on MaterializationEvent { assetKey { path } }
           ... on ObservationEvent {
@@ -118,31 +117,29 @@ class Server:
         """Raise ServerUnreachable unless a server with our jobs is there."""
         assert self._repository
 
-    def has_partition(self, partition: str) -> bool:
-        """Whether the loaded definitions know a partition; reload to have them look again."""
-        answer = self._ask(_PARTITIONS, job={**self._repository, "pipelineName": "all"})
-        keys = (answer["pipelineOrError"].get("partitionKeysOrError") or {}).get("partitionKeys", [])
-        return partition in keys
-
-    def know(self, partition: str) -> None:
-        """Have the server know a partition that may be new. TranslationsError when it does not find it."""
-        if self.has_partition(partition):
+    def load_partition(self, partition: str) -> None:
+        """Reload the definitions if they lack a partition. TranslationsError when they lack it even then."""
+        if self._has_partition(partition):
             return
-        self.reload()
-        if not self.has_partition(partition):
+        self._reload()
+        if not self._has_partition(partition):
             raise TranslationsError(
                 f"The server at {self.url} does not know {partition}: its store or its folders of training "
                 "configs are others than those here."
             )
 
-    def reload(self) -> None:
-        """Load the definitions again, as after a change of the folder of training configs."""
+    def _has_partition(self, partition: str) -> bool:
+        answer = self._ask(_PARTITIONS, job={**self._repository, "pipelineName": "all"})
+        keys = (answer["pipelineOrError"].get("partitionKeysOrError") or {}).get("partitionKeys", [])
+        return partition in keys
+
+    def _reload(self) -> None:
         location = self._repository["repositoryLocationName"]
         answer = self._ask(_RELOAD, _WORK_SECONDS, location=location)["reloadRepositoryLocation"]
         loaded = answer.get("locationOrLoadError") or answer
         if loaded["__typename"] != "RepositoryLocation":
             reason = loaded.get("message", loaded["__typename"])
-            raise TranslationsError(f"{self.url} cannot load the definitions anew: {reason}")
+            raise TranslationsError(f"{self.url} cannot load the definitions again: {reason}")
 
     def launch(self, partition: str, stages: Iterable[str], options: RunOptions) -> str:
         """Launch a run that materializes stages of a partition, with their checks; its id."""
@@ -164,7 +161,7 @@ class Server:
             raise TranslationsError(f"{self.url} does not launch the run: {reason}")
         return str(answer["run"]["runId"])
 
-    def look(self, run: str, cursor: str | None = None) -> RunState:
+    def run_state(self, run: str, cursor: str | None = None) -> RunState:
         """A run's status, and at most 500 events after a cursor."""
         answer = self._ask(_RUN, id=run, cursor=cursor)["runOrError"]
         if "status" not in answer:
@@ -189,7 +186,7 @@ class Server:
             "Start it with the project's workspace.yaml: make ui"
         )
 
-    def _ask(self, query: str, timeout: float = _LOOK_SECONDS, /, **variables: Any) -> Any:
+    def _ask(self, query: str, timeout: float = _READ_SECONDS, /, **variables: Any) -> Any:
         request = urllib.request.Request(
             f"{self.url}/graphql",
             data=json.dumps({"query": query, "variables": variables}).encode(),
@@ -198,29 +195,27 @@ class Server:
         try:
             with urllib.request.urlopen(request, timeout=timeout) as response:
                 answer = json.load(response)
-        except urllib.error.HTTPError as error:  # GraphQL's errors come with status 400
-            answer = _json_or_none(error.read())
-            if answer is None:
-                raise self._unreachable(error) from error
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise self._unreachable(error) from error
+            answer = _answer_with(error)
+            if answer is None:
+                reason = getattr(error, "reason", None) or error
+                raise ServerUnreachable(
+                    f"No Dagster server answers at {self.url} ({reason}). To start one: make ui"
+                ) from error
         if not isinstance(answer, dict) or answer.get("errors") or "data" not in answer:
-            raise TranslationsError(f"{self.url} answers with an error: {_told(answer)}")
+            raise TranslationsError(f"{self.url} answers with an error: {_messages(answer)}")
         return answer["data"]
 
-    def _unreachable(self, error: Exception) -> ServerUnreachable:
-        reason = getattr(error, "reason", None) or error
-        return ServerUnreachable(f"No Dagster server answers at {self.url} ({reason}). To start one: make ui")
 
-
-def _json_or_none(data: bytes) -> Any:
+def _answer_with(error: Exception) -> Any:
+    """The answer that comes with an error: GraphQL's own errors have status 400. None for any other error."""
     try:
-        return json.loads(data)
+        return json.load(error) if isinstance(error, urllib.error.HTTPError) else None
     except ValueError:
         return None
 
 
-def _told(answer: Any) -> str:
+def _messages(answer: Any) -> str:
     try:
         return "; ".join(str(error["message"]) for error in answer["errors"])
     except (KeyError, TypeError):

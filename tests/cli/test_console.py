@@ -74,10 +74,10 @@ def test_a_terminal_gets_live_lines_and_a_file_none(monkeypatch: pytest.MonkeyPa
 
     console = Console(["a"], MemoryStore())
     monkeypatch.setattr(sys.stdout, "isatty", lambda: False)
-    with console.live() as nothing:
+    with console.display() as nothing:
         assert nothing is None
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    with console.live() as live:
+    with console.display() as live:
         assert isinstance(live, Live)
 
 

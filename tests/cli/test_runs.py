@@ -1,4 +1,4 @@
-"""Runs from the command line: which there are, what became of their steps, whose process is gone."""
+"""Runs from the command line: which there are, what became of their steps, whose process has ended."""
 
 import io
 import json
@@ -14,7 +14,7 @@ from dagster import DagsterInstance, DagsterRunStatus, job, op
 
 from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import PARTITION, Place
-from translations_assets.cli import logs
+from translations_assets.cli import runs_status
 from translations_assets.dagster_home import prepare
 from translations_assets.process_id import PROCESS_TAG, this_process
 from translations_assets.project import Project
@@ -104,7 +104,7 @@ def test_a_run_is_named_by_how_its_id_begins(command: Command) -> None:
     assert status_of(command, "11112")["run"] == SECOND
     ambiguous = command("status", "1111")
     assert ambiguous.code == 1
-    assert f"1111 may be {FIRST}, {SECOND}: give more of the id" in ambiguous.err
+    assert f"Several runs begin with 1111: {FIRST}, {SECOND}. Give more of the id." in ambiguous.err
     unknown = command("status", "abcd1234")
     assert unknown.code == 1
     assert "There is no run abcd1234. To list the runs: translations status" in unknown.err
@@ -123,7 +123,7 @@ def test_a_run_whose_process_was_killed_is_marked_as_failed(command: Command, pl
     for _ in range(2):  # it stays so after it was marked
         assert "lost its process" in command("status").out
     assert dagster_status(place, FIRST) == "FAILURE"
-    assert "process is gone" in dagster_messages(place, FIRST)
+    assert "process has ended" in dagster_messages(place, FIRST)
     said = command("cancel", FIRST[:8])
     assert said.code == 1
     assert "lost its process" in said.err
@@ -216,8 +216,8 @@ def test_following_goes_on_with_the_next_attempt(command: Command, monkeypatch: 
         if store.attempts(key, 1) == [1]:
             store.append_log(key, 1, 2, 0, b"second\n")
 
-    monkeypatch.setattr(logs, "time", SimpleNamespace(sleep=retry, monotonic=time.monotonic))
-    monkeypatch.setattr(logs, "RETRY_SECONDS", 0.5)
+    monkeypatch.setattr(runs_status, "time", SimpleNamespace(sleep=retry, monotonic=time.monotonic))
+    monkeypatch.setattr(runs_status, "RETRY_SECONDS", 0.5)
     said = command("logs", "-f", PARTITION, VOCAB)
     assert said.out == "first\nsecond\n"
     assert "attempt 2" in said.err

@@ -21,7 +21,7 @@ from dagster._core.definitions.data_version import CachingStaleStatusResolver, S
 from dagster._core.loader import LoadingContextForTest
 
 from tests.defs.runner import MadeUpRunner
-from translations_assets.cli.launch import launch
+from translations_assets.cli.runs_train import launch
 from translations_assets.definitions import defs
 from translations_assets.defs import recipes
 from translations_assets.defs.recipes import recipe_key

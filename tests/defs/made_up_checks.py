@@ -15,8 +15,8 @@ from uuid import uuid4
 import dagster as dg
 
 from tests.defs.runner import MadeUpRunner
-from translations_assets.cli.instance import missed_gates
-from translations_assets.cli.launch import launch
+from translations_assets.cli.runs import missed_gates
+from translations_assets.cli.runs_train import launch
 from translations_assets.defs.shared import PROJECT
 from translations_assets.records.run import RunOptions
 from translations_assets.stages import STAGES

@@ -124,7 +124,7 @@ def _launch(url: str) -> str:
         except ServerUnreachable:
             continue
         run = run or server.launch(PARTITION, ["dataset_train"], RunOptions())
-        status = server.look(run).status
+        status = server.run_state(run).status
     return status
 
 

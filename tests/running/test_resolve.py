@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from tests.running.conftest import write_repository
 from tests.running.random_stores import PARTITION, Case, Place, StepPlan, draw
-from translations_assets.cli.run import Run
-from translations_assets.cli.run_steps import rows_of_run
+from translations_assets.cli.runs import Run
+from translations_assets.cli.runs_status import rows_of_run
 from translations_assets.keys.key import KeyMaker
 from translations_assets.project import Project
 from translations_assets.running.plan import Plan, make_plan

@@ -1,19 +1,22 @@
-"""What the verbs share: arguments, and finding the steps and results that a person names."""
+"""What the commands share: arguments, sessions, the steps and results that a person names, and output."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
-from itertools import starmap
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
 import typer
 
 from translations_assets.config.errors import ConfigError
-from translations_assets.errors import GraphError
-from translations_assets.project import Project, ReadConfig
+from translations_assets.config.load import OVERRIDES
+from translations_assets.config.yaml_reader import read_yaml
+from translations_assets.errors import GraphError, TranslationsError
+from translations_assets.project import ReadConfig, this_project
 from translations_assets.records.run import OPTIONS, Option, RunOptions
 
 if TYPE_CHECKING:
@@ -28,41 +31,27 @@ if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
     from translations_assets.running.session import Result, Session
 
+
+def _option(option: Option) -> Any:
+    return typer.Option(option.flag, metavar=option.metavar, help=option.help)
+
+
 Partition = Annotated[str, typer.Argument(help="A training config's name, or the path of a YAML file.")]
 PARTITION_OR_RUN = (
     "A training config's name, or the path of a YAML file. Or the id of a run, or how it begins."
 )
 Label = Annotated[str, typer.Argument(help="A step's label, as `translations graph` prints it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Steps = Annotated[bool, typer.Option("--steps", help="Print every step, not only each stage.")]
 Target = Annotated[
     str | None,
     typer.Option(help="The last stage to make; the config's target-stage, else everything, by default."),
 ]
-
-
-def _asked_by(option: Option) -> Any:
-    return typer.Option(option.flag, metavar=option.metavar, help=option.help)
-
-
-Set = Annotated[list[str] | None, _asked_by(OPTIONS["overrides"])]
+Set = Annotated[list[str] | None, _option(OPTIONS["overrides"])]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before starting.")]
 WIDE = 10_000
 MOST_NOTES = 3
 READING = "reading"  # the run id of sessions that run no step
-
-
-def plannable(project: Project, read: ReadConfig, target: str | None, options: RunOptions) -> Session:
-    """The session of a run that may begin; notes on its config and its results go to standard error."""
-    session = project.session(str(uuid4()), read, options, read.graph.up_to(target))
-    print_notes(read)
-    for warning in session.warnings:
-        typer.echo(f"note: {warning}", err=True)
-    return session
-
-
-def plan_of(project: Project, session: Session, target: str | None) -> Plan:
-    """The plan of a target's stages, with what the session's run was asked."""
-    stages = session.graph.up_to(target)
-    return project.plan(session, [step for stage in stages for step in session.graph.stages[stage]])
 
 
 def asks(command: Callable[..., None]) -> Callable[..., None]:
@@ -71,61 +60,60 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def asked(**given: Any) -> None:
         values = {name: given.pop(name) for name in OPTIONS}
-        values = {name: _value(value) for name, value in values.items() if value}
-        command(**given, options=RunOptions(**values))
+        values["overrides"] = overrides_of(values["overrides"])
+        command(**given, options=RunOptions(**{name: value for name, value in values.items() if value}))
 
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        parameters += starmap(_parameter, OPTIONS.items()) if parameter.name == "options" else [parameter]
+        parameters += map(_parameter, OPTIONS) if parameter.name == "options" else [parameter]
     asked.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     asked.__annotations__ = {}  # those of the signature count
     return asked
 
 
-def _parameter(name: str, option: Option) -> inspect.Parameter:
+def _parameter(name: str) -> inspect.Parameter:
+    option = OPTIONS[name]
     kind: Any = {str: str | None, bool: bool, dict: list[str] | None}[type(option.default)]
-    default = option.default if kind is bool else None
-    annotation = Annotated[kind, _asked_by(option)]
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=False if kind is bool else None,
+        annotation=Annotated[kind, _option(option)],
+    )
 
 
-def _value(given: Any) -> Any:
-    return overrides_of(given) if isinstance(given, list) else given
-
-
-def overrides_of(settings: Sequence[str]) -> dict[str, Any]:
+def overrides_of(settings: Sequence[str] | None) -> dict[str, Any]:
     """The overrides that `--set KEY=VALUE` give; values are YAML. ConfigError for what has no such form."""
-    from translations_assets.config.load import OVERRIDES
-    from translations_assets.config.yaml_reader import read_yaml
-
     overrides = {}
-    for setting in settings:
+    for setting in settings or ():
         key, equals, text = setting.partition("=")
         if not key or not equals:
             raise ConfigError.of(f"{setting!r} is not of the form KEY=VALUE", OVERRIDES)
-        document = read_yaml(f"value: {text}", f"--set {key}")
-        overrides[key] = document.value["value"]
+        overrides[key] = read_yaml(f"value: {text}", f"--set {key}").value["value"]
     return overrides
 
 
-def print_notes(read: ReadConfig) -> None:
-    """Tell on standard error what people should know of a config: a few notes, or how to see the many.
+def reading_session(partition: str, overrides: Sequence[str] | None = None) -> Session:
+    """A session that finds the results that are there: by key, else by ref. It runs no step."""
+    return this_project().session(READING, partition, RunOptions(overrides=overrides_of(overrides)))
 
-    What is said of the whole file, such as which name it gets, is always told.
-    """
-    notes = read.notes
-    if len(notes) > MOST_NOTES:
-        for note in notes:
-            if note.line is None:
-                typer.echo(f"note: {note}", err=True)
-        typer.echo(
-            f"note: {len(notes)} notes on {notes[0].file}: old spellings, keys without effect. "
-            f"To see them: translations config check {read.given}",
-            err=True,
-        )
-        return
-    for note in notes:
-        typer.echo(f"note: {note}", err=True)
+
+def plannable(read: ReadConfig, target: str | None, options: RunOptions) -> Session:
+    """The session of a run that may begin; notes on its config and its results go to standard error."""
+    session = this_project().session(str(uuid4()), read, options, read.graph.up_to(target))
+    print_notes(read)
+    print_warnings(session)
+    return session
+
+
+def plan_of(session: Session, target: str | None) -> Plan:
+    """The plan of a target's stages, with the options of the session's run."""
+    return this_project().plan(session, steps_of(session.graph, session.graph.up_to(target)))
+
+
+def steps_of(graph: Graph, stages: Iterable[str]) -> list[Step]:
+    """The steps of some stages, in the order of the stages."""
+    return [step for stage in stages for step in graph.stages[stage]]
 
 
 def find_step(graph: Graph, partition: str, label: str) -> Step:
@@ -136,21 +124,29 @@ def find_step(graph: Graph, partition: str, label: str) -> Step:
         raise GraphError(f"{error} To list the labels: translations graph {partition}") from None
 
 
-def reading_session(project: Project, partition: str, overrides: Sequence[str] | None = None) -> Session:
-    """A session that finds the results that are there: by key, else by ref. It runs no step."""
-    return project.session(READING, partition, RunOptions(overrides=overrides_of(overrides or ())))
-
-
 def results_of(session: Session, steps: Sequence[Step]) -> list[Result]:
     """The steps' results, in their order; a note on standard error for each that is out of date.
 
     Raises UpstreamMissing when a step has none.
     """
     session.need(steps)
-    for warning in session.warnings:
-        typer.echo(f"note: {warning}", err=True)
-    session.warnings.clear()
+    print_warnings(session)
     return [session.result_of(step) for step in steps]
+
+
+def whole_id(name: str, runs: Iterable[str], none: str, listing: str) -> str:
+    """The run whose id is a name, or begins so.
+
+    TranslationsError when there are several, or none: what `none` says, and the command that lists them.
+    """
+    found = {run for run in runs if run.startswith(name)}
+    if name in found or len(found) == 1:
+        return name if name in found else found.pop()
+    if found:
+        raise TranslationsError(
+            f"Several runs begin with {name}: {', '.join(sorted(found)[:5])}. Give more of the id."
+        )
+    raise TranslationsError(f"{none} {name}. To list the runs: {listing}")
 
 
 def copy_blob(store: Store, blob: Blob, target: Path) -> None:
@@ -164,17 +160,46 @@ def copy_blob(store: Store, blob: Blob, target: Path) -> None:
     target.chmod(0o644)
 
 
+def print_note(text: object) -> None:
+    """Print a note on standard error."""
+    typer.echo(f"note: {text}", err=True)
+
+
+def print_notes(read: ReadConfig) -> None:
+    """Print what people should know of a config: a few notes, or how to see the many.
+
+    What is said of the whole file, such as which name it gets, is always printed.
+    """
+    notes = read.notes
+    are_many = len(notes) > MOST_NOTES
+    for note in notes:
+        if note.line is None or not are_many:
+            print_note(note)
+    if are_many:
+        print_note(
+            f"{len(notes)} notes on {notes[0].file}: old spellings, keys without effect. "
+            f"To see them: translations config check {read.given}"
+        )
+
+
+def print_warnings(session: Session) -> None:
+    """Print what people should know of the results that a session has found."""
+    for warning in dict.fromkeys(session.warnings):
+        print_note(warning)
+
+
 def print_json(value: Any) -> None:
     """Print a value as indented JSON."""
-    import json
-
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def print_table(table: Table) -> None:
     """Print a table: as wide as the terminal, or, in a pipe or a file, as wide as its longest lines."""
-    import sys
-
     from rich.console import Console
 
     Console(width=None if sys.stdout.isatty() else WIDE).print(table)
+
+
+def counts(words: Sequence[str]) -> str:
+    """How often there is each of some words: `3 cached, 1 run`."""
+    return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.filesize import decimal
 
-from translations_assets.cli.common import Json, print_json
+from translations_assets.cli.common import Json, print_json, print_note, print_table
 from translations_assets.config.datasets import CATEGORIES, listed
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.json_schema import json_schema
 from translations_assets.config.load import read_text, read_values
 from translations_assets.config.migrate import migrated
-from translations_assets.project import Project, notes_of, this_project
+from translations_assets.generate.search import SOURCES, USUAL, search
+from translations_assets.project import notes_of, this_project
 from translations_assets.settings import config_folders, mirror
 
 if TYPE_CHECKING:
     from translations_assets.config.online import Looked
-    from translations_assets.generate.config import Generated
+    from translations_assets.config.providers.found import Found
+    from translations_assets.config.providers.found import Problem as SourceProblem
 
 app = typer.Typer(no_args_is_help=True, help="Training configs: check, generate, rewrite, describe.")
 
@@ -47,16 +50,15 @@ def check(
     Keys of earlier years are read as today's, with a note for each; `translations config migrate` rewrites
     them.
     """
-    project = this_project()
-    checked = [_check(project, file, online) for file in files]
+    checked = [_check(file, online) for file in files]
     if json:
-        print_json([_as_json(file, *found) for file, found in zip(files, checked, strict=True)])
+        print_json([_as_json(found) for found in checked])
     else:
-        for file, found in zip(files, checked, strict=True):
-            _print(file, *found)
+        for found in checked:
+            _print(found)
             if names:
-                _print_names(project, file)
-    if any(problems for problems, _, _ in checked):
+                _print_names(found)
+    if any(found.problems for found in checked):
         raise typer.Exit(1)
 
 
@@ -91,9 +93,9 @@ def generate(
         )
     generated = generate_config(name, query)
     _write(path, generated.text)
-    _print_generated(path, generated)
-    if generated.problems:
-        raise typer.Exit(1)
+    counts = ", ".join(f"{len(keys)} {category}" for category, keys in generated.choice.chosen.items())
+    typer.echo(f"{path}: {counts}; {len(generated.choice.skipped)} left out")
+    _end(generated.problems)
 
 
 @app.command()
@@ -104,7 +106,7 @@ def migrate(
     """Print a training config in today's form, comments and order kept, and a note for each changed key."""
     text, notes = migrated(read_text(file), str(file))
     for note in notes:
-        typer.echo(f"note: {note}", err=True)
+        print_note(note)
     if not write:
         typer.echo(text, nl=False)
     elif notes:
@@ -123,14 +125,64 @@ def schema() -> None:
     print_json(json_schema())
 
 
-def _check(project: Project, file: str, online: bool) -> tuple[list[Problem], list[Problem], list[Looked]]:
-    """The problems of a config, the notes on it, and what was looked up."""
+def _source(names: list[str] | None) -> list[str] | None:
+    for name in names or ():
+        if name not in SOURCES:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(SOURCES)}.")
+    return names
+
+
+def find_corpus(
+    src: Language,
+    trg: Annotated[str, typer.Argument(help="Another language's code.")],
+    importer: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar=f"[{'|'.join(SOURCES)}]",
+            callback=_source,
+            help="Ask this source only; may be repeated. All but huggingface_any by default.",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the datasets of a language pair, and what a generated config uses them for.
+
+    Sizes with ~ are estimates from sizes of files. JSON also has the addresses.
+
+    When a source cannot be reached, the others are listed, standard error names
+    it, and the exit code is 1.
+    """
+    from translations_assets.generate.choose import judge
+    from translations_assets.generate.config import pair_of
+
+    query = pair_of(src, trg, mirror())
+    searched = search(query, importer or USUAL)
+    found = list(judge(searched.found))
+    if json:
+        print_json({"datasets": list(map(asdict, found)), "problems": list(map(asdict, searched.problems))})
+    else:
+        _print_found(found)
+    _end(searched.problems)
+
+
+class _Checked(NamedTuple):
+    """A config that was checked: what it holds, None when it cannot be read, and what was looked up."""
+
+    file: str
+    problems: list[Problem]
+    notes: Sequence[Problem] = ()
+    values: Any = None
+    found: Sequence[Looked] = ()
+
+
+def _check(file: str, online: bool) -> _Checked:
+    project = this_project()
     try:
         text, place = project.config_text(file)
-        source = str(place)
-        notes = notes_of(text, place)
+        source, notes = str(place), notes_of(text, place)
+        document = read_values(text, source)
     except ConfigError as error:
-        return error.problems, [], []
+        return _Checked(file, error.problems)
     problems: list[Problem] = []
     try:
         project.parse(text, source)
@@ -140,48 +192,42 @@ def _check(project: Project, file: str, online: bool) -> tuple[list[Problem], li
     if online:
         from translations_assets.config.online import look_up
 
-        document = read_values(text, source)
         found = look_up(document.value, mirror())
         for looked in found:
             if looked.answer.problem:
                 document.add(looked.path, looked.answer.problem)
         problems = sorted([*problems, *document.problems], key=lambda problem: problem.line or 0)
-    return problems, notes, found
+    return _Checked(file, problems, notes, document.value, found)
 
 
-def _print(file: str, problems: list[Problem], notes: list[Problem], found: list[Looked]) -> None:
-    for note in notes:
+def _print(checked: _Checked) -> None:
+    for note in checked.notes:
         typer.echo(f"note: {note}")
-    for looked in found:
+    for looked in checked.found:
         if not looked.answer.problem:
             size = "unknown" if looked.answer.size is None else decimal(looked.answer.size)
             typer.echo(f"{size:>10}  {looked.name}")
-    for problem in problems:
+    for problem in checked.problems:
         typer.echo(f"error: {problem}", err=True)
-    if problems:
-        typer.echo(f"{file}: {len(problems)} {'problem' if len(problems) == 1 else 'problems'}", err=True)
+    if number := len(checked.problems):
+        typer.echo(f"{checked.file}: {number} {'problem' if number == 1 else 'problems'}", err=True)
     else:
-        typer.echo(f"{file}: no problems")
+        typer.echo(f"{checked.file}: no problems")
 
 
-def _print_names(project: Project, file: str) -> None:
+def _print_names(checked: _Checked) -> None:
     """A line for each dataset that can be read: where it stands, its name, its key."""
-    try:
-        text, place = project.config_text(file)
-        values = read_values(text, str(place)).value
-    except ConfigError:
-        return  # reported already
-    for category in CATEGORIES:
-        for _, dataset in listed(values, category):
+    for category in CATEGORIES if checked.values is not None else ():
+        for _, dataset in listed(checked.values, category):
             typer.echo(f"{category:9} {dataset.short_name}  {dataset.key}")
 
 
-def _as_json(file: str, problems: list[Problem], notes: list[Problem], found: list[Looked]) -> dict[str, Any]:
+def _as_json(checked: _Checked) -> dict[str, Any]:
     return {
-        "file": file,
-        "problems": list(map(asdict, problems)),
-        "notes": list(map(asdict, notes)),
-        "datasets": [{"name": looked.name, **asdict(looked.answer)} for looked in found],
+        "file": checked.file,
+        "problems": list(map(asdict, checked.problems)),
+        "notes": list(map(asdict, checked.notes)),
+        "datasets": [{"name": looked.name, **asdict(looked.answer)} for looked in checked.found],
     }
 
 
@@ -199,11 +245,12 @@ def _write(path: Path, text: str) -> None:
         part.unlink(missing_ok=True)
 
 
-def _print_generated(path: Path, generated: Generated) -> None:
-    counts = ", ".join(f"{len(keys)} {category}" for category, keys in generated.choice.chosen.items())
-    typer.echo(f"{path}: {counts}; {len(generated.choice.skipped)} left out")
-    for problem in generated.problems:
+def _end(problems: Sequence[SourceProblem]) -> None:
+    """Name the sources that could not be asked; exit code 1 when there are any."""
+    for problem in problems:
         typer.echo(f"warning: {problem.importer}: {problem.message}", err=True)
+    if problems:
+        raise typer.Exit(1)
 
 
 def _replace(file: Path, text: str) -> None:
@@ -218,3 +265,20 @@ def _replace(file: Path, text: str) -> None:
         raise ConfigError.of(f"cannot be written: {error.strerror}", str(file)) from error
     finally:
         new.unlink(missing_ok=True)
+
+
+def _print_found(found: Sequence[Found]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from translations_assets.generate.write import size_text
+
+    table = Table("dataset", "size", "licence", "used for")
+    before = ""
+    for each in found:
+        if before and each.importer != before:
+            table.add_section()
+        before = each.importer
+        used = f"not used: {each.skipped}" if each.skipped else each.use
+        table.add_row(*map(Text, (each.key, size_text(each), each.licence, used)))
+    print_table(table)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from translations_assets.cli.common import steps_of
+from translations_assets.project import this_project
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.durations import duration, past_seconds
 from translations_assets.running.engine import StepEvent
@@ -24,7 +26,6 @@ from translations_assets.running.protocols import Store
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from translations_assets.project import Project
     from translations_assets.running.session import Session
 
 NUMBERS_SECONDS = 5.0
@@ -50,7 +51,7 @@ class Console:
         self._lock = threading.RLock()
         self._is_live = False
 
-    def live(self) -> AbstractContextManager[object]:
+    def display(self) -> AbstractContextManager[object]:
         """While this lasts, the lower lines of a terminal are kept up to date; nothing without a terminal."""
         if not sys.stdout.isatty():
             return nullcontext()
@@ -147,8 +148,8 @@ def _short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def console_of(project: Project, session: Session) -> Console:
+def console_of(session: Session) -> Console:
     """The progress of a session's steps, with what they took in the past."""
-    steps = [step for stage in session.stages for step in session.graph.stages[stage]]
-    past = past_seconds(project.history(session.partition), steps)
-    return Console([step.label for step in steps], project.store, past)
+    planned = steps_of(session.graph, session.stages)
+    past = past_seconds(this_project().history(session.partition), planned)
+    return Console([step.label for step in planned], session.store, past)

@@ -31,13 +31,13 @@ def launch_and_follow(server: Server, project: Project, session: Session) -> Non
     """
     from translations_assets.cli.console import console_of
 
-    server.know(session.partition)
+    server.load_partition(session.partition)
     run = server.launch(session.partition, session.stages, session.options)
     typer.echo(f"Run {run[:8]}: {server.run_url(run)}")
-    console = console_of(project, session)
+    console = console_of(session)
     teller = Teller(session.graph, console)
     try:
-        with console.live():
+        with console.display():
             status = follow(server, run, teller)
     except KeyboardInterrupt:
         _detach(server, run)
@@ -54,7 +54,7 @@ def follow(server: Server, run: str, teller: Teller) -> str:
     cursor, away = None, 0.0
     while True:
         try:
-            state = server.look(run, cursor)
+            state = server.run_state(run, cursor)
         except ServerUnreachable as error:
             away = away or time.monotonic()
             if time.monotonic() - away > AWAY_SECONDS:

@@ -6,24 +6,7 @@ import sys
 
 import typer
 
-from translations_assets.cli import (
-    artifacts,
-    cache,
-    cancel,
-    checks,
-    config,
-    explain,
-    find_corpus,
-    graph,
-    logs,
-    plan,
-    rerun,
-    results,
-    shell,
-    status,
-    train,
-    translate,
-)
+from translations_assets.cli import cache, config, plan, results, runs_status, runs_train, shell
 from translations_assets.config.errors import ConfigError
 from translations_assets.errors import Cancelled, TranslationsError
 from translations_assets.settings import allow_all_files
@@ -35,17 +18,21 @@ app = typer.Typer(
     help="Train small, fast translation models. PARTITION is the name of a training config in configs/ "
     "(en-ru for configs/en-ru.yml) or the path of a YAML file.",
 )
-RUNS = (graph, plan, explain, train, status, logs, cancel, rerun, shell)
-RESULTS = (artifacts, results, checks, translate)
-for module in (*RUNS, *RESULTS, find_corpus):
-    app.command(module.__name__.rpartition(".")[2].replace("_", "-"))(module.command)
-
-for noun in (cache, config):
-    app.add_typer(noun.app, name=noun.__name__.rpartition(".")[2])
+COMMANDS = (
+    *(plan.graph, plan.plan, plan.explain),
+    *(runs_train.train, runs_status.status, runs_status.logs, runs_train.cancel, runs_train.rerun),
+    shell.shell,
+    *(results.artifacts, results.results, results.checks, results.translate),
+    config.find_corpus,
+)
+for command in COMMANDS:
+    app.command()(command)
+app.add_typer(cache.app, name="cache")
+app.add_typer(config.app, name="config")
 
 
 def main() -> None:
-    """Run the command; errors that are told to people end it with one message and exit code 1."""
+    """Run the command; a foreseen error ends it with one message and exit code 1."""
     allow_all_files()
     try:
         app()

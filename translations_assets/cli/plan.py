@@ -1,34 +1,110 @@
-"""`translations plan`: what a run would do."""
+"""`translations graph`, `plan` and `explain`: the steps of a training config, which of them run, and why."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from translations_assets.cli.common import (
-    READING,
-    Json,
-    Target,
-    asks,
-    plan_of,
-    plannable,
-    print_json,
-)
+from translations_assets.cli import common
+from translations_assets.cli.common import Json, Label, Partition, Set, Steps, Target, counts, plan_of
 from translations_assets.config.errors import ConfigError
+from translations_assets.config.stage_names import resolve_stage
 from translations_assets.errors import StoreUnreachable, TranslationsError
-from translations_assets.project import Project, this_project
+from translations_assets.graph.step import RepoFile
+from translations_assets.project import this_project
 from translations_assets.records.run import RunOptions
+from translations_assets.running.durations import Durations
+from translations_assets.running.job import command
+from translations_assets.running.plan import Plan, PlannedStep
 
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step
+    from translations_assets.records.manifest import KeyParts, Manifest
     from translations_assets.running.durations import Cost
     from translations_assets.running.history import History
-    from translations_assets.running.plan import Plan
+    from translations_assets.running.session import Session
+    from translations_assets.why.explain import Explanation
+
+SHOWN_DIGITS = 12
 
 
-@asks
-def command(
+class Show(StrEnum):
+    """Which steps to show, in taskgraph's words."""
+
+    tasks = "tasks"
+    full = "full"
+    target = "target"
+    target_graph = "target-graph"
+    optimized = "optimized"
+
+
+def graph(
+    partition: Partition,
+    target: Target = None,
+    show: Annotated[
+        Show,
+        typer.Option(
+            help="tasks: all steps; full: all, with their edges; target: the target stage's; target-graph: "
+            "those and everything they need; optimized: what is left of that after the cache."
+        ),
+    ] = Show.tasks,
+    overrides: Set = None,
+    json: Json = False,
+) -> None:
+    """Print the graph of steps, as taskgraph shows it."""
+    keys = _shown(common.reading_session(partition, overrides), show, target)
+    if json:
+        common.print_json({step.label: _step_as_json(step, key) for step, key in keys.items()})
+        return
+    for step in keys:
+        edges = "" if show is Show.tasks else "".join(f"\n    <- {up.label}" for up in step.upstream())
+        typer.echo(step.label + edges)
+
+
+def _shown(session: Session, show: Show, target: str | None) -> dict[Step, str | None]:
+    """The steps to show, each with its key where the plan is asked for it."""
+    graph = session.graph
+    name = target or graph.config.target_stage
+    named = [stage for stage in graph.up_to(target) if not name or stage in resolve_stage(name)]
+    targets = common.steps_of(graph, named)
+    if show in (Show.tasks, Show.full):
+        return dict.fromkeys(graph.steps)
+    if show is Show.target:
+        return dict.fromkeys(targets)
+    closure = graph.step_closure(targets)
+    if show is Show.target_graph:
+        return dict.fromkeys(closure)
+    planned = {step.step: step for step in plan_of(session, target).steps}
+    return {step: planned[step].key for step in closure if planned[step].status != "cached"}
+
+
+def _step_as_json(step: Step, key: str | None) -> dict[str, Any]:
+    return {
+        "label": step.label,
+        "key": key,
+        "attributes": {
+            "stage": step.stage,
+            "worker": step.worker,
+            "resumable": step.resumable,
+            "repeatable": step.repeatable,
+        },
+        "dependencies": {f"{name}/{path}": output.step.label for name, path, output in step.input_outputs()},
+        "task": {
+            "script": step.script,
+            "args": dict(step.args),
+            "worker": step.worker,
+            "command": ["python", "-m", step.script, *command(step)],
+            "outputs": list(step.outputs),
+        },
+    }
+
+
+@common.asks
+def plan(
     partition: Annotated[
         str | None, typer.Argument(help="A training config's name, or the path of a YAML file.")
     ] = None,
@@ -36,7 +112,7 @@ def command(
     *,
     options: RunOptions,
     every: Annotated[bool, typer.Option("--all", help="Plan every training config, in a line each.")] = False,
-    steps: Annotated[bool, typer.Option("--steps", help="Print every step, not only each stage.")] = False,
+    steps: Steps = False,
     json: Json = False,
 ) -> None:
     """Print which steps are cached, will run and why, or run only if their input changes (maybe).
@@ -48,28 +124,29 @@ def command(
     if partition is None or every:
         if partition or steps or not every:
             raise typer.BadParameter("Name a training config, or give --all, which knows no --steps.")
-        _plan_all(project, target, options, json)
+        _plan_all(target, options, json)
         return
-    session = plannable(project, project.read(partition, options.overrides), target, options)
-    plan = plan_of(project, session, target)
+    session = common.plannable(project.read(partition, options.overrides), target, options)
+    planned = plan_of(session, target)
     history = project.history(session.partition)
-    summary = plan.summary(costs_of(plan, history))
+    summary = planned.summary(costs_of(planned, history))
     if json or steps:
-        plan = project.explainer(session.graph, history).explained(plan)
+        planned = project.explainer(session.graph, history).explained(planned)
     if json:
-        print_json(_as_json(plan, summary))
+        common.print_json({"steps": [_planned_as_json(step) for step in planned.steps], "summary": summary})
         return
     if steps:
-        for planned in plan.steps:
-            reasons = f"  ({'; '.join(planned.reasons)})" if planned.reasons else ""
-            typer.echo(f"{planned.status:7}{planned.step.label}{reasons}")
+        for step in planned.steps:
+            reasons = f"  ({'; '.join(step.reasons)})" if step.reasons else ""
+            typer.echo(f"{step.status:7}{step.step.label}{reasons}")
     else:
-        print_stages(plan)
+        print_stages(planned)
     typer.echo(summary)
 
 
-def _plan_all(project: Project, target: str | None, options: RunOptions, json: bool) -> None:
+def _plan_all(target: str | None, options: RunOptions, json: bool) -> None:
     """Plan all training configs. Exit code 1 when there are some that cannot be planned."""
+    project = this_project()
     found = project.partitions()
     if found.away:
         raise StoreUnreachable(found.away)
@@ -79,8 +156,8 @@ def _plan_all(project: Project, target: str | None, options: RunOptions, json: b
     for partition in found.states:
         try:
             read = project.read(partition, options.overrides)
-            session = project.new_session(READING, read, options, read.graph.up_to(target))
-            plan = plan_of(project, session, target)
+            session = project.new_session(common.READING, read, options, read.graph.up_to(target))
+            plan = plan_of(session, target)
             summaries[partition] = plan.summary(costs_of(plan, project.history(partition)))
         except StoreUnreachable:
             raise
@@ -89,7 +166,7 @@ def _plan_all(project: Project, target: str | None, options: RunOptions, json: b
         if not json and partition in summaries:
             typer.echo(f"{partition:{width}}  {summaries[partition]}")
     if json:
-        print_json({"partitions": summaries, "errors": errors})
+        common.print_json({"partitions": summaries, "errors": errors})
     for error in errors:
         typer.echo(f"error: {error}", err=True)
     if errors:
@@ -98,8 +175,6 @@ def _plan_all(project: Project, target: str | None, options: RunOptions, json: b
 
 def costs_of(plan: Plan, history: History) -> dict[Step, Cost | None]:
     """What the steps of a plan cost that will or may run, by past durations."""
-    from translations_assets.running.durations import Durations
-
     durations = Durations(history)
     steps = (planned.step for planned in plan.steps if planned.status in ("run", "maybe"))
     return {step: durations.cost(step) for step in steps}
@@ -108,22 +183,168 @@ def costs_of(plan: Plan, history: History) -> dict[Step, Cost | None]:
 def print_stages(plan: Plan) -> None:
     """Print a line for each stage: how many of its steps have which status."""
     for stage, planned in plan.by_stage().items():
-        statuses = [step.status for step in planned]
-        counts = ", ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
-        typer.echo(f"{stage:32}{counts}")
+        typer.echo(f"{stage:32}{counts([step.status for step in planned])}")
 
 
-def _as_json(plan: Plan, summary: str) -> dict[str, object]:
+def _planned_as_json(planned: PlannedStep) -> dict[str, Any]:
     return {
-        "steps": [
-            {
-                "label": planned.step.label,
-                "stage": planned.step.stage,
-                "status": planned.status,
-                "key": planned.key,
-                "reasons": list(planned.reasons),
-            }
-            for planned in plan.steps
+        "label": planned.step.label,
+        "stage": planned.step.stage,
+        "status": planned.status,
+        "key": planned.key,
+        "reasons": list(planned.reasons),
+    }
+
+
+class _Found(NamedTuple):
+    """What `explain` finds of a step.
+
+    parts     of its key, as far as they are known
+    first     the steps before it that are to run, with their reasons
+    """
+
+    planned: PlannedStep
+    parts: KeyParts
+    explanation: Explanation
+    first: Sequence[PlannedStep]
+
+
+def explain(partition: Partition, label: Label, overrides: Set = None, json: Json = False) -> None:
+    """Print why a step is cached or will run: what differs from its nearest earlier artifact, down to the
+    function or config key, and the parts of its key."""
+    session = common.reading_session(partition, overrides)
+    found = _find(session, common.find_step(session.graph, partition, label))
+    if json:
+        common.print_json(_found_as_json(found))
+        return
+    for line in (*_why(found), "", *_parts(found)):
+        typer.echo(line)
+
+
+def _find(session: Session, step: Step) -> _Found:
+    from translations_assets.why.explain import Explanation, known_parts
+
+    project, graph = this_project(), session.graph
+    closure = graph.step_closure([step])
+    plan = project.plan(session, closure)
+    if plan.count("lost"):  # whether that matters depends on what is made from it
+        plan = project.plan(session, graph.steps)
+    explainer = project.explainer(graph, project.history(session.partition))
+    planned = next(planned for planned in plan.steps if planned.step is step)
+    parts = known_parts(project.keys, step, plan.results())
+    first: list[PlannedStep] = []
+    if planned.status == "maybe":
+        before = set(closure)
+        upstream = explainer.explained(Plan(tuple(other for other in plan.steps if other.step in before)))
+        first = [other for other in upstream.steps if other.status in ("run", "lost")]
+    is_made = planned.status == "cached"  # its manifest says why it was made
+    explanation = Explanation(None, ()) if is_made else explainer.explain(step, parts)
+    return _Found(planned, parts, explanation, first)
+
+
+def _why(found: _Found) -> Iterator[str]:
+    """The step's status, and the reasons for it."""
+    planned, earlier = found.planned, found.explanation.earlier
+    label, manifest = planned.step.label, planned.manifest
+    if planned.status == "cached" and manifest:
+        yield f"{label}: cached since {_made(manifest)}"
+        yield f"  it was made because: {manifest.reason}"
+        yield from (f"  {reason}" for reason in planned.reasons)
+        return
+    if planned.status == "maybe":
+        yield f"{label}: runs if its input changes; first must run:"
+        yield from _first(found.first)
+    else:
+        yield f"{label}: {'will run' if planned.status == 'run' else 'lost'}"
+    if planned.status == "lost" or manifest:
+        yield from (f"  {reason}" for reason in planned.reasons)
+    elif earlier is None:
+        yield f"  {label} has no earlier artifact"
+    elif differences := found.explanation.differences:
+        yield f"what differs from the artifact of {_made(earlier)}:"
+        yield from (f"  {line}" for line in differences)
+
+
+def _first(steps: Sequence[PlannedStep]) -> Iterator[str]:
+    """Steps with their reasons; of those with the same reasons one."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for planned in steps:
+        alike.setdefault(planned.reasons, []).append(planned.step.label)
+    for reasons, labels in alike.items():
+        more = f" and {len(labels) - 1} more, for the same reason" if len(labels) > 1 else ""
+        yield f"  {labels[0]}{more}"
+        yield from (f"    {reason}" for reason in reasons)
+
+
+def _made(manifest: Manifest) -> str:
+    """When, by which run and under which key an artifact was made."""
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(manifest.ended))
+    run, partition = (getattr(manifest.provenance, name) or "unknown" for name in ("run", "partition"))
+    generation = f", generation {manifest.generation}" if manifest.generation > 1 else ""
+    return f"{when}, by run {run} of {partition} (key {manifest.key[:SHOWN_DIGITS]}{generation})"
+
+
+def _parts(found: _Found) -> Iterator[str]:
+    """The parts of the key, one line each."""
+    from translations_assets.why.differences import handles, short
+
+    parts, step = found.parts, found.planned.step
+    fingerprint = this_project().keys.fingerprint(step.script)
+    inputs = {
+        path: f"{parts.inputs[path][:SHOWN_DIGITS] or 'not known yet':{SHOWN_DIGITS + 1}}  "
+        + (handle.path if isinstance(handle, RepoFile) else f"made by {handle.step.label}")
+        for path, handle in handles(step).items()
+    }
+    rows: dict[str, Sequence[str]] = {
+        "key": [found.planned.key or "not known before its inputs are"],
+        "stage": [step.stage],
+        "script": [parts.script],
+        "code": [f"{parts.code[:SHOWN_DIGITS]}  ({len(fingerprint.parts)} functions, classes, constants …)"],
+        "accepted": [f"{change.symbol}: {change.reason}" for change in fingerprint.accepted],
+        "arguments": [
+            f"--{name.replace('_', '-')} {value if isinstance(value, str) else short(value)}"
+            for name, value in parts.args.items()
         ],
-        "summary": summary,
+        "inputs": [f"{path:{max(map(len, inputs))}}  {text}" for path, text in inputs.items()],
+        "outputs": parts.outputs,
+        "libraries": [f"{name} {version}" for name, version in parts.libraries.items()],
+        "python": [parts.python],
+    }
+    for name, lines in rows.items():
+        for number, line in enumerate(lines):
+            yield f"{'' if number else name:13}{line}"
+
+
+def _found_as_json(found: _Found) -> dict[str, Any]:
+    from translations_assets.why.differences import handles
+
+    planned, explanation = found.planned, found.explanation
+    step, parts = planned.step, found.parts.to_dict()
+    inputs = {
+        path: {"digest": parts["inputs"][path] or None}
+        | ({"file": handle.path} if isinstance(handle, RepoFile) else {"made_by": handle.step.label})
+        for path, handle in handles(step).items()
+    }
+    accepted = [vars(change) for change in this_project().keys.fingerprint(step.script).accepted]
+    differences = explanation.differences if explanation.earlier else explanation.reasons
+    return {
+        **_planned_as_json(planned),
+        "reasons": list(planned.reasons if planned.manifest else differences),
+        "made": _artifact(planned.manifest),
+        "earlier": _artifact(explanation.earlier),
+        "first": [{"label": other.step.label, "reasons": list(other.reasons)} for other in found.first],
+        "parts": {**parts, "outputs": list(parts["outputs"]), "inputs": inputs, "accepted": accepted},
+    }
+
+
+def _artifact(manifest: Manifest | None) -> Mapping[str, Any] | None:
+    if manifest is None:
+        return None
+    return {
+        "key": manifest.key,
+        "generation": manifest.generation,
+        "ended": manifest.ended,
+        "reason": manifest.reason,
+        "run": manifest.provenance.run or None,
+        "partition": manifest.provenance.partition or None,
     }

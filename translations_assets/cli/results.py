@@ -1,42 +1,169 @@
-"""`translations results`: BLEU and chrF of every model on every test set."""
+"""`translations artifacts`, `results`, `checks` and `translate`: what steps have made, and how good it is."""
 
 from __future__ import annotations
 
 import json as jsonlib
-from typing import TYPE_CHECKING, Any
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import uuid4
 
 import typer
 
-from translations_assets.cli.common import Json, Partition, Set, print_json, print_table, reading_session
-from translations_assets.errors import TranslationsError
+from translations_assets.cli import common
+from translations_assets.cli.common import Json, Partition, Set, print_json
+from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.project import this_project
+from translations_assets.records.inside import inside
+from translations_assets.records.run import RunOptions
 from translations_assets.running.session import UpstreamMissing
+from translations_assets.stages.handles import MODEL_FILES, QUANTIZED_FILES
 
 if TYPE_CHECKING:
+    from translations_assets.checks.gates import Finding
     from translations_assets.graph.step import Step
-    from translations_assets.running.session import Session
+    from translations_assets.records.manifest import Blob
+    from translations_assets.running.engine import StepEvent
+    from translations_assets.running.protocols import Store
+    from translations_assets.running.session import Result, Session
 
+Metrics = dict[str, dict[str, dict[str, Any]]]
 Scores = dict[str, dict[str, dict[str, float]]]
 
+STYLES = {"failed": "bold red", "passed": "green", "off": "dim", "not computed": "yellow"}
 
-def command(partition: Partition, overrides: Set = None, json: Json = False) -> None:
+
+class ModelName(StrEnum):
+    """The models that a config trains."""
+
+    backwards = "backwards"
+    teacher = "teacher"
+    student = "student"
+    finetuned = "finetuned"
+    quantized = "quantized"
+
+
+STAGE_OF = {
+    ModelName.backwards: "train_backwards",
+    ModelName.teacher: "train_teacher",
+    ModelName.student: "train_student",
+    ModelName.finetuned: "finetune_student",
+    ModelName.quantized: "quantize",
+}
+
+
+def artifacts(
+    partition: Partition,
+    label: Annotated[
+        str | None, typer.Argument(help="A step's label; every finished step by default.")
+    ] = None,
+    download: Annotated[
+        Path | None, typer.Option(help="Copy the step's files to this folder.", file_okay=False)
+    ] = None,
+    provenance: Annotated[
+        bool,
+        typer.Option("--provenance", help="Print, as JSON, all that is needed to repeat the step's files."),
+    ] = False,
+    overrides: Set = None,
+    json: Json = False,
+) -> None:
+    """List the files of a step, or of all finished steps, copy them, or tell how they were made.
+
+    --provenance tells of the step and of all steps before it: training config, code, commands, inputs by
+    digest up to the datasets, versions, seeds, and shell lines that repeat each.
+    """
+    if label is None and download is not None:
+        raise TranslationsError(
+            "Name the step whose files to download: translations artifacts PARTITION LABEL."
+        )
+    if label is None and provenance:
+        raise TranslationsError(
+            "Name the step whose provenance to print: translations artifacts PARTITION LABEL --provenance."
+        )
+    session = common.reading_session(partition, overrides)
+    if label is None:
+        planned = common.plan_of(session, "all").steps
+        found = {
+            one.step.label: one.manifest.outputs for one in planned if one.status == "cached" and one.manifest
+        }
+    else:
+        (result,) = common.results_of(session, [common.find_step(session.graph, partition, label)])
+        if provenance:
+            _print_provenance(session, label, result)
+            return
+        found = {label: result.outputs}
+        if download is not None:
+            _download(session.store, result.outputs, download)
+    if json:
+        print_json(
+            {name: {file: vars(blob) for file, blob in files.items()} for name, files in found.items()}
+        )
+        return
+    for name, files in found.items():
+        typer.echo(name)
+        for file, blob in files.items():
+            typer.echo(f"    {blob.size:>13,}  {blob.digest[:12]}  {file}")
+
+
+def _print_provenance(session: Session, label: str, result: Result) -> None:
+    from translations_assets.why.provenance import provenance
+
+    manifest = result.manifest or session.store.generation(result.key, result.generation)
+    if manifest is None:
+        raise TranslationsError(
+            f"The store has the files of {label}, but no longer knows how they were made."
+        )
+    print_json(provenance(session.store, manifest))
+
+
+def _download(store: Store, files: Mapping[str, Blob], folder: Path) -> None:
+    try:
+        targets = {name: inside(folder, name) for name in files}
+    except ValueError as error:
+        raise TranslationsError(f"Nothing was copied to {folder}: {error}.") from error
+    if existing := [name for name, target in targets.items() if target.exists()]:
+        raise TranslationsError(f"{folder} already holds {', '.join(existing)}. Give another folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as work:
+            for name, blob in files.items():
+                common.copy_blob(store, blob, Path(work) / "copy")
+                os.replace(Path(work) / "copy", targets[name])
+    except OSError as error:
+        raise TranslationsError(f"{folder} cannot be written: {error}. Give another folder.") from error
+
+
+def results(partition: Partition, overrides: Set = None, json: Json = False) -> None:
     """Print the scores of every model on every test set."""
-    session = reading_session(this_project(), partition, overrides)
-    metrics = read_metrics(session)
+    session = common.reading_session(partition, overrides)
+    metrics = _read_metrics(session)
     if not metrics:
         raise TranslationsError(
             f"No model of {session.partition} is evaluated yet: translations train {session.partition}"
         )
+    scores = {
+        model: {
+            dataset: {"bleu": value["bleu"]["score"], "chrf": value["chrf"]["score"]}
+            for dataset, value in datasets.items()
+        }
+        for model, datasets in metrics.items()
+    }
     if json:
-        print_json(scores_of(metrics))
+        print_json(scores)
     else:
-        print_scores(scores_of(metrics))
-        print_samples(metrics)
+        _print_scores(scores)
+        _print_samples(metrics)
 
 
-def read_metrics(session: Session) -> dict[str, dict[str, dict[str, Any]]]:
+def _read_metrics(session: Session) -> Metrics:
     """Model → test set → metrics.json of every evaluation that was made."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    found: Metrics = {}
     for stage, steps in session.graph.stages.items():
         for step in steps if stage.startswith("evaluate_") else ():
             try:
@@ -46,8 +173,7 @@ def read_metrics(session: Session) -> dict[str, dict[str, dict[str, Any]]]:
             value = jsonlib.loads(session.store.read_blob(session.result_of(step).outputs["metrics.json"]))
             value["dataset"] = step.aliases.get(str(step.args["dataset"]), value["dataset"])
             found.setdefault(_model(step), {})[value["dataset"]] = value
-    for warning in session.warnings:
-        typer.echo(f"note: {warning}", err=True)
+    common.print_warnings(session)
     return found
 
 
@@ -60,18 +186,7 @@ def _model(step: Step) -> str:
     return model
 
 
-def scores_of(metrics: dict[str, dict[str, dict[str, Any]]]) -> Scores:
-    """Model → test set → {"bleu": …, "chrf": …}."""
-    return {
-        model: {
-            dataset: {"bleu": value["bleu"]["score"], "chrf": value["chrf"]["score"]}
-            for dataset, value in datasets.items()
-        }
-        for model, datasets in metrics.items()
-    }
-
-
-def print_scores(scores: Scores) -> None:
+def _print_scores(scores: Scores) -> None:
     """Print a table: a row for each model, BLEU and chrF for each test set."""
     from rich.table import Table
 
@@ -84,13 +199,125 @@ def print_scores(scores: Scores) -> None:
         table.add_row(
             model, *(f"{score['bleu']:.1f} / {score['chrf']:.1f}" if score else "" for score in found)
         )
-    print_table(table)
+    common.print_table(table)
 
 
-def print_samples(metrics: dict[str, dict[str, dict[str, Any]]]) -> None:
+def _print_samples(metrics: Metrics) -> None:
     """Print a few sentences as the last model translates the first test set."""
     model, datasets = list(metrics.items())[-1]
     value = next(iter(datasets.values()))
     typer.echo(f"\nSentences of {value['dataset']} as the {model} model translates them:")
     for sample in value["samples"][:5]:
         typer.echo(f"  {sample['source']}\n    → {sample['translation']}")
+
+
+def checks(partition: Partition, overrides: Set = None, json: Json = False) -> None:
+    """Judge the quality gates; exit 1 when one of level `error` fails.
+
+    What steps computed is read. The gates' own steps run when they never did and what they read is there; of
+    all else it is said which command makes it.
+    """
+    options = RunOptions(overrides=common.overrides_of(overrides))
+    session = this_project().session(str(uuid4()), partition, options)
+    findings = _judge(session)
+    common.print_warnings(session)
+    if json:
+        values = [_finding_as_json(found) for found in findings]
+        print_json({"partition": session.partition, "checks": values})
+    else:
+        _print_findings(findings)
+    if any(found.state == "failed" and found.level == "error" for found in findings):
+        raise typer.Exit(1)
+
+
+def _judge(session: Session) -> list[Finding]:
+    """Compute what is missing and can be computed, and judge every gate."""
+    from translations_assets.checks.gates import GATES, examine
+
+    errors, stages = _compute(session), list(session.graph.stages)
+    gates = sorted(GATES, key=lambda gate: stages.index(gate.stage))
+    return [examine(session, gate, errors) for gate in gates]
+
+
+def _compute(session: Session) -> dict[str, TranslationsError]:
+    """Run the gates' steps that have no result; stage → error of those that failed."""
+    ran = False
+    errors: dict[str, TranslationsError] = {}
+
+    def listen(event: StepEvent) -> None:
+        nonlocal ran
+        if event.kind in ("started", "done", "failed"):
+            ran = True
+            typer.echo(f"{event.step.label}: {event.kind}", err=True)
+
+    engine = this_project().engine
+    try:
+        for stage in session.graph.checks:
+            try:
+                engine.run(session, session.graph.stages[stage], threading.Event(), listen)
+            except UpstreamMissing:
+                continue  # its gates say so
+            except StepFailed as error:
+                errors[stage] = error
+    finally:
+        if ran:
+            session.end()
+    return errors
+
+
+def _finding_as_json(found: Finding) -> dict[str, Any]:
+    verdict = found.verdict
+    return {
+        "asset": found.gate.stage,
+        "check": found.gate.name,
+        "level": found.level,
+        "state": found.state,
+        "description": found.description,
+        "blocking": found.gate.blocking,
+        "thresholds": dict(found.thresholds),
+        "overridden": dict(found.overridden),
+        "numbers": dict(verdict.numbers) if verdict else {},
+        "samples": list(verdict.samples) if verdict else [],
+    }
+
+
+def _print_findings(findings: list[Finding]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("asset", "check", "level", "state", "description")
+    for found in findings:
+        state = f"[{STYLES[found.state]}]{found.state}[/]"
+        description = escape(found.description.splitlines()[0])
+        table.add_row(found.gate.stage, found.gate.name, found.level, state, description)
+    common.print_table(table)
+    states = sorted((found.state for found in findings), key=list(STYLES).index)
+    typer.echo(f"{len(findings)} checks: {common.counts(states)}")
+
+
+def translate(
+    partition: Partition,
+    model: Annotated[
+        ModelName,
+        typer.Option(help="quantized is the student as users run it; teacher is the whole ensemble."),
+    ] = ModelName.quantized,
+    overrides: Set = None,
+) -> None:
+    """Translate standard input, a sentence a line, to standard output."""
+    session = common.reading_session(partition, overrides)
+    stage = STAGE_OF[model]
+    steps = session.graph.stages[stage]
+    begun_with = {up for step in steps for up in step.upstream()}  # one makes what another begins with
+    makers = [step for step in steps if step not in begun_with]
+    if not makers:
+        raise TranslationsError(f"The training config has no {model.value} model; give another --model.")
+    files = QUANTIZED_FILES if stage == "quantize" else MODEL_FILES
+    with tempfile.TemporaryDirectory() as work:
+        folders = []
+        for number, result in enumerate(common.results_of(session, makers)):
+            folders.append(Path(work) / str(number))
+            folders[-1].mkdir()
+            for name in files:
+                session.store.place_blob(result.outputs[name], folders[-1] / name)
+        script = [sys.executable, "-m", "pipeline.translate.stream", "--models", *map(str, folders)]
+        raise typer.Exit(subprocess.run(script, check=False).returncode)

@@ -1,75 +1,182 @@
-"""Runs as people see them: what Dagster's instance and the store's records together know of one."""
+"""Runs: what Dagster's instance and the store's records together know of one, and how one is ended.
+
+Importing Dagster takes longer than all the rest, so only what needs its instance does.
+"""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
-from translations_assets.cli.run import SILENT_SECONDS, Run
-from translations_assets.dagster_home import home
+from translations_assets.cli.common import whole_id
+from translations_assets.dagster_home import home, prepare, unusable
 from translations_assets.errors import TranslationsError
-from translations_assets.records.run import RunRecord
+from translations_assets.process_id import PROCESS_TAG, has_ended
+from translations_assets.project import this_project
+from translations_assets.records.run import RunOptions, RunRecord
+from translations_assets.server import PARTITION_TAG
 
 if TYPE_CHECKING:
-    from translations_assets.project import Project
+    from dagster import DagsterInstance, DagsterRun
+    from dagster import RunRecord as DagsterRecord
 
+State = Literal["waiting", "running", "ending", "done", "failed", "cancelled", "lost its process", "ended"]
+
+LOST_TAG = "translations/lost"  # of a run whose process was found to have ended
+SILENT_SECONDS = 180.0  # a run's record is renewed each minute
+_POLL_SECONDS = 0.2
 _ID = re.compile(r"[0-9a-f]{1,8}|[0-9a-f]{8}-[0-9a-f-]*")
+_STATES: dict[str, State] = {  # by Dagster's
+    "SUCCESS": "done",
+    "FAILURE": "failed",
+    "CANCELED": "cancelled",
+    "CANCELING": "ending",
+    "STARTED": "running",
+}
 
 
-def newest_runs(project: Project, number: int) -> list[Run]:
+@dataclass(frozen=True)
+class Run:
+    """A run.
+
+    state      `ended` when only the store knows it, which does not know how it ended
+    dagster    the state as Dagster has it; empty when its instance does not know the run
+    selection  the stages of its selection; empty for all
+    """
+
+    id: str
+    partition: str
+    state: State
+    started: float | None = None
+    ended: float | None = None
+    dagster: str = ""
+    selection: tuple[str, ...] = ()
+    options: RunOptions = RunOptions()
+    uses: Mapping[str, tuple[str, int]] | None = None
+    config: str = ""
+
+    @property
+    def short(self) -> str:
+        """The beginning of the id, as the UI shows it."""
+        return self.id[:8]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing works on it any more."""
+        return self.state not in ("waiting", "running", "ending")
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took, or takes already."""
+        if self.started is None:
+            return None
+        end = self.ended if self.ended is not None else None if self.is_over else time.time()
+        return None if end is None else end - self.started
+
+
+def newest_runs(number: int) -> list[Run]:
     """The newest runs, those that began last first. Runs whose process has died are marked in Dagster."""
-    ids = project.store.runs()[:number]
-    found = {run: _of_record(run, project.store.read_run(run) or RunRecord()) for run in ids}
-    for run in _dagster_runs(number):
-        found[run.id] = _merged(run, found.get(run.id) or _of_store(project, run.id))
+    store = this_project().store
+    found = {run: _of_record(run, store.read_run(run) or RunRecord()) for run in store.runs()[:number]}
+    if _has_instance():
+        with open_instance() as instance:
+            records = instance.get_run_records(limit=number)
+            known = [_of_dagster(instance, one) for one in records if PARTITION_TAG in one.dagster_run.tags]
+        for run in known:
+            found[run.id] = _merged(run, found.get(run.id) or _stored(run.id))
     newest = sorted(found.values(), key=lambda run: run.started or time.time(), reverse=True)
     return newest[:number]
 
 
-def find_run(project: Project, name: str) -> Run:
+def find_run(name: str) -> Run:
     """The run with an id, or with an id that begins so. TranslationsError when there is none, or several."""
-    ids = _ids_beginning(project, name)
-    if not ids:
-        raise TranslationsError(f"There is no run {name}. To list the runs: translations status")
-    if len(ids) > 1 and name not in ids:
-        raise TranslationsError(f"{name} may be {', '.join(sorted(ids))}: give more of the id.")
-    return get_run(project, name if name in ids else ids.pop())
+    ids = list(this_project().store.runs())
+    if _has_instance():
+        with open_instance() as instance:
+            ids += instance.get_run_ids()
+    return get_run(whole_id(name, ids, "There is no run", "translations status"))
 
 
-def get_run(project: Project, run: str) -> Run:
+def get_run(run: str) -> Run:
     """A run by its whole id, as it is now."""
-    stored = _of_store(project, run)
-    known = _dagster_run(run)
-    if known is None and stored is None:
+    stored = _stored(run)
+    if _has_instance():
+        with open_instance() as instance:
+            record = instance.get_run_record_by_id(run)
+            if record:
+                return _merged(_of_dagster(instance, record), stored)
+    if stored is None:
         raise TranslationsError(f"There is no run {run}. To list the runs: translations status")
-    return _merged(known, stored) if known else stored or Run(run, "", "ended")
+    return stored
 
 
-def running_of(project: Project, partition: str) -> list[Run]:
-    """The runs of a partition that something works on."""
-    return [run for run in newest_runs(project, 1000) if run.partition == partition and not run.is_over]
+def running_of(partition: str) -> list[Run]:
+    """The runs of a partition that Dagster knows and something works on."""
+    runs = (run for run in newest_runs(1000) if run.partition == partition)
+    return [run for run in runs if run.dagster and not run.is_over]
 
 
-def is_run(project: Project, name: str) -> bool:
+def is_run(name: str) -> bool:
     """Whether a name can only be that of a run: partitions begin with a pair of languages."""
-    return bool(_ID.fullmatch(name)) or project.store.read_run(name) is not None
+    return bool(_ID.fullmatch(name)) or this_project().store.read_run(name) is not None
 
 
-def _ids_beginning(project: Project, name: str) -> set[str]:
-    ids = {*project.store.runs(), *_dagster_ids()}
-    return {run for run in ids if run.startswith(name)}
+def missed_gates(run: str) -> list[str]:
+    """The asset checks of a run that failed or warned."""
+    from dagster import DagsterEventType
+
+    with open_instance() as instance:
+        entries = instance.all_logs(run, of_type=DagsterEventType.ASSET_CHECK_EVALUATION)
+    found = [entry.get_dagster_event().asset_check_evaluation_data for entry in entries]
+    return sorted(check.check_name for check in found if not check.passed)
 
 
-def _of_store(project: Project, run: str) -> Run | None:
-    record = project.store.read_run(run)
+def end_run(run: str, seconds: float) -> str:
+    """Cancel a run, as the UI does, and wait at most so long for its end; Dagster's status then.
+
+    A run whose process has died is marked as cancelled.
+    """
+    with open_instance() as instance:
+        found = _existing(instance, run)
+        if not _mark_when_lost(instance, found, canceled=True) and not found.is_finished:
+            _request_end(instance, found)
+        deadline = time.monotonic() + seconds
+        while not (found := _existing(instance, run)).is_finished and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+            _mark_when_lost(instance, found, canceled=True)
+        return found.status.value
+
+
+@contextmanager
+def open_instance() -> Iterator[DagsterInstance]:
+    """The instance in Dagster's home. Raises TranslationsError when its databases cannot be used."""
+    from dagster import DagsterInstance
+    from sqlalchemy.exc import OperationalError
+
+    prepare(home())
+    try:
+        with DagsterInstance.from_config(str(home())) as instance:
+            yield instance
+    except OperationalError as error:
+        raise unusable(home(), error) from error
+
+
+def _has_instance() -> bool:
+    """Whether there is an instance, so that it is neither made nor Dagster imported in vain."""
+    return (home() / "dagster.yaml").exists()
+
+
+def _stored(run: str) -> Run | None:
+    record = this_project().store.read_run(run)
     return _of_record(run, record) if record else None
 
 
 def _of_record(run: str, record: RunRecord) -> Run:
-    is_over = record.ended is not None
-    is_silent = not is_over and time.time() - record.heartbeat > SILENT_SECONDS
+    is_over, is_silent = record.ended is not None, _is_silent(record)
     return Run(
         id=run,
         partition=record.partition,
@@ -83,46 +190,78 @@ def _of_record(run: str, record: RunRecord) -> Run:
     )
 
 
+def _is_silent(record: RunRecord) -> bool:
+    return record.ended is None and time.time() - record.heartbeat > SILENT_SECONDS
+
+
+def _of_dagster(instance: DagsterInstance, record: DagsterRecord) -> Run:
+    run = record.dagster_run
+    lost = LOST_TAG in run.tags or _mark_when_lost(instance, run)
+    config = run.run_config.get("resources", {}) if isinstance(run.run_config, dict) else {}
+    return Run(
+        id=run.run_id,
+        partition=run.tags.get(PARTITION_TAG, ""),
+        state="lost its process" if lost else _STATES.get(run.status.value, "waiting"),
+        started=record.start_time,
+        ended=record.end_time,
+        dagster=run.status.value,
+        selection=tuple(key.to_user_string() for key in run.asset_selection or ()),
+        options=RunOptions.from_dict(config.get("run", {}).get("config", {})),
+    )
+
+
 def _merged(known: Run, stored: Run | None) -> Run:
     """Dagster's word on the state, the store's on what was used."""
     if stored is None:
         return known
-    return Run(
-        **{
-            **vars(known),
-            "started": known.started or stored.started,
-            "ended": known.ended or (stored.ended if known.is_over else None),
-            "selection": stored.selection or known.selection,
-            "options": stored.options,
-            "uses": stored.uses,
-            "config": stored.config,
-        }
+    return replace(
+        known,
+        started=known.started or stored.started,
+        ended=known.ended or (stored.ended if known.is_over else None),
+        selection=stored.selection or known.selection,
+        options=stored.options,
+        uses=stored.uses,
+        config=stored.config,
     )
 
 
-def _has_dagster() -> bool:
-    """Whether there is an instance to ask; importing Dagster takes longer than all the rest."""
-    return (home() / "dagster.yaml").exists()
+def _request_end(instance: DagsterInstance, run: DagsterRun) -> None:
+    """Through its launcher; its executor looks at the status as well, so any failure here is none."""
+    try:
+        instance.run_coordinator.cancel_run(run.run_id)
+    except Exception as error:
+        instance.report_engine_event(f"The run's launcher cannot be reached: {error}", run)
+    found = _existing(instance, run.run_id)
+    if not found.is_finished and found.status.value != "CANCELING":
+        instance.report_run_canceling(found)
 
 
-def _dagster_runs(number: int) -> Iterator[Run]:
-    if _has_dagster():
-        from translations_assets.cli.instance import runs
-
-        yield from runs(number)
-
-
-def _dagster_run(run: str) -> Run | None:
-    if not _has_dagster():
-        return None
-    from translations_assets.cli.instance import get
-
-    return get(run)
+def _existing(instance: DagsterInstance, run: str) -> DagsterRun:
+    found = instance.get_run_by_id(run)
+    assert found is not None  # runs are looked up before they are ended
+    return found
 
 
-def _dagster_ids() -> list[str]:
-    if not _has_dagster():
-        return []
-    from translations_assets.cli.instance import ids
+def _mark_when_lost(instance: DagsterInstance, run: DagsterRun, canceled: bool = False) -> bool:
+    """Mark a run as failed (or canceled) when its process has died; whether it is."""
+    if run.is_finished or not _is_lost(run):
+        return False
+    found = _existing(instance, run.run_id)  # it may have ended since it was read
+    if found.is_finished:
+        return False
+    message = "The run's process has ended: it was killed, or its machine stopped. Finished steps are kept."
+    instance.add_run_tags(run.run_id, {LOST_TAG: "true"})
+    if canceled or found.status.value == "CANCELING":
+        instance.report_run_canceled(found, message)
+    else:
+        instance.report_run_failed(found, message)
+    return True
 
-    return ids()
+
+def _is_lost(run: DagsterRun) -> bool:
+    ended = has_ended(run.tags.get(PROCESS_TAG, ""), run.run_id)
+    if ended is not None or PROCESS_TAG not in run.tags:
+        return bool(ended)
+    # it runs on another machine, where only its record in the store can be read
+    record = this_project().store.read_run(run.run_id)
+    return bool(record and _is_silent(record))

@@ -28,7 +28,7 @@ from translations_assets.cli.common import (
 )
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.step import Output, RepoFile, placed
-from translations_assets.project import Project, this_project
+from translations_assets.project import this_project
 from translations_assets.records.manifest import Blob, Provenance
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 SCRIPT = "run.sh"
 
 
-def command(
+def shell(
     partition: Partition,
     label: Label,
     execute: Annotated[
@@ -50,14 +50,13 @@ def command(
     overrides: Set = None,
 ) -> None:
     """Open a shell in a step's work folder, with its code, copies of its inputs, and its command."""
-    project = this_project()
-    session = reading_session(project, partition, overrides)
+    session = reading_session(partition, overrides)
     step = find_step(session.graph, partition, label)
     results_of(session, [*step.upstream()])
     with _folder(label, keep) as folder:
         job, own = _job(session, step)
         _place(session, job, own, folder)
-        environment = _environment(project, job, folder)
+        environment = _environment(job, folder)
         script = _script(job, environment)
         path = folder.path / SCRIPT
         path.write_text(script, encoding="utf-8")
@@ -142,7 +141,7 @@ def _place(session: Session, job: Job, own: Mapping[Blob, bytes], folder: WorkFo
         session.store.place_checkpoints(job.key, job.generation, folder.checkpoints)
 
 
-def _environment(project: Project, job: Job, folder: WorkFolder) -> dict[str, str]:
+def _environment(job: Job, folder: WorkFolder) -> dict[str, str]:
     """What the script finds in its environment when a worker of this machine runs it, with all its slots."""
     from translations_assets.runners.environment import script_environment
     from translations_assets.runners.machine import cpu_count, find_gpus, workspace
@@ -154,7 +153,7 @@ def _environment(project: Project, job: Job, folder: WorkFolder) -> dict[str, st
         gpus = gpus[:1]
     request = Request(
         job=job,
-        store=project.store.url,
+        store=this_project().store.url,
         work=str(folder.path.parent),
         threads=1 if job.worker == "cpu" else cpu_count(),
         gpus=tuple(gpu.id for gpu in gpus),

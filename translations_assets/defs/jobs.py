@@ -113,7 +113,7 @@ def _train(
         context.log.info(f"{error} Training in a process of this run.")
         _train_in_child(context, key, target, options)
         return
-    server.know(key)
+    server.load_partition(key)
     run = server.launch(key, stages, options)
     url = server.run_url(run)
     context.log.info(f"Launched {url}")

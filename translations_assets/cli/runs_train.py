@@ -1,0 +1,248 @@
+"""`translations train`, `rerun` and `cancel`: start a run, here or on a server, repeat one, end one."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from uuid import uuid4
+
+import typer
+
+from translations_assets.cli.common import Partition, Target, Yes, asks, plan_of, plannable
+from translations_assets.cli.console import console_of, steps
+from translations_assets.cli.plan import costs_of, print_stages
+from translations_assets.cli.runs import (
+    Run,
+    end_run,
+    find_run,
+    get_run,
+    is_run,
+    missed_gates,
+    open_instance,
+    running_of,
+)
+from translations_assets.cli.runs_status import note_changes, rows_of_run
+from translations_assets.config.partitions import SUFFIXES
+from translations_assets.errors import Cancelled, TranslationsError
+from translations_assets.project import this_project
+from translations_assets.records.run import RunOptions
+from translations_assets.server import ENDED, PARTITION_TAG, Server
+from translations_assets.settings import server_url
+from translations_assets.stages import ASSETS
+
+if TYPE_CHECKING:
+    from dagster import DagsterRun, JobDefinition
+
+    from translations_assets.running.engine import Listener
+    from translations_assets.running.plan import Plan
+    from translations_assets.running.session import Session
+
+CANCEL_SECONDS = 20.0  # running steps have ten to end
+
+
+@asks
+def train(
+    partition: Partition,
+    target: Target = None,
+    *,
+    options: RunOptions,
+    yes: Yes = False,
+    server: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Run it on the Dagster server at this address, not here."),
+    ] = None,
+) -> None:
+    """Train: run every step, up to the target, that has no result yet."""
+    project = this_project()
+    remote = Server(server) if server else None
+    if remote:
+        remote.check()  # before a person is asked anything
+    read = project.read(partition, options.overrides)
+    session = plannable(read, target, options)
+    plan = plan_of(session, target)
+    print_stages(plan)
+    typer.echo(plan.summary(costs_of(plan, project.history(session.partition))))
+    if _is_published(session, plan):
+        typer.echo("Everything is made already: nothing to run.")
+        return
+    if not yes and not typer.confirm(_question(partition, session.partition), default=True):
+        raise typer.Exit(1)
+    project.adopt(read)
+    if remote:
+        from translations_assets.cli.follow import launch_and_follow
+
+        launch_and_follow(remote, project, session)
+    else:
+        _run_here(session)
+
+
+def rerun(
+    name: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, or how it begins.")],
+    yes: Yes = False,
+) -> None:
+    """Repeat what failed in a run: same partition, stages and options; finished steps are kept."""
+    project = this_project()
+    run = find_run(name)
+    _check_repeatable(run)
+    read = project.read(run.partition, run.options.overrides)
+    graph = read.graph
+    stages = graph.with_checks(run.selection or graph.stages)
+    session = project.session(str(uuid4()), read, run.options, stages)
+    note_changes(run, graph)
+    rows = rows_of_run(project, graph, run)
+    made = sum(row["state"] in ("finished", "cached") for row in rows)
+    typer.echo(f"Run {run.short} of {run.partition} ({run.state}): {made} of {steps(len(rows))} made.")
+    if not yes and not typer.confirm("Start?", default=True):
+        raise typer.Exit(1)
+    _run_here(session, parent=run.id)
+
+
+def cancel(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN", help="The id of a run, how it begins, or a partition of which one run is running."
+        ),
+    ],
+    server: Annotated[
+        str | None, typer.Option(metavar="URL", help="Cancel a run of the Dagster server at this address.")
+    ] = None,
+) -> None:
+    """Cancel a run: its running steps end within ten seconds, finished ones are kept."""
+    if server:
+        _cancel_on_server(name, Server(server))
+        return
+    run = _running(name)
+    status = end_run(run.id, CANCEL_SECONDS)
+    ended = get_run(run.id)
+    if not ended.is_over:
+        raise TranslationsError(
+            f"{run.short} has not ended within {CANCEL_SECONDS:.0f} s (it is {status}). It was asked to. "
+            f"Look again: translations status {run.short}"
+        )
+    kept = len(ended.uses or ())
+    are = "step is" if kept == 1 else "steps are"
+    typer.echo(f"Run {run.short} of {run.partition}: {ended.state}. {kept} finished {are} kept.")
+    typer.echo(f"To go on: translations rerun {run.short}")
+
+
+def launch(session: Session, listener: Listener, parent: str | None = None) -> DagsterRun:
+    """Materialize the assets of a session's stages, with their checks, and wait; the run as it ended.
+
+    The Dagster run gets the session's id, by which the assets find the session in this process's project.
+    `parent` is the id of a run that this one repeats. Raises TranslationsError when the partition was added
+    after the definitions were loaded.
+    """
+    from dagster import AssetKey
+
+    from translations_assets.defs.runs import create_run, run_created
+    from translations_assets.defs.shared import LISTENERS
+
+    job, partition = all_job(), session.partition
+    if job.partitions_def is None or partition not in job.partitions_def.get_partition_keys():
+        raise TranslationsError(f"{partition} is no partition; is its file in a folder of training configs?")
+    config = {
+        "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+        "resources": {"run": {"config": session.options.to_dict()}},
+    }
+    selection = [AssetKey(stage) for stage in session.stages if stage in ASSETS]
+    tags = {PARTITION_TAG: partition}
+    LISTENERS.append(listener)
+    try:
+        with open_instance() as instance:
+            run = create_run(
+                instance, all_job, selection, run_id=session.run, config=config, tags=tags, parent=parent
+            )
+            return run_created(instance, all_job, run)
+    finally:
+        LISTENERS.remove(listener)
+
+
+def all_job() -> JobDefinition:
+    """The job that holds every asset."""
+    from translations_assets.definitions import defs
+
+    return defs.resolve_job_def("all")
+
+
+def _run_here(session: Session, parent: str | None = None) -> None:
+    """Run a session's stages in this process, and show how it goes; `parent` is the run that it repeats.
+
+    Raises Cancelled, or TranslationsError for a failure.
+    """
+    short, partition, console = session.run[:8], session.partition, console_of(session)
+    with console.display():
+        typer.echo(f"Run {short}: {Server(server_url()).run_url(session.run)} (to start the UI: make ui)")
+        status = launch(session, console, parent).status.value
+    if missed := missed_gates(session.run):
+        typer.echo(f"Gates that failed or warned: {', '.join(missed)}. Why: translations checks {partition}")
+    if status == "CANCELED":
+        raise Cancelled(f"What is finished is kept; to go on: translations rerun {short}")
+    if status != "SUCCESS":
+        raise TranslationsError(
+            f"The run failed. To look: translations status {short}\n"
+            f"To repeat what failed: translations rerun {short}"
+        )
+    typer.echo(f"Done. Scores: translations results {partition}")
+
+
+def _question(partition: str, key: str) -> str:
+    """The question before the start; it offers a name where that of the file cannot be a partition."""
+    renamed = partition.endswith(SUFFIXES) and Path(partition).stem != key
+    return f"Start, as the partition {key}?" if renamed else "Start?"
+
+
+def _is_published(session: Session, plan: Plan) -> bool:
+    """Whether everything is cached, and each stage's newest ref names these very results.
+
+    Refs are what a run leaves for runs that do not make the stage. A config that was changed and changed back
+    finds its results in the store, but the refs are those of the change.
+    """
+    if plan.count("cached") < len(plan.steps):
+        return False
+    steps = plan.by_stage()
+    for stage in session.stages:
+        results = {planned.step.label: planned.manifest for planned in steps.get(stage, [])}
+        used = {label: (found.key, found.generation) for label, found in results.items() if found}
+        newest = session.store.refs(session.space, session.ref_partition, stage)[:1]
+        if not newest or newest[0].steps != used:
+            return False
+    return True
+
+
+def _check_repeatable(run: Run) -> None:
+    if not run.is_over:
+        raise TranslationsError(f"{run.short} is {run.state}. To end it: translations cancel {run.short}")
+    if not run.partition:
+        raise TranslationsError(f"{run.short} is not the run of a training config.")
+    if not run.dagster:
+        raise TranslationsError(
+            f"Dagster's instance here does not know the run {run.short}. To make what is missing: "
+            f"translations train {run.partition}"
+        )
+
+
+def _running(name: str) -> Run:
+    if is_run(name):
+        run = find_run(name)
+        if run.is_over or not run.dagster:
+            raise TranslationsError(f"{run.short} does not run: {run.state}.")
+        return run
+    runs = running_of(this_project().read(name).partition)
+    if not runs:
+        raise TranslationsError(f"No run of {name} is running. To list the runs: translations status")
+    if len(runs) > 1:
+        found = ", ".join(run.short for run in runs)
+        raise TranslationsError(f"Several runs of {name} are running: {found}. Name one of them.")
+    return runs[0]
+
+
+def _cancel_on_server(run: str, server: Server) -> None:
+    server.terminate(run)
+    deadline = time.monotonic() + CANCEL_SECONDS
+    while (status := server.run_state(run).status) not in ENDED:
+        if time.monotonic() > deadline:
+            raise TranslationsError(f"{run} has not ended within {CANCEL_SECONDS:.0f} s; it was asked to.")
+        time.sleep(0.5)
+    typer.echo(f"Run {run}: {status}. Finished steps are kept: {server.run_url(run)}")
