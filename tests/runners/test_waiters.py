@@ -14,7 +14,7 @@ import pytest
 from tests.patience import PATIENCE
 from tests.runners.scripts import KEY, alive, eventually, leftovers, processes_of
 from translations_assets.store.local import LocalStore
-from translations_assets.store.locks import release, take
+from translations_assets.store.locks import acquire, release
 
 # Runs a step as a run of its own would; SIGTERM cancels it. Prints the outcome.
 RUN = """
@@ -78,7 +78,7 @@ class Place:
         held = 0
         for number in range(2):
             path = self.root / "state" / "slots" / f"cpu.{number}"
-            descriptor = take(path)
+            descriptor = acquire(path)
             held += descriptor is None
             if descriptor is not None:
                 release(path, descriptor)

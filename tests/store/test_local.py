@@ -260,8 +260,8 @@ def holding_process(path: Path) -> subprocess.Popen[str]:
     """Another process that holds a lock file, until it is killed or 60 s have passed."""
     program = f"""
 import pathlib, time
-from translations_assets.store.locks import take
-print(take(pathlib.Path({str(path)!r})), flush=True)
+from translations_assets.store.locks import acquire
+print(acquire(pathlib.Path({str(path)!r})), flush=True)
 time.sleep(600)
 """
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)

@@ -6,16 +6,16 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from translations_assets.store.locks import is_held, release, take, take_new
+from translations_assets.store.locks import acquire, acquire_new, is_held, release
 
 
 def test_one_holder_at_a_time(tmp_path: Path) -> None:
-    first = take(tmp_path / "lock")
+    first = acquire(tmp_path / "lock")
     assert first is not None
-    assert take(tmp_path / "lock") is None
+    assert acquire(tmp_path / "lock") is None
     release(tmp_path / "lock", first)
     assert not (tmp_path / "lock").exists()
-    again = take(tmp_path / "lock")
+    again = acquire(tmp_path / "lock")
     assert again is not None
     release(tmp_path / "lock", again)
 
@@ -23,7 +23,7 @@ def test_one_holder_at_a_time(tmp_path: Path) -> None:
 def test_looking_makes_and_takes_nothing(tmp_path: Path) -> None:
     assert not is_held(tmp_path / "lock")
     assert not (tmp_path / "lock").exists()
-    held = take(tmp_path / "lock")
+    held = acquire(tmp_path / "lock")
     assert held is not None
     assert is_held(tmp_path / "lock")
     release(tmp_path / "lock", held)
@@ -35,11 +35,11 @@ def test_a_new_lock_is_never_one_that_a_sweeper_has_removed(tmp_path: Path) -> N
 
     def sweep(_: int) -> None:
         for name in os.listdir(tmp_path):
-            if (descriptor := take(tmp_path / name)) is not None:
+            if (descriptor := acquire(tmp_path / name)) is not None:
                 release(tmp_path / name, descriptor)
 
     def make(_: int) -> bool:
-        path, descriptor = take_new(tmp_path)
+        path, descriptor = acquire_new(tmp_path)
         try:
             return os.path.samestat(os.stat(path), os.fstat(descriptor))
         finally:
@@ -58,7 +58,7 @@ def test_many_threads_take_one_lock_in_turn(tmp_path: Path) -> None:
     most: list[int] = []
 
     def work(number: int) -> None:
-        while (descriptor := take(tmp_path / "lock")) is None:
+        while (descriptor := acquire(tmp_path / "lock")) is None:
             pass
         holders.append(number)
         most.append(len(holders))

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from translations_assets.errors import TranslationsError
 from translations_assets.running.tasks import Wake, Work
-from translations_assets.store.locks import take
+from translations_assets.store.locks import acquire
 
 _HEAD_SECONDS = 0.02  # how often the head of the queue looks whether another process has freed a slot
 _QUEUE_SECONDS = 60.0  # the others are woken when it is their turn
@@ -130,7 +130,7 @@ class _Place:
         if not self.is_head:
             return False
         if self._door is None:
-            self._door = take(self._queue.door)
+            self._door = acquire(self._queue.door)
         if self._door is None or not self._gather():
             return False
         self._step_aside()
@@ -146,7 +146,7 @@ class _Place:
     def _gather(self) -> bool:
         for name, path in self._queue.files.items():
             wanted = len(self.taken) < self._count and name not in self.taken
-            if wanted and (descriptor := take(path)) is not None:
+            if wanted and (descriptor := acquire(path)) is not None:
                 self.taken[name] = descriptor
         return len(self.taken) == self._count
 

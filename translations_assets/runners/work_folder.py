@@ -16,10 +16,10 @@ from pathlib import Path
 
 from translations_assets.errors import StoreError
 from translations_assets.records.inside import inside
-from translations_assets.store.locks import release, share_folder, take, take_new
+from translations_assets.store.locks import acquire, acquire_new, release, share_folder
 
 _SWEEP_SECONDS = 2.0
-_NAME = re.compile(r"[0-9a-f]{8}")  # of `take_new`: nothing else is removed
+_NAME = re.compile(r"[0-9a-f]{8}")  # of `acquire_new`: nothing else is removed
 
 
 class WorkFolder:
@@ -59,7 +59,7 @@ def work_folder(root: Path) -> Iterator[WorkFolder]:
     """A new folder below `root`, removed at the end. Raises OSError."""
     root.mkdir(parents=True, exist_ok=True)
     share_folder(root)
-    lock, descriptor = take_new(root, ".lock")
+    lock, descriptor = acquire_new(root, ".lock")
     path = lock.with_suffix("")
     try:
         folder = WorkFolder(path)
@@ -84,7 +84,7 @@ def sweep(root: Path) -> None:
 
 
 def _sweep_folder(path: Path) -> None:
-    descriptor = take(_lock_of(path))
+    descriptor = acquire(_lock_of(path))
     if descriptor is not None:
         end_processes(path)
         _remove(path)

@@ -29,10 +29,12 @@ _ELSEWHERE = (
 )
 
 
-class Blobs(Generic[P]):
-    """The part of a store that keeps file contents."""
+class Artifacts(Generic[P]):
+    """The part of a store that knows which steps are finished, and keeps the contents of files."""
 
     files: Medium[P]
+
+    # Blobs
 
     def add_blob(self, path: Path) -> Blob:
         """Store a file's contents durably and return their digest; contents already there are not copied."""
@@ -45,7 +47,7 @@ class Blobs(Generic[P]):
 
         Damaged contents are put aside; raises DamagedError for them and for missing ones.
         """
-        placed = self.files.fetch(self._blob_path(blob), blob, target)
+        placed = self.files.fetch(self.blob_file(blob.digest), blob, target)
         if placed is None:
             raise self._missing(blob)
         if placed != blob:
@@ -60,7 +62,7 @@ class Blobs(Generic[P]):
 
     def read_blob(self, blob: Blob) -> bytes:
         """The contents, digest verified. Raises DamagedError when missing or different."""
-        data = self.files.read(self._blob_path(blob))
+        data = self.files.read(self.blob_file(blob.digest))
         if data is None:
             raise self._missing(blob)
         if digest_bytes(data) != blob:
@@ -69,11 +71,11 @@ class Blobs(Generic[P]):
 
     def has_blob(self, blob: Blob) -> bool:
         """Whether the contents are there, with the right size (the digest is not computed)."""
-        return self.files.size(self._blob_path(blob)) == blob.size
+        return self.files.size(self.blob_file(blob.digest)) == blob.size
 
     def quarantine(self, blob: Blob, reason: str) -> None:
         """Put damaged contents aside, so that they are not used."""
-        self.files.set_aside(self._blob_path(blob), reason)
+        self.files.set_aside(self.blob_file(blob.digest), reason)
 
     def blob_file(self, digest: str) -> P:
         """Where contents stand, when they are there."""
@@ -84,15 +86,12 @@ class Blobs(Generic[P]):
         folder = self.files.at("blobs")
         return [folder / name for name in sorted(self.files.names(folder))]
 
-    def _blob_path(self, blob: Blob) -> P:
-        return self.blob_file(blob.digest)
-
     def _ensure(self, blob: Blob, create: Callable[[P], bool]) -> None:
         """Make the contents be there, whole, durable and touched, whichever process writes them."""
         for _ in range(3):
             if self._found(blob):
                 return
-            if create(self._blob_path(blob)):
+            if create(self.blob_file(blob.digest)):
                 return
         raise StoreError(
             f"The store {self.files} does not keep what is written: {blob.digest} is damaged or gone "
@@ -101,7 +100,7 @@ class Blobs(Generic[P]):
 
     def _found(self, blob: Blob) -> bool:
         """Whether the contents are there, whole; touched, so that they are not collected before their use."""
-        path = self._blob_path(blob)
+        path = self.blob_file(blob.digest)
         with self.files.using_contents():
             size = self.files.touch(path)
         if size is None:
@@ -113,7 +112,7 @@ class Blobs(Generic[P]):
 
     def _touch_blob(self, blob: Blob) -> bool:
         """Mark contents as used now; False when they are missing or have another size."""
-        return self.files.touch(self._blob_path(blob), durable=False) == blob.size
+        return self.files.touch(self.blob_file(blob.digest), durable=False) == blob.size
 
     def _missing(self, blob: Blob) -> DamagedError:
         return DamagedError(
@@ -127,12 +126,15 @@ class Blobs(Generic[P]):
             f"{aside(self.files)}. {_ELSEWHERE if self.files.read_only else _AGAIN}"
         )
 
-
-class Manifests(Blobs[P]):
-    """The part of a store that knows which steps are finished."""
+    # Manifests
 
     def latest(self, key: str) -> Manifest | None:
-        """The highest whole generation of a step's manifest, None when the step never finished."""
+        """The highest whole generation of a step's manifest, None when the step never finished.
+
+        >>> found = store.latest(key)
+        >>> store.read_blob(found.outputs["corpus.en"])
+        b'one line'
+        """
         folder = self._step_folder(key)
         for number in sorted(numbers(self.files.names(folder)), reverse=True):
             if manifest := self.read_manifest(folder / f"{number}.json", key, number):
@@ -148,7 +150,14 @@ class Manifests(Blobs[P]):
         return self.read_manifest(self.manifest_file(key, number), key, number)
 
     def commit(self, manifest: Manifest) -> Manifest:
-        """Make a step finished: durable, all or nothing. Returns what counts: the first writer's manifest."""
+        """Make a step finished: durable, all or nothing. Returns what counts: the first writer's manifest.
+
+        >>> outputs = {"corpus.en": store.add_bytes(b"one line")}
+        >>> store.commit(replace(manifest, outputs=outputs)).generation
+        1
+        >>> store.commit(replace(manifest, outputs={})).outputs == outputs
+        True
+        """
         with self.files.using_contents():
             for name, blob in manifest.outputs.items():
                 if not self._touch_blob(blob):

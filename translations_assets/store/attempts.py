@@ -139,7 +139,13 @@ class Checkpoints(Generic[P]):
         self._drop_old_sets(key, generation)
 
     def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
-        """Put the newest two whole sets under a folder, as writable copies; their names, oldest first."""
+        """Put the newest two whole sets under a folder, as writable copies; their names, oldest first.
+
+        >>> for name in ("update-1000", "update-2000", "update-3000"):
+        ...     store.add_checkpoint(key, 1, name, saved)
+        >>> store.place_checkpoints(key, 1, resumed)
+        ['update-2000', 'update-3000']
+        """
         placed: list[str] = []
         for stored in reversed(self._whole_sets(key, generation)):
             name = original(stored.name)

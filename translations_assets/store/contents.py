@@ -101,7 +101,7 @@ def clone(source: Path, target: Path, link: bool) -> None:
 
 
 def place(source: Path, target: Path, link: bool) -> Blob:
-    """The same, read-only; the digest of what then stands at the target.
+    """`clone`, read-only; the digest of what then stands at the target.
 
     A hard link is made to a read-only file only, so that no mode is ever changed but that of a new copy: the
     file may be another user's.

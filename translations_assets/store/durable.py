@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import AbstractContextManager
 
-from translations_assets.store.artifacts import Manifests
+from translations_assets.store.artifacts import Artifacts
 from translations_assets.store.attempts import Checkpoints, Logs
 from translations_assets.store.medium import Lost, Medium, Owners, P
 from translations_assets.store.records import Records
 
 
-class DurableStore(Manifests[P], Logs[P], Checkpoints[P], Records[P]):
+class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
     """A `Store` that is looked after by `gc` and `verify`; see `running.protocols.Store`."""
 
     look_ups = 1  # where a look-up takes no time to speak of, threads only cost some
@@ -19,19 +19,10 @@ class DurableStore(Manifests[P], Logs[P], Checkpoints[P], Records[P]):
 
     def __init__(self, files: Medium[P], owners: Owners) -> None:
         self.files, self.owners = files, owners
+        self.root, self.url = files.root, files.url
 
     def __str__(self) -> str:
         return str(self.files)
-
-    @property
-    def root(self) -> P:
-        """What all paths begin with."""
-        return self.files.root
-
-    @property
-    def url(self) -> str:
-        """What `open_store` opens this store by."""
-        return self.files.url
 
     def lock(self, key: str, generation: int, lost: Lost | None = None) -> AbstractContextManager[bool]:
         """Try to become the owner of a step's generation; gives False at once when another worker is."""

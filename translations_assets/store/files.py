@@ -7,7 +7,6 @@ durable, then linked to its name, which fails when the name is taken; then its f
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 import stat
@@ -21,8 +20,8 @@ from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.records.inside import first_link
 from translations_assets.store.contents import READ_BYTES, READ_ONLY, NotPlainError, open_plain
 from translations_assets.store.encoding import safe
-from translations_assets.store.locks import release, share_folder, take, take_new
-from translations_assets.store.medium import FOLDERS, Entry
+from translations_assets.store.locks import acquire, acquire_new, release, share_folder
+from translations_assets.store.medium import FOLDERS, Entry, quarantined
 
 MARK = "store.json"  # made with the store: a folder without it may be where the store is mounted, and is not
 _FORMAT = b'{"format": 1}\n'
@@ -58,7 +57,7 @@ class Files:
 
     def names(self, folder: Path | str) -> list[str]:
         """What a folder holds, in no order; nothing when it does not exist or is behind a symbolic link."""
-        with self.telling("list", folder):
+        with self.store_errors("list", folder):
             try:
                 return [] if first_link(self.root, folder) else os.listdir(folder)
             except FileNotFoundError:
@@ -73,16 +72,16 @@ class Files:
                 raise self.trouble(f"list {folder}", error)
             self.check()
 
-        for parent, folders, names in (
-            () if first_link(self.root, folder) else os.walk(folder, onerror=refuse)
-        ):
+        if first_link(self.root, folder):
+            return
+        for parent, folders, names in os.walk(folder, onerror=refuse):
             folders.sort()
             for name in sorted(names):
                 yield Path(parent) / name
 
     def entries(self, folder: Path) -> Iterator[Entry]:
         """What a folder holds, in no order; what is removed meanwhile may be left out."""
-        with self.telling("list", folder):
+        with self.store_errors("list", folder):
             if first_link(self.root, folder):
                 return
             try:
@@ -98,50 +97,27 @@ class Files:
                         continue
                     yield Entry(entry.path, entry.name, known.st_size, known.st_mtime_ns, known.st_nlink > 1)
 
-    def foreign(self) -> Iterator[Path]:
-        """Every symbolic link below the root but in `work/`: the store makes and follows none."""
-        for parent, folders, names in os.walk(self.root):
-            yield from (path for name in (*folders, *names) if (path := Path(parent, name)).is_symlink())
-            if parent == str(self.root) and "work" in folders:
-                folders.remove("work")  # what scripts do there is their own matter
-
-    def bytes_below(self, path: Path) -> int:
-        """The bytes of all files below a folder, or those of a file; 0 when it does not exist."""
-        with self.telling("look at", path):
-            try:
-                with os.scandir(path) as entries:
-                    return sum(
-                        self.bytes_below(Path(entry.path))
-                        if entry.is_dir(follow_symlinks=False)
-                        else entry.stat(follow_symlinks=False).st_size
-                        for entry in entries
-                    )
-            except NotADirectoryError:
-                return os.lstat(path).st_size
-            except FileNotFoundError:
-                return 0
-
     def size(self, path: Path) -> int | None:
         """A file's size in bytes, None when it does not exist."""
-        with self.telling("look at", path):
+        found = self._stat(path)
+        return found.st_size if found else None
+
+    def modified(self, path: Path) -> int:
+        """When a file was last written (or, by `replace`, first), in ns; 0 when it does not exist."""
+        found = self._stat(path)
+        return found.st_mtime_ns if found else 0
+
+    def _stat(self, path: Path) -> os.stat_result | None:
+        with self.store_errors("look at", path):
             try:
-                return os.lstat(path).st_size
+                return os.lstat(path)
             except FileNotFoundError:
                 self.check()
                 return None
 
-    def modified(self, path: Path) -> int:
-        """When a file was last written (or, by `replace`, first), in ns; 0 when it does not exist."""
-        with self.telling("look at", path):
-            try:
-                return os.lstat(path).st_mtime_ns
-            except FileNotFoundError:
-                self.check()
-                return 0
-
     def read(self, path: Path) -> bytes | None:
         """A file's contents, None when it does not exist; nothing, which no record is, of a symbolic link."""
-        with self.telling("read", path):
+        with self.store_errors("read", path):
             try:
                 with open(open_plain(path), "rb", buffering=0) as file:  # read_bytes takes half as long again
                     return file.read()
@@ -160,15 +136,15 @@ class Files:
         return self.write_new(path, lambda file: file.write(data), durable)
 
     def write_new(self, path: Path, write: Callable[[BinaryIO], object], durable: bool = True) -> bool:
-        """The same with what a function writes."""
-        with self.telling("write", path), self._temporary() as (file, temporary):
+        """Make a read-only file of what a function writes, as `create` does."""
+        with self.store_errors("write", path), self._temporary() as (file, temporary):
             write(file)
             self._finish(file, READ_ONLY, durable)
             return self._link(temporary, path, durable)
 
     def adopt(self, source: Path, path: Path) -> bool:
-        """The same with a file of this file system that is not written any more; it becomes read-only."""
-        with self.telling("write", path):
+        """Give a file of this file system a second name; it becomes read-only, and is no longer written."""
+        with self.store_errors("write", path):
             with open(open_plain(source), "rb") as file:
                 self._finish(file, READ_ONLY, durable=True)
             # Its writer may have ended long ago: the garbage collector goes by this
@@ -176,7 +152,7 @@ class Files:
 
     def replace(self, path: Path, data: bytes) -> None:
         """Write a file, at once in place of an earlier one, whose time of writing it keeps as mtime."""
-        with self.telling("write", path), self._temporary() as (file, temporary):
+        with self.store_errors("write", path), self._temporary() as (file, temporary):
             file.write(data)
             self._finish(file, 0o644, durable=True)
             if began := self.modified(path):
@@ -190,7 +166,7 @@ class Files:
 
         The garbage collector spares what was touched lately.
         """
-        with self.telling("touch", path):
+        with self.store_errors("touch", path):
             self._check_own(path)
             try:
                 try:
@@ -260,12 +236,12 @@ class Files:
 
     def sync(self, path: Path) -> None:
         """Make a file's contents, or a folder's entries, durable; nothing when it does not exist."""
-        with self.telling("write", path), suppress(FileNotFoundError):
+        with self.store_errors("write", path), suppress(FileNotFoundError):
             _sync(path)
 
     def remove(self, folder: Path) -> None:
         """Remove a folder and what it holds, or a file; nothing when it does not exist."""
-        with self.telling("remove", folder), suppress(FileNotFoundError):
+        with self.store_errors("remove", folder), suppress(FileNotFoundError):
             self._check_own(folder)
             if folder.is_dir() and not folder.is_symlink():
                 shutil.rmtree(folder)  # follows no symbolic link
@@ -276,7 +252,7 @@ class Files:
 
     def unlink(self, path: Path | str) -> None:
         """Remove a file; nothing when it does not exist."""
-        with self.telling("remove", path), suppress(FileNotFoundError):
+        with self.store_errors("remove", path), suppress(FileNotFoundError):
             self._check_own(path)
             os.unlink(path)
 
@@ -292,7 +268,7 @@ class Files:
 
     def move(self, path: Path, target: Path) -> None:
         """Give a file another name, at once in place of what had it."""
-        with self.telling("move", path):
+        with self.store_errors("move", path):
             self._check_own(path)
             self.make_folder(target.parent)
             os.rename(path, target)
@@ -301,34 +277,31 @@ class Files:
         """Move a damaged file to `quarantine/` with the reason next to it; nothing when it does not exist."""
         if self.read_only:
             return
-        with self.telling("put aside the damaged", path):
+        with self.store_errors("put aside the damaged", path):
             self._check_own(path)
-            name = f"{'.'.join(path.relative_to(self.root).parts[-2:])}.{time.time_ns()}"
+            name, note = quarantined(path.relative_to(self.root), reason)
             target = self.root / "quarantine" / name
             self.make_folder(target.parent)
             try:
                 os.rename(path, target)
             except FileNotFoundError:
                 return
-            note = json.dumps(
-                {"path": str(path.relative_to(self.root)), "reason": reason, "time": time.time()}
-            )
-            target.with_name(name + ".reason.json").write_text(note + "\n", encoding="utf-8")
+            target.with_name(f"{name}.reason.json").write_bytes(note)
 
-    def telling(self, doing: str, path: Path | str) -> AbstractContextManager[None]:
+    def store_errors(self, doing: str, path: Path | str) -> AbstractContextManager[None]:
         """Turn an OSError into a StoreError that says what could not be done, why, and what to do next."""
-        return _Telling(self, doing, path)
+        return _StoreErrors(self, doing, path)
 
     def trouble(self, doing: str, error: OSError) -> StoreError:
         """What to raise when the store could not do something: StoreUnreachable when that may pass."""
         self.check()
-        return trouble(self.root, doing, error)
+        kind = StoreUnreachable if error.errno in _AWAY else StoreError
+        return kind(_explain(self.root, doing, error))
 
     def _finish(self, file: BinaryIO, mode: int, durable: bool) -> None:
         file.flush()
-        if (
-            stat.S_IMODE(os.fstat(file.fileno()).st_mode) != mode
-        ):  # a file that is as it should be may be another's
+        # A file that is as it should be may be another's
+        if stat.S_IMODE(os.fstat(file.fileno()).st_mode) != mode:
             os.fchmod(file.fileno(), mode)
         if durable:
             os.fsync(file.fileno())
@@ -360,7 +333,7 @@ class Files:
         folder = self.root / "tmp"
         self.make_folder(folder)
         self._sweep()
-        path, descriptor = take_new(folder)
+        path, descriptor = acquire_new(folder)
         try:
             with os.fdopen(descriptor, "wb", closefd=False) as file:
                 yield file, path
@@ -375,12 +348,12 @@ class Files:
         locks = [path for path in self._paths("locks") if path.suffix[1:].isdecimal()]  # <key>.<generation>
         for path in (*self._paths("tmp"), *locks):
             with suppress(PermissionError):  # another user's, who was killed before it was shared
-                if (descriptor := take(path)) is not None:
+                if (descriptor := acquire(path)) is not None:
                     release(path, descriptor)
 
 
-class _Telling(AbstractContextManager[None]):
-    """See `Files.telling`; a class, as one made of a generator costs half as much as reading a file."""
+class _StoreErrors(AbstractContextManager[None]):
+    """See `Files.store_errors`; a class, as one made of a generator costs half as much as reading a file."""
 
     def __init__(self, files: Files, doing: str, path: Path | str) -> None:
         self._files, self._doing, self._path = files, doing, path
@@ -399,12 +372,6 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def trouble(root: Path, doing: str, error: OSError) -> StoreError:
-    """The error to raise, with what to do next: StoreUnreachable when it may pass."""
-    kind = StoreUnreachable if error.errno in _AWAY else StoreError
-    return kind(_explain(root, doing, error))
 
 
 def _explain(root: Path, doing: str, error: OSError) -> str:

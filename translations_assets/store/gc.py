@@ -5,7 +5,7 @@ Writers and readers are not harmed meanwhile, on whatever machine:
 * A manifest is first retired: it moves to `retired/`, where no look-up finds it. Then the records are read
   again, and what a run, ref or pin names by now is restored. While a run goes on that began before, and may
   have found the manifest, its files stay, too.
-* Contents are removed under a lock that shuts out all who rely on contents that were there (`Blobs`), and
+* Contents are removed under a lock that shuts out all who rely on contents that were there (`Artifacts`), and
   only when they were not touched since the manifests were read. A commit touches what it names.
 """
 
@@ -127,10 +127,10 @@ class _Collection(Generic[P]):
         self.reached: set[bytes] = set()
         self.held: set[bytes] = set()  # those that stay for as long as some run goes on
         self.wanted: set[bytes] = set()  # inputs of what is kept or held
-        self.gone: dict[Id, _Facts] = {}
+        self.garbage: dict[Id, _Facts] = {}
         self.retired: dict[Id, float] = {}  # those of an earlier collection, and when that was
-        self.owner: dict[bytes, Id] = {}  # digest → one of the manifests that are gone
-        self.freed: set[Id] = set()  # manifests that are gone now, or of whose contents some are
+        self.owner: dict[bytes, Id] = {}  # digest → one of the manifests that name it
+        self.freed: set[Id] = set()  # manifests that are removed now, or some of their contents
 
     def run(self) -> Collected:
         self._refuse_damage()
@@ -152,7 +152,7 @@ class _Collection(Generic[P]):
         self._sweep_checkpoints(since)
         self._sweep_quarantine(since)
         self._sweep_runs(roots.retention)
-        return self._told(roots)
+        return self._summary(roots)
 
     def _refuse_damage(self) -> None:
         damaged = [path for path, value in self.store.all_records() if isinstance(value, Exception)]
@@ -190,11 +190,11 @@ class _Collection(Generic[P]):
             elif (key, number) in roots.manifests or roots.retention.keeps_manifest(manifest):
                 self._keep((key, number), _facts(manifest))
             else:
-                self.gone[key, number] = _facts(manifest)
+                self.garbage[key, number] = _facts(manifest)
         for key, number, path, manifest in self.store.read_manifests(self.store.retired_files()):
             damaged += manifest is None
-            if manifest and (key, number) not in self.kept and (key, number) not in self.gone:
-                self.gone[key, number] = _facts(manifest)
+            if manifest and (key, number) not in self.kept and (key, number) not in self.garbage:
+                self.garbage[key, number] = _facts(manifest)
                 self.retired[key, number] = self.files.modified(path) / 1e9
         if damaged:
             raise StoreError(
@@ -204,23 +204,20 @@ class _Collection(Generic[P]):
 
     def _keep(self, name: Id, manifest: _Facts) -> None:
         self.kept.add(name)
-        self._reach(manifest)
-
-    def _reach(self, manifest: _Facts) -> None:
         self.reached.update(manifest.outputs, manifest.origins)
         self.wanted.update(manifest.inputs)
 
     def _retire(self, roots: _Roots[P]) -> _Roots[P]:
         """Take out of use what is not kept; what the records ask for after that."""
         self._each(self.files.unlink, roots.old_refs)  # first: a ref never names what is not there
-        self._each(lambda name: self.store.retire(*name), list(self.gone.keys() - self.retired.keys()))
+        self._each(lambda name: self.store.retire(*name), list(self.garbage.keys() - self.retired.keys()))
         return self._read_roots()
 
     def _restore(self, roots: _Roots[P]) -> None:
         """Keep what the records ask for although it was retired, now or earlier."""
         self.reached |= roots.contents
-        for name in roots.manifests & self.gone.keys():
-            self._keep(name, self.gone.pop(name))
+        for name in roots.manifests & self.garbage.keys():
+            self._keep(name, self.garbage.pop(name))
             self.retired.pop(name, None)
             if self.delete:
                 self.store.restore(*name)
@@ -230,16 +227,16 @@ class _Collection(Generic[P]):
         running = roots.retention.running.values()
         first = min(running, default=float("inf")) - _CLOCKS_SECONDS
         now = time.time()
-        held = {name for name in self.gone if first < self.retired.get(name, now)}
+        held = {name for name in self.garbage if first < self.retired.get(name, now)}
         for name in held:
-            self.held.update(self.gone[name].outputs, self.gone[name].origins)
-            self.wanted.update(self.gone[name].inputs)
+            self.held.update(self.garbage[name].outputs, self.garbage[name].origins)
+            self.wanted.update(self.garbage[name].inputs)
         return held
 
     def _settle(self, held: set[Id]) -> set[Id]:
         """The manifests that tell how inputs of what is kept were made; their code and config stay."""
         producers: dict[bytes, Id] = {}
-        for name, gone in self.gone.items():
+        for name, gone in self.garbage.items():
             producers.update(dict.fromkeys(gone.outputs, name))
         needed: set[Id] = set()
         to_do = [self.wanted]
@@ -250,20 +247,20 @@ class _Collection(Generic[P]):
                     self.reached.add(digest)  # a file of the repository
                 elif producer not in needed:
                     needed.add(producer)
-                    self.reached.update(self.gone[producer].origins)
-                    to_do.append(set(self.gone[producer].inputs))
-        for name in self.gone.keys() - held:
-            gone = self.gone[name]
+                    self.reached.update(self.garbage[producer].origins)
+                    to_do.append(set(self.garbage[producer].inputs))
+        for name in self.garbage.keys() - held:
+            gone = self.garbage[name]
             self.owner.update(dict.fromkeys((*gone.outputs, *gone.origins), name))
             if name not in self.retired:
                 self.freed.add(name)
         return needed
 
     def _sync(self) -> None:
-        """Make it durable: a power cut must not bring back a manifest whose contents are gone."""
+        """Make it durable: a power cut must not bring back a manifest without its contents."""
         steps = self.files.at("steps")
         shards = [steps / name for name in self.files.names(steps)]
-        folders = {self.store.manifest_file(*name).parent for name in self.gone}
+        folders = {self.store.manifest_file(*name).parent for name in self.garbage}
         self._each(self.files.sync, [*shards, *folders])
 
     def _forget_retired(self, stay: set[Id]) -> None:
@@ -302,10 +299,10 @@ class _Collection(Generic[P]):
 
     def _sweep_logs(self, held: set[Id], since: float) -> None:
         useless: list[P] = []
-        stay = {key for key, _ in self.kept | held} - {key for key, _ in self.gone.keys() - held}
+        stay = {key for key, _ in self.kept | held} - {key for key, _ in self.garbage.keys() - held}
         for key, number, attempt in self.store.logs(stay):
             folder = self.store.log_folder(key, number, attempt)
-            if (key, number) in self.gone or self.files.modified(folder) / 1e9 < since:
+            if (key, number) in self.garbage or self.files.modified(folder) / 1e9 < since:
                 useless.append(folder)
         self._sweep("logs", useless, self.store.remove_log)
 
@@ -316,7 +313,7 @@ class _Collection(Generic[P]):
             saved = self.files.modified(folder) / 1e9
             last[key, number] = max(saved, last.get((key, number), 0.0))
         for (key, number), saved in last.items():
-            finished = (key, number) in self.kept or (key, number) in self.gone
+            finished = (key, number) in self.kept or (key, number) in self.garbage
             if finished or saved < since:
                 with self.store.lock(key, number) if self.delete else nullcontext(True) as mine:
                     if mine:
@@ -337,7 +334,7 @@ class _Collection(Generic[P]):
         if self.delete:
             self._each(self.store.remove_run, useless)
 
-    def _told(self, roots: _Roots[P]) -> Collected:
+    def _summary(self, roots: _Roots[P]) -> Collected:
         result = self.result
         result.kept.count = len(self.kept)
         result.running = sorted(roots.retention.running)
@@ -349,7 +346,7 @@ class _Collection(Generic[P]):
         return result
 
     def _share(self, name: Id) -> Share:
-        return self.result.stages.setdefault(self.gone[name].stage or "(of no stage)", Share())
+        return self.result.stages.setdefault(self.garbage[name].stage or "(of no stage)", Share())
 
     def _sweep(self, kind: str, paths: Sequence[P], remove: Callable[[P], object]) -> None:
         """Count files and folders of a kind, and remove them."""

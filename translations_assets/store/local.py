@@ -30,7 +30,7 @@ from translations_assets.store.contents import (
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.encoding import safe
 from translations_assets.store.files import Files
-from translations_assets.store.locks import hold, is_held, release, take, take_new
+from translations_assets.store.locks import acquire, acquire_kept, acquire_new, is_held, release
 
 _LOCK = "blobs"  # shared by those who rely on contents that they found, held alone by who removes contents
 
@@ -43,9 +43,21 @@ class LocalFiles(Files):
         """`file:///…`."""
         return self.root.as_uri()
 
+    def foreign(self) -> Iterator[Path]:
+        """Every symbolic link below the root but in `work/`: the store makes and follows none."""
+        for parent, folders, names in os.walk(self.root):
+            yield from (path for name in (*folders, *names) if (path := Path(parent, name)).is_symlink())
+            if parent == str(self.root) and "work" in folders:
+                folders.remove("work")  # what scripts do there is their own matter
+
+    def bytes_below(self, path: Path) -> int:
+        """The bytes of all files below a folder, or those of a file; 0 when it does not exist."""
+        files = self.walk(path) if path.is_dir() and not path.is_symlink() else [path]
+        return sum(self.size(file) or 0 for file in files)
+
     def measure(self, source: Path) -> Digests:
         """The digest of a file."""
-        with self.telling("read, to store it,", source):
+        with self.store_errors("read, to store it,", source):
             return Digests(digest_file(source.resolve()))
 
     def send(self, source: Path, path: Path, digests: Digests) -> bool:
@@ -63,7 +75,7 @@ class LocalFiles(Files):
 
     def save(self, source: Path, path: Path) -> Digests:
         """Make a file, which others who share the store may read, as a link where that is possible."""
-        with self.telling("write", path):
+        with self.store_errors("write", path):
             self.make_folder(path.parent)
             clone(source, path, link=True)
             path.chmod(stat.S_IMODE(path.stat().st_mode) | 0o444)
@@ -77,7 +89,7 @@ class LocalFiles(Files):
         """
         if self.size(path) is None:
             return None
-        with self.telling("place contents at", target):
+        with self.store_errors("place contents at", target):
             try:
                 if not writable:
                     return place(path, target, link=not self.read_only)
@@ -90,7 +102,7 @@ class LocalFiles(Files):
 
     def digest(self, path: Path) -> Blob | None:
         """Digest and size of a file, read again."""
-        with self.telling("read", path):
+        with self.store_errors("read", path):
             try:
                 return digest_file(path)
             except FileNotFoundError:
@@ -107,9 +119,9 @@ class LocalFiles(Files):
     def locked(self, name: str, *, alone: bool = False, wait: bool = True) -> Iterator[bool]:
         """Hold a lock of the whole store, shared or alone; gives False when that would mean waiting."""
         path = self.at("locks", name)
-        with self.telling("lock", path):
+        with self.store_errors("lock", path):
             self.make_folder(path.parent)
-            descriptor = hold(path, alone=alone, wait=wait)
+            descriptor = acquire_kept(path, alone=alone, wait=wait)
         try:
             yield descriptor is not None
         finally:
@@ -156,9 +168,9 @@ class Ownership:
     def lock(self, key: str, generation: int, lost: Callable[[str], None] | None = None) -> Iterator[bool]:
         """Try to become the owner of a step's generation; False at once when another process is."""
         path = self._lock_file(key, generation)
-        with self._files.telling("lock", path):
+        with self._files.store_errors("lock", path):
             self._files.make_folder(path.parent)
-            descriptor = take(path)
+            descriptor = acquire(path)
         try:
             yield descriptor is not None
         finally:
@@ -168,7 +180,7 @@ class Ownership:
     def is_owned(self, key: str, generation: int) -> bool:
         """Whether a process owns a step's generation now."""
         path = self._lock_file(key, generation)
-        with self._files.telling("look at", path):
+        with self._files.store_errors("look at", path):
             held = is_held(path)
         if not held:
             self._files.check()
@@ -184,9 +196,9 @@ class Ownership:
     def waiting(self, key: str, generation: int) -> Iterator[None]:
         """Be counted among those who want a step's result, by a locked file: the dead do not count."""
         folder = self._files.at("tmp")
-        with self._files.telling("write to", folder):
+        with self._files.store_errors("write to", folder):
             self._files.make_folder(folder)
-            path, descriptor = take_new(folder, _waiter(key, generation))
+            path, descriptor = acquire_new(folder, _waiter(key, generation))
         try:
             yield
         finally:
@@ -203,8 +215,8 @@ class Ownership:
 
     def _is_held(self, path: Path) -> bool:
         """Whether a lock file is held; one that is not is removed."""
-        with self._files.telling("lock", path):
-            descriptor = take(path)
+        with self._files.store_errors("lock", path):
+            descriptor = acquire(path)
         if descriptor is not None:
             release(path, descriptor)
         return descriptor is None

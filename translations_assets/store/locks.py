@@ -18,14 +18,11 @@ _SHARED = stat.S_ISGID | stat.S_IWGRP
 _FILE = stat.S_IRGRP | stat.S_IWGRP
 
 
-def take(path: Path) -> int | None:
+def acquire(path: Path) -> int | None:
     """Lock a file, made for the purpose, and return its descriptor; None when another process holds it."""
     while True:
         descriptor = _open(path)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
+        if not flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB):
             return None
         if _is_at(descriptor, path):
             return descriptor
@@ -35,45 +32,47 @@ def take(path: Path) -> int | None:
 def is_held(path: Path) -> bool:
     """Whether a process holds a lock file alone; nothing is made.
 
-    A process that tries to take it in that very moment is refused: two who look do not see each other.
+    A process that tries to acquire it in that very moment is refused: two that ask do not see each other.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except FileNotFoundError:
         return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB):
         return True
-    finally:
-        os.close(descriptor)
+    os.close(descriptor)
     return False
 
 
-def take_new(folder: Path, suffix: str = "") -> tuple[Path, int]:
+def acquire_new(folder: Path, suffix: str = "") -> tuple[Path, int]:
     """Lock a new file of a random name: its path and descriptor.
 
     A sweep of the folder may hold the file for a moment, to see whether it is abandoned: then another.
     """
     while True:
         path = folder / f"{os.urandom(4).hex()}{suffix}"
-        if (descriptor := take(path)) is not None:
+        if (descriptor := acquire(path)) is not None:
             return path, descriptor
 
 
-def hold(path: Path, *, alone: bool, wait: bool) -> int | None:
+def acquire_kept(path: Path, *, alone: bool, wait: bool) -> int | None:
     """Hold a lock file that is never removed, alone or shared; None when that would mean waiting.
 
-    The descriptor frees it when it is closed, by whomever.
+    The descriptor frees it when it is closed, by any process.
     """
     descriptor = _open(path)
     mode = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+    return descriptor if flock(descriptor, mode if wait else mode | fcntl.LOCK_NB) else None
+
+
+def flock(descriptor: int, mode: int) -> bool:
+    """Lock an open file; False, and it is closed, when that would mean waiting."""
     try:
-        fcntl.flock(descriptor, mode if wait else mode | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, mode)
     except BlockingIOError:
         os.close(descriptor)
-        return None
-    return descriptor
+        return False
+    return True
 
 
 def release(path: Path, descriptor: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path, PurePath
@@ -167,10 +169,16 @@ class Medium(Protocol[P]):
         """Keep contents from being removed that were touched before, or are in the block."""
 
     def removing_contents(self) -> AbstractContextManager[object]:
-        """Keep everybody from relying on contents that they find, while some are removed."""
+        """Keep all processes from relying on contents that they find, while some are removed."""
 
     def reserved(self, name: str, alone: bool = False) -> AbstractContextManager[bool]:
         """Hold a lock of the whole store, shared or alone; False when another process's is in the way."""
+
+
+def quarantined(path: PurePath, reason: str) -> tuple[str, bytes]:
+    """The name that a damaged file gets in `quarantine/`, and the note that is put next to it."""
+    note = json.dumps({"path": str(path), "reason": reason, "time": time.time()})
+    return f"{'.'.join(path.parts[-2:])}.{time.time_ns()}", f"{note}\n".encode()
 
 
 def aside(files: Medium[P]) -> str:

@@ -21,10 +21,10 @@ from typing import NamedTuple
 from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob
 from translations_assets.store.contents import READ_ONLY, NotPlainError, clone, place
-from translations_assets.store.locks import hold, release, take
+from translations_assets.store.locks import acquire, acquire_kept, flock, release
 from translations_assets.store.medium import warn
 
-_LOOK_SECONDS = 0.1
+_POLL_SECONDS = 0.1
 _LARGEST_ADDED = 1 << 30  # bytes; copying a larger file takes long, and perhaps it is never asked for here
 _PART = ".part"
 
@@ -120,11 +120,11 @@ class NodeCache:
         """
         lock = self._folder / "downloads" / f"{blob.digest}.{blob.size}"
         lock.parent.mkdir(parents=True, exist_ok=True)
-        while (descriptor := take(lock)) is None:
+        while (descriptor := acquire(lock)) is None:
             if not wait:
                 yield None
                 return
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_POLL_SECONDS)
         try:
             folder = _part(lock)
             folder.mkdir(exist_ok=True)
@@ -139,7 +139,7 @@ class NodeCache:
 
     def _make_room(self, size: int) -> bool:
         """Remove the least recently used files until what is here or on its way, ours included, fits."""
-        descriptor = hold(self._folder / "lock", alone=True, wait=True)
+        descriptor = acquire_kept(self._folder / "lock", alone=True, wait=True)
         try:
             kept = _files(self._folder / "blobs")
             total = sum(file.size for file in kept)
@@ -156,17 +156,17 @@ class NodeCache:
                 os.close(descriptor)
 
     def _expected(self) -> int:
-        """Bytes that are being downloaded now, by anybody; what others have begun is removed."""
+        """Bytes that are being downloaded now, by any process; what ended ones have begun is removed."""
         total = 0
-        for lock in (self._folder / "downloads").iterdir():
-            size = lock.suffix[1:]
+        for path in (self._folder / "downloads").iterdir():
+            size = path.suffix[1:]
             if not size.isdecimal():
                 continue
-            descriptor = take(lock)
+            descriptor = acquire(path)
             if descriptor is None:
                 total += int(size)
             else:
-                _discard(lock, descriptor)
+                _discard(path, descriptor)
         return total
 
     def _file(self, blob: Blob) -> Path:
@@ -195,19 +195,18 @@ def _shared(path: Path) -> Iterator[None]:
 
 
 def _remove(path: Path) -> bool:
-    """Remove a file; False when somebody places it now."""
+    """Remove a file; False when a process places it now."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
         return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        path.unlink(missing_ok=True)
-        return True
-    except BlockingIOError:
+    if not flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB):
         return False
+    try:
+        path.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
+    return True
 
 
 def _mark_used(path: Path) -> None:

@@ -20,6 +20,10 @@ def open_store(url: str, base: str = "") -> Store:
 
     With a base, in the same forms, an overlay over that store, which is never written. The URL of an overlay
     names both: `file:///…?base=…`. Raises StoreError for anything else.
+
+    >>> store = open_store(folder)
+    >>> store.read_blob(store.add_bytes(b"one line"))
+    b'one line'
     """
     if "://" in url:
         url, _, query = url.partition("?")

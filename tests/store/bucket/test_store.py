@@ -265,7 +265,7 @@ def test_two_pins_at_once_do_not_meet(
 ) -> None:
     """Pins, `verify` and `gc` each hold the same lease."""
     monkeypatch.setattr("translations_assets.store.bucket.store._LAPSE", 0.3)
-    monkeypatch.setattr("translations_assets.store.bucket.store._LOOK", 0.05)
+    monkeypatch.setattr("translations_assets.store.bucket.store._POLL_SECONDS", 0.05)
     store.write_run("run-1", RunRecord())
     other = BucketStore(store.files.objects)
     with other.files.reserved("gc") as mine:

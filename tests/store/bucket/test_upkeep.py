@@ -158,7 +158,7 @@ def test_verify_names_what_is_damaged_missing_and_strange(
 def test_a_dead_collectors_lock_is_taken_over(
     store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("translations_assets.store.bucket.store._LOOK", 0.05)
+    monkeypatch.setattr("translations_assets.store.bucket.store._POLL_SECONDS", 0.05)
     objects = store.files.objects
     objects.write("leases/gc.0", b'{"owner": "dead", "lapse": 0.3}')
     collect(BucketStore(objects, Leases(objects, period=0.1)), RULES, delete=True)

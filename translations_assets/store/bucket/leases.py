@@ -7,7 +7,7 @@ the lease unchanged for three periods of 15 s, by its own monotonic clock: no tw
 and setting one does not matter. Takeover and renewal are both conditional on the generation of the object
 that was read: of two takers one wins, and a renewal that comes too late fails.
 
-An owner that could not renew for two periods has lost the step, a period before anybody can have taken it
+An owner that could not renew for two periods has lost the step, a period before another can have taken it
 over; one whose renewal finds another's lease, at once. What it does then, decision 11 tells. A machine that
 sleeps stops its own clock: its first renewal after that finds out.
 
@@ -100,7 +100,7 @@ class Leases:
         A dead owner's lease is taken over by asking again, once three periods have passed since the first
         time. `lost` is called once, with a reason, when the lease cannot be kept.
         """
-        lease = self._take(key, generation, lost)
+        lease = self._acquire(key, generation, lost)
         try:
             yield lease is not None
         finally:
@@ -167,7 +167,7 @@ class Leases:
                     self._renew(lease)
 
     def renew_waiting(self) -> None:
-        """The same for those who wait; a process that waits for long enough sweeps once."""
+        """Renew what counts those who wait; a process that waits for long enough sweeps once."""
         with suppress(StoreError):
             if self._waiting.renew(RENEWED_AFTER * self._period) and not self._swept:
                 self._swept = True
@@ -178,13 +178,13 @@ class Leases:
         now = self._clock.monotonic()
         for lease in self._ours():
             if now - lease.renewed >= GIVEN_UP_AFTER * self._period:
-                self._lose(lease, f"the lease could not be renewed for {now - lease.renewed:.0f} s")
+                self._mark_lost(lease, f"the lease could not be renewed for {now - lease.renewed:.0f} s")
 
     def _ours(self) -> list[_Lease]:
         with self._guard:
             return [lease for lease in self._held.values() if not lease.reason]
 
-    def _take(self, key: str, generation: int, lost: Callable[[str], None] | None) -> _Lease | None:
+    def _acquire(self, key: str, generation: int, lost: Callable[[str], None] | None) -> _Lease | None:
         name = _name(key, generation)
         if name in self._held:
             return None
@@ -224,11 +224,11 @@ class Leases:
                 return
             found = self._impatient.read(lease.name)
             if found is None or found[0] != lease.data:
-                self._lose(lease, "another worker has taken the step over")
+                self._mark_lost(lease, "another worker has taken the step over")
                 return
             lease.generation = found[1]  # an earlier renewal has worked, but we were not told
 
-    def _lose(self, lease: _Lease, reason: str) -> None:
+    def _mark_lost(self, lease: _Lease, reason: str) -> None:
         with self._guard:
             if lease.reason or self._held.get(lease.name) is not lease:
                 return

@@ -34,7 +34,7 @@ class MemoryObjects(Objects):
         return f"memory://{id(self):x}"
 
     def hurried(self, seconds: float) -> MemoryObjects:
-        """The same: every request is answered at once."""
+        """This bucket: every request is answered at once."""
         return self
 
     def read(self, name: str) -> tuple[bytes, int] | None:

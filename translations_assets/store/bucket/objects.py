@@ -13,12 +13,11 @@ and what opens it stand in `store.open`.
 from __future__ import annotations
 
 import uuid
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.store.contents import Digests
@@ -49,7 +48,7 @@ class Stat(NamedTuple):
     notes: Mapping[str, str] = MappingProxyType({})
 
 
-class Objects(ABC):
+class Objects(Protocol):
     """The objects of a bucket whose names begin with a prefix; names are given without it.
 
     Every method raises StoreError where the service's client would raise its own errors, StoreUnreachable
@@ -57,15 +56,12 @@ class Objects(ABC):
     """
 
     @property
-    @abstractmethod
     def url(self) -> str:
         """What `open_store` opens the store in this bucket by, without a / at its end."""
 
-    @abstractmethod
     def hurried(self, seconds: float) -> Objects:
-        """The same objects, asked for this long instead of for a minute."""
+        """These objects, whose requests are repeated for so many seconds only."""
 
-    @abstractmethod
     def read(self, name: str) -> tuple[bytes, int] | None:
         """An object's contents and generation, None when it does not exist."""
 
@@ -73,18 +69,15 @@ class Objects(ABC):
         """Write an object that is not there yet: its generation, or None when the name is taken."""
         return self.replace(name, data, 0)
 
-    @abstractmethod
     def replace(self, name: str, data: bytes, generation: int) -> int | None:
         """Write an object in place of the generation that was read (0: of none): its new generation.
 
         None when another generation is there by now.
         """
 
-    @abstractmethod
     def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> int:
         """Write an object, whatever is there, with something noted: its generation."""
 
-    @abstractmethod
     def upload(self, path: Path, name: str, digests: Digests) -> bool:
         """Write a file's contents to an object; False when the name is taken.
 
@@ -92,34 +85,27 @@ class Objects(ABC):
         or no longer, those of the digests.
         """
 
-    @abstractmethod
     def read_range(self, name: str, generation: int, start: int, end: int) -> bytes:
         """Bytes `start` to before `end` of an object's generation; StoreError when it no longer exists."""
 
-    @abstractmethod
     def copy(self, name: str, target: str, *, replace: bool = True) -> bool:
         """Write an object's contents, and what is noted with it, under another name.
 
         False when it does not exist, or (not to `replace`) the name is taken.
         """
 
-    @abstractmethod
     def delete(self, name: str, generation: int | None = None, metageneration: int | None = None) -> bool:
         """Remove an object, if it still is what was seen; False when it is not, or not there."""
 
-    @abstractmethod
     def touch(self, name: str) -> bool:
         """Set the time of an object's last change to now; False when it does not exist."""
 
-    @abstractmethod
     def stat(self, name: str) -> Stat | None:
         """What is known of an object, None when it does not exist."""
 
-    @abstractmethod
     def walk(self, prefix: str) -> Iterator[Stat]:
         """The objects whose names begin with a prefix, in order, by page."""
 
-    @abstractmethod
     def folder(self, folder: str) -> tuple[list[Stat], list[str]]:
         """What stands directly below a folder (a name that ends with /, or empty): objects and folders.
 

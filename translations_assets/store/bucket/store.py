@@ -6,7 +6,6 @@ their path, and for what locks are for there: leases/, waiting/ and sessions/ of
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections import deque
@@ -19,18 +18,24 @@ from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob
 from translations_assets.store.bucket.leases import LAPSED_AFTER, PERIOD, Leases
 from translations_assets.store.bucket.objects import Objects, ServiceClock, Stat
-from translations_assets.store.bucket.transfer import PIECE, digest_of_object, digests_of, download, telling
+from translations_assets.store.bucket.transfer import (
+    PIECE,
+    digest_of_object,
+    digests_of,
+    download,
+    store_errors,
+)
 from translations_assets.store.contents import Digests, digest_bytes
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.encoding import safe
-from translations_assets.store.medium import FOLDERS, Entry
+from translations_assets.store.medium import FOLDERS, Entry, quarantined
 from translations_assets.store.node_cache import NodeCache
 
 _BEGAN = "began"  # noted with what is replaced: when it was first written, in ns
 _THREADS = 16
 _AHEAD = 32  # files that are read, or waited for, before they are asked for
 _LAPSE = (LAPSED_AFTER + 0.5) * PERIOD  # seconds
-_LOOK = 2.0
+_POLL_SECONDS = 2.0
 FRESH = 3600 * 10**9  # ns after a touch in which there is no other: an object may change once a second only
 _CLOCKS = 600 * 10**9  # ns by which our clock and the service's may differ
 
@@ -168,23 +173,23 @@ class BucketFiles:
         """Move a damaged file, or a folder, to `quarantine/` with the reason next to it."""
         if self.read_only:
             return
-        target = PurePosixPath("quarantine", f"{'.'.join(path.parts[-2:])}.{time.time_ns()}")
+        name, note = quarantined(path, reason)
+        target = PurePosixPath("quarantine", name)
         below = {found.name: f"{target}{found.name.removeprefix(str(path))}" for found in self._below(path)}
         if not below:
             return
-        note = json.dumps({"path": str(path), "reason": reason, "time": time.time()})
-        self.objects.write(f"{target}.reason.json", (note + "\n").encode())
+        self.objects.write(f"{target}.reason.json", note)
         self._each(lambda name: self.move(PurePosixPath(name), PurePosixPath(below[name])), below)
 
     # Contents
     def measure(self, source: Path) -> Digests:
         """The digests of a file."""
-        with telling("read", source):
+        with store_errors("read", source):
             return digests_of(source)
 
     def send(self, source: Path, path: PurePosixPath, digests: Digests) -> bool:
         """Make a file with the contents of one of this machine; False when the name is taken."""
-        with telling("read", source):
+        with store_errors("read", source):
             return self.objects.upload(source, str(path), digests)
 
     def save(self, source: Path, path: PurePosixPath) -> Digests:
@@ -195,7 +200,7 @@ class BucketFiles:
 
     def fetch(self, path: PurePosixPath, blob: Blob, target: Path, writable: bool = False) -> Blob | None:
         """Download contents to a path. Large ones are gathered next to it, where another try goes on."""
-        with telling("write", target):
+        with store_errors("write", target):
             if writable:
                 target.parent.mkdir(parents=True, exist_ok=True)
             came = self._at_once(path, target) if blob.size <= PIECE else self._gather(path, blob, target)
@@ -266,7 +271,7 @@ class BucketFiles:
                 if mine or time.monotonic() >= until:
                     yield mine
                     return
-            time.sleep(_LOOK)
+            time.sleep(_POLL_SECONDS)
 
     def _note_lost(self, reason: str) -> None:
         self._lost = reason

@@ -89,7 +89,7 @@ def _pieces(objects: Objects, found: Stat, start: int) -> Iterator[bytes]:
 
 
 @contextmanager
-def telling(doing: str, path: Path) -> Iterator[None]:
+def store_errors(doing: str, path: Path) -> Iterator[None]:
     """Turn an OSError of a file on this machine into a StoreError."""
     try:
         yield

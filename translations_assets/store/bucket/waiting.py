@@ -1,6 +1,6 @@
 """Who waits for a step: objects on a bucket that count only while the process that wrote them lives.
 
-    waiting/<key>.<n>/<session>.<i>   somebody who waits for generation n of a step
+    waiting/<key>.<n>/<session>.<i>   one that waits for generation n of a step
     sessions/<session>                the heartbeat of a process, while it waits for anything
 
 A process that waits for a hundred steps renews one object. What it has registered counts as long as its

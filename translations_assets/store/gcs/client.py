@@ -19,7 +19,7 @@ _make: Callable[[], Client] | None = None
 
 
 def supply_client(make: Callable[[], Client]) -> None:
-    """Have this process's client made by somebody else, as by a Dagster resource."""
+    """Have this process's client made by a function, as of a Dagster resource."""
     global _make
     _make = make
 

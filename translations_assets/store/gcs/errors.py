@@ -39,7 +39,7 @@ def passes(error: Exception) -> bool:
 
 
 @contextmanager
-def telling(bucket: str, doing: str) -> Iterator[None]:
+def store_errors(bucket: str, doing: str) -> Iterator[None]:
     """Turn an error of Google's client into a StoreError, StoreUnreachable when it may pass."""
     try:
         yield
@@ -54,15 +54,15 @@ def is_bucket_missing(error: api.NotFound) -> bool:
 
 
 def _explain(bucket: str, doing: str, error: Exception) -> str:
-    problem = f"The store gs://{bucket} could not {doing}: {_words(error)}."
+    problem = f"The store gs://{bucket} could not {doing}: {_reason(error)}."
     if passes(error):
         return f"{problem} The service or the network is away."
     if isinstance(error, (api.Unauthorized, auth.GoogleAuthError)):
         return f"{problem} The credentials are not accepted. {LOGIN}"
     if isinstance(error, api.Forbidden):
         return (
-            f"{problem} Whoever runs this needs the role {ROLE} on the bucket: gcloud storage buckets "
-            f"add-iam-policy-binding gs://{bucket} --member=… --role={ROLE}"
+            f"{problem} The account that runs this needs the role {ROLE} on the bucket: gcloud storage "
+            f"buckets add-iam-policy-binding gs://{bucket} --member=… --role={ROLE}"
         )
     if isinstance(error, api.NotFound):
         return (
@@ -72,10 +72,10 @@ def _explain(bucket: str, doing: str, error: Exception) -> str:
     return problem
 
 
-def _words(error: Exception) -> str:
-    """The service's own words; of an error that many attempts ended with, those of the last."""
+def _reason(error: Exception) -> str:
+    """What the service says; of an error that many attempts ended with, those of the last."""
     if isinstance(error, api.RetryError) and isinstance(error.cause, Exception):
-        return f"{_words(error.cause)}, many times"
+        return f"{_reason(error.cause)}, many times"
     if isinstance(error, api.GoogleAPICallError):
         return f"{error.code} {error.message}".rstrip(". ")
     if isinstance(error, InvalidResponse):

@@ -22,7 +22,7 @@ from translations_assets.store.bucket.objects import Objects, Stat
 from translations_assets.store.bucket.transfer import digests_of
 from translations_assets.store.contents import Digests, changed, digest_bytes
 from translations_assets.store.gcs.client import client
-from translations_assets.store.gcs.errors import is_bucket_missing, passes, telling
+from translations_assets.store.gcs.errors import is_bucket_missing, passes, store_errors
 from translations_assets.store.gcs.upload import AT_ONCE, SESSIONS, SessionGone, Upload, whole
 
 PATIENCE = 60.0  # the engine waits on top of that
@@ -65,7 +65,7 @@ class GcsObjects(Objects):
         return cls(parts.netloc, f"{folder}/" if folder else "")
 
     def hurried(self, seconds: float) -> GcsObjects:
-        """The same objects, asked for this long instead of for a minute."""
+        """These objects, whose requests are repeated for so many seconds only."""
         return replace(self, patience=seconds, timeout=(seconds, seconds))
 
     @cached_property
@@ -96,7 +96,7 @@ class GcsObjects(Objects):
         None when another generation is there by now.
         """
         failures: list[Exception] = []
-        with self.telling("write", name):
+        with self.store_errors("write", name):
             try:
                 return self._write(name, data, failures=failures, if_generation_match=generation)
             except PreconditionFailed:
@@ -105,7 +105,7 @@ class GcsObjects(Objects):
 
     def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> int:
         """Write an object, whatever is there, with something noted: its generation."""
-        with self.telling("write", name):
+        with self.store_errors("write", name):
             return self._write(name, data, notes)
 
     def _write(
@@ -130,7 +130,7 @@ class GcsObjects(Objects):
         Raises StoreError when these are not, or no longer, those of the digests.
         """
         size = digests.blob.size
-        with path.open("rb") as file, self.telling("write", name):
+        with path.open("rb") as file, self.store_errors("write", name):
             if size <= AT_ONCE:
                 data = whole(file, path, size)
                 if digest_bytes(data) != digests.blob:
@@ -228,7 +228,7 @@ class GcsObjects(Objects):
 
     def walk(self, prefix: str) -> Iterator[Stat]:
         """The objects whose names begin with a prefix, in order, by page."""
-        with self.telling("list", prefix):
+        with self.store_errors("list", prefix):
             for blob in self._pages(prefix):
                 yield self._stat(blob)
 
@@ -237,7 +237,7 @@ class GcsObjects(Objects):
 
         The folders are given by their last name, without the /.
         """
-        with self.telling("list", folder):
+        with self.store_errors("list", folder):
             pages = self._pages(folder, delimiter="/")
             objects = [self._stat(blob) for blob in pages]
             below = len(self.prefix + folder)
@@ -245,7 +245,7 @@ class GcsObjects(Objects):
 
     def _ask(self, doing: str, name: str, request: Callable[[], T], otherwise: D) -> T | D:
         """What a request gives; `otherwise` when the object does not exist, or is not what was seen."""
-        with self.telling(doing, name):
+        with self.store_errors(doing, name):
             try:
                 return request()
             except PreconditionFailed:
@@ -275,9 +275,9 @@ class GcsObjects(Objects):
         retry = Retry(repeats, initial=first, maximum=longest, timeout=self.patience)
         return {"timeout": self.timeout, "retry": retry}
 
-    def telling(self, doing: str, name: str) -> AbstractContextManager[None]:
+    def store_errors(self, doing: str, name: str) -> AbstractContextManager[None]:
         """Turn the client's errors into StoreError, with what could not be done."""
-        return telling(self.bucket_name, f"{doing} {self.prefix}{name}")
+        return store_errors(self.bucket_name, f"{doing} {self.prefix}{name}")
 
     def _pages(self, prefix: str, delimiter: str | None = None) -> Any:
         return client().list_blobs(

@@ -52,7 +52,7 @@ class Upload:
         pause, since, reached = first, 0.0, -1  # reached: what was kept when it broke, no more since then
         while True:
             try:
-                answer = (self._asked() if reached >= 0 else None) or self._send()
+                answer = (self._ask() if reached >= 0 else None) or self._send()
                 if answer.status_code == 308:
                     raise ConnectionError("the service has not received all that was sent")
                 self._check(answer)
@@ -68,7 +68,7 @@ class Upload:
             time.sleep(random.uniform(0, pause))
             pause = min(2 * pause, longest)
 
-    def _asked(self) -> Response | None:
+    def _ask(self) -> Response | None:
         """Ask how much the service has kept; an answer that ends the upload, None when more is to be sent."""
         answer = self._put(f"bytes */{self.digests.blob.size}", b"")
         if answer.status_code != 308:
