@@ -83,36 +83,6 @@ class Logs(Generic[P]):
         return self.files.at("logs", key, f"{generation}.{attempt}")
 
 
-def _whole(data: bytes, number: str) -> bytes:
-    try:
-        return unseal_bytes(data)
-    except ValueError:
-        return f"[store] part {number} of this log is damaged and left out\n".encode()
-
-
-def set_name(stored: PurePath) -> str:
-    """The name of a stored set, which is that of one folder. Raises ValueError."""
-    name = original(stored.name)
-    if "/" in name:
-        raise ValueError(f"the name {name!r} leads out of its folder")
-    return check_name(name)
-
-
-def files_of_set(data: bytes) -> dict[str, Digests]:
-    """File name → its digests, as the manifest of a set says. Raises one of `MALFORMED`."""
-    files: dict[str, dict[str, Any]] = unseal(data)["files"]
-    return {
-        check_name(name): Digests(Blob.from_dict(known), str(known.get("crc32c", "")))
-        for name, known in files.items()
-    }
-
-
-def plain_files(folder: Path) -> dict[str, Path]:
-    """The files below a folder, by their relative names, without symbolic links."""
-    found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
-    return {path.relative_to(folder).as_posix(): path for path in found}
-
-
 class Checkpoints(Generic[P]):
     """The part of a store that keeps what an unfinished step goes on from."""
 
@@ -129,7 +99,7 @@ class Checkpoints(Generic[P]):
         if self.files.size(target / SET_MANIFEST) is not None:
             return
         self.files.remove(target)
-        files = plain_files(folder)
+        files = _plain_files(folder)
         saved = {name: self.files.save(path, target / "files" / name) for name, path in files.items()}
         for parent in {(target / "files" / relative).parent for relative in files}:
             self.files.sync(parent)
@@ -175,8 +145,8 @@ class Checkpoints(Generic[P]):
         if data is None:
             return ""
         try:
-            set_name(inside(stored.parent, stored.name))
-            for relative, digests in files_of_set(data).items():
+            _set_name(inside(stored.parent, stored.name))
+            for relative, digests in _files_of_set(data).items():
                 whole = self.files.is_whole(inside(stored, f"files/{relative}"), digests)
                 if whole is None:  # its owner may have dropped the set meanwhile
                     return f"{relative} is missing" if self.files.size(stored / SET_MANIFEST) else ""
@@ -224,8 +194,8 @@ class Checkpoints(Generic[P]):
             return False
         folder = None
         try:
-            folder = inside(target, set_name(inside(stored.parent, stored.name)))
-            for relative, digests in files_of_set(data).items():
+            folder = inside(target, _set_name(inside(stored.parent, stored.name)))
+            for relative, digests in _files_of_set(data).items():
                 source = inside(stored, f"files/{relative}")
                 self._place_file(source, inside(folder, relative), digests.blob)
         except MALFORMED as error:
@@ -247,3 +217,33 @@ class Checkpoints(Generic[P]):
 def _described(digests: Digests) -> dict[str, Any]:
     """What the manifest of a set says of a file."""
     return {**vars(digests.blob), **({"crc32c": digests.crc32c} if digests.crc32c else {})}
+
+
+def _whole(data: bytes, number: str) -> bytes:
+    try:
+        return unseal_bytes(data)
+    except ValueError:
+        return f"[store] part {number} of this log is damaged and left out\n".encode()
+
+
+def _set_name(stored: PurePath) -> str:
+    """The name of a stored set, which is that of one folder. Raises ValueError."""
+    name = original(stored.name)
+    if "/" in name:
+        raise ValueError(f"the name {name!r} leads out of its folder")
+    return check_name(name)
+
+
+def _files_of_set(data: bytes) -> dict[str, Digests]:
+    """File name → its digests, as the manifest of a set says. Raises one of `MALFORMED`."""
+    files: dict[str, dict[str, Any]] = unseal(data)["files"]
+    return {
+        check_name(name): Digests(Blob.from_dict(known), str(known.get("crc32c", "")))
+        for name, known in files.items()
+    }
+
+
+def _plain_files(folder: Path) -> dict[str, Path]:
+    """The files below a folder, by their relative names, without symbolic links."""
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+    return {path.relative_to(folder).as_posix(): path for path in found}

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -73,8 +74,13 @@ def digest_file(path: Path) -> Blob:
 
 def copy_file(source: BinaryIO, target: BinaryIO | None) -> Blob:
     """Copy one open file to another (if any); digest and size of what was copied."""
+    return copy_pieces(iter(lambda: source.read(READ_BYTES), b""), target)
+
+
+def copy_pieces(pieces: Iterable[bytes], target: BinaryIO | None = None) -> Blob:
+    """Write pieces to an open file (if any); digest and size of them all."""
     sha256, size = hashlib.sha256(), 0
-    while piece := source.read(READ_BYTES):
+    for piece in pieces:
         sha256.update(piece)
         size += len(piece)
         if target is not None:

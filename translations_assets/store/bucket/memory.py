@@ -11,7 +11,7 @@ from pathlib import Path
 from translations_assets.errors import StoreError
 from translations_assets.store.bucket.objects import Objects, Stat
 from translations_assets.store.bucket.store import BucketStore
-from translations_assets.store.bucket.transfer import digests_of_bytes
+from translations_assets.store.bucket.transfer import digests_of_pieces
 from translations_assets.store.contents import Digests, changed
 
 
@@ -52,7 +52,7 @@ class MemoryObjects(Objects):
         """Write an object, whatever is there."""
         with self._guard:
             self._generation += 1
-            now, checksum = self._now(), digests_of_bytes(data).crc32c
+            now, checksum = self._now(), digests_of_pieces([data]).crc32c
             stat = Stat(name, len(data), self._generation, 1, now, now, checksum, notes or {})
             if name not in self._found:
                 insort(self._names, name)
@@ -62,7 +62,7 @@ class MemoryObjects(Objects):
     def upload(self, path: Path, name: str, digests: Digests) -> bool:
         """Write a file's contents to an object; False when the name is taken."""
         data = path.read_bytes()
-        if digests_of_bytes(data).blob != digests.blob:
+        if digests_of_pieces([data]).blob != digests.blob:
             raise changed(path)
         return self.create(name, data) is not None
 

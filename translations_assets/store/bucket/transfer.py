@@ -19,7 +19,7 @@ import google_crc32c
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob
 from translations_assets.store.bucket.objects import Objects, Stat
-from translations_assets.store.contents import READ_BYTES, Digests
+from translations_assets.store.contents import READ_BYTES, Digests, copy_pieces
 
 PIECE = 8 << 20
 _THREADS = 4  # pieces of a download that are on their way at once, and so in memory
@@ -28,15 +28,11 @@ _THREADS = 4  # pieces of a download that are on their way at once, and so in me
 def digests_of(path: Path) -> Digests:
     """The digests of a file. Raises OSError."""
     with path.open("rb") as file:
-        return _digests(iter(lambda: file.read(READ_BYTES), b""))
+        return digests_of_pieces(iter(lambda: file.read(READ_BYTES), b""))
 
 
-def digests_of_bytes(data: bytes) -> Digests:
-    """The digests of bytes in memory."""
-    return _digests([data])
-
-
-def _digests(pieces: Iterable[bytes]) -> Digests:
+def digests_of_pieces(pieces: Iterable[bytes]) -> Digests:
+    """The digests of pieces of contents."""
     sha256, crc32c, size = hashlib.sha256(), google_crc32c.Checksum(), 0
     for piece in pieces:
         sha256.update(piece)
@@ -63,11 +59,7 @@ def download(objects: Objects, found: Stat, target: Path) -> Blob:
 
 def digest_of_object(objects: Objects, found: Stat) -> Blob:
     """The digest of an object's contents, which are fetched for it, but not kept."""
-    sha256, size = hashlib.sha256(), 0
-    for piece in _pieces(objects, found, 0):
-        sha256.update(piece)
-        size += len(piece)
-    return Blob(sha256.hexdigest(), size)
+    return copy_pieces(_pieces(objects, found, 0))
 
 
 def _pieces(objects: Objects, found: Stat, start: int) -> Iterator[bytes]:
