@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.patience import PATIENCE
 from translations_assets.runners.local import LocalRunner
-from translations_assets.runners.slots import Grant, Slots
+from translations_assets.runners.slots import Claim, Slots
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Runner, Store
 from translations_assets.running.tasks import finish
@@ -118,11 +118,11 @@ def attempt(
 
 
 @contextmanager
-def held(slots: Slots, cpus: int, gpus: int, cancel: threading.Event) -> Iterator[Grant | None]:
+def held(slots: Slots, cpus: int, gpus: int, cancel: threading.Event) -> Iterator[Claim | None]:
     """Wait for slots and hold them; None when cancelled before."""
     woken = threading.Event()
     with slots.claim(cpus, gpus, woken.set) as claim:
-        yield finish(claim.acquire(cancel), partial(_wait, woken))
+        yield claim if finish(claim.acquire(cancel), partial(_wait, woken)) else None
 
 
 def _wait(woken: threading.Event, seconds: float) -> None:

@@ -10,10 +10,9 @@ from tests.runners.scripts import alive, eventually, job, run, written
 from tests.runners.test_machine import nvidia_smi
 from tests.store.values import manifest
 from translations_assets.records.manifest import KeyParts, Manifest, Provenance, Usage
-from translations_assets.runners import gpu_monitor
-from translations_assets.runners.gpu_monitor import GpuMonitor
+from translations_assets.runners import machine
 from translations_assets.runners.local import LocalRunner
-from translations_assets.runners.machine import Gpu
+from translations_assets.runners.machine import Gpu, GpuMonitor
 from translations_assets.store.local import LocalStore
 
 # Tells how it was called; two GPUs, busier the second time.
@@ -31,8 +30,8 @@ fi
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that is first on the path."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(gpu_monitor, "FIRST_SAMPLE", 0.0)
-    monkeypatch.setattr(gpu_monitor, "SAMPLE_SECONDS", 0.01)
+    monkeypatch.setattr(machine, "GPU_FIRST_SAMPLE", 0.0)
+    monkeypatch.setattr(machine, "GPU_SAMPLE_SECONDS", 0.01)
     return tmp_path
 
 
@@ -45,7 +44,7 @@ def test_utilisation_is_a_mean_and_memory_a_peak(programs: Path) -> None:
         return (programs / "calls").exists() and monitor.utilisation > 0.5
 
     assert eventually(two_samples)
-    monitor.end()
+    monitor.close()
     assert monitor.utilisation == pytest.approx((0.2 + 0.4 + 0.9 + 1.0) / 4)
     assert monitor.peak_memory == 4500 << 20
     assert (monitor.models, monitor.driver) == (["NVIDIA H200", "NVIDIA H200"], "550.90")
@@ -62,7 +61,7 @@ def test_an_answer_that_says_nothing_is_passed_over(programs: Path, answer: str)
         return (programs / "calls").exists() and len((programs / "calls").read_text()) > 3
 
     assert eventually(asked_twice)
-    monitor.end()
+    monitor.close()
     assert (monitor.utilisation, monitor.peak_memory) == (0, 0)
     assert "No devices" not in "".join(monitor.models)
 
@@ -76,7 +75,7 @@ def test_a_driver_that_hangs_delays_nothing(programs: Path) -> None:
         monitor.sample()
     (asked,) = map(int, (programs / "pids").read_text().split())
     assert alive(asked), "the samples waited for its answer"
-    monitor.end()
+    monitor.close()
     assert not alive(asked)
 
 

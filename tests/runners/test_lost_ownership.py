@@ -19,7 +19,7 @@ import pathlib, sys, threading, time
 from contextlib import contextmanager
 from tests.runners.scripts import job
 from translations_assets.runners.control import Control
-from translations_assets.runners.owner import make_attempt
+from translations_assets.runners.worker import make_attempt
 from translations_assets.runners.wire import Request
 from translations_assets.errors import StoreUnreachable
 from translations_assets.store.local import LocalStore

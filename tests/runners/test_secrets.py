@@ -18,8 +18,7 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import Stage, step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.runners.local import LocalRunner
-from translations_assets.runners.publisher import LogEcho
-from translations_assets.runners.secrets import Redaction
+from translations_assets.runners.publisher import LogEcho, Redaction
 from translations_assets.running.engine import Engine, StepEvent
 from translations_assets.running.history import History
 from translations_assets.running.session import Session

@@ -11,9 +11,7 @@ from translations_assets.runners.wire import (
     Busy,
     Request,
     pack_reply,
-    pack_request,
     unpack_reply,
-    unpack_request,
 )
 from translations_assets.running.job import JobEvent, Outcome
 from translations_assets.store.bucket.memory import MemoryStore
@@ -24,9 +22,9 @@ def test_a_request_is_one_line() -> None:
         MemoryStore(), COPY, inputs={"text/ŝ.eo": Blob("12" * 32, 3)}, env={"A": "1\n2"}, resumable=True
     )
     request = Request(work, "file:///store", "/store/work", 2, ("0", "3"), 512, files=("/a", "/b"))
-    line = pack_request(request)
+    line = request.to_bytes()
     assert line.count(b"\n") == 1
-    assert unpack_request(line) == request
+    assert Request.from_bytes(line) == request
 
 
 @pytest.mark.parametrize(
@@ -39,11 +37,21 @@ def test_a_request_is_one_line() -> None:
     ],
 )
 def test_a_reply_is_one_line(reply: JobEvent | Outcome | Busy) -> None:
-    line = pack_reply(reply)
+    line = pack_reply(reply, 3)
     assert line.count(b"\n") == 1
-    assert unpack_reply(line) == reply
+    assert unpack_reply(line) == (3, reply)
 
 
-def test_an_unknown_reply_is_refused() -> None:
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"job": 0, "Gossip": {}}\n',
+        b'{"Busy": {}}\n',
+        b'{"job": 0, "Busy": {"by": 1}}\n',
+        b'{"job": 0, "Outc',
+        b"[]",
+    ],
+)
+def test_an_unknown_reply_is_refused(line: bytes) -> None:
     with pytest.raises(ValueError, match="unknown reply"):
-        unpack_reply(b'{"Gossip": {}}\n')
+        unpack_reply(line)

@@ -143,8 +143,8 @@ def _place(session: Session, job: Job, own: Mapping[Blob, bytes], folder: WorkFo
 
 def _environment(job: Job, folder: WorkFolder) -> dict[str, str]:
     """What the script finds in its environment when a worker of this machine runs it, with all its slots."""
-    from translations_assets.runners.environment import script_environment
     from translations_assets.runners.machine import cpu_count, find_gpus, workspace
+    from translations_assets.runners.script import script_environment
     from translations_assets.runners.wire import Request
     from translations_assets.settings import file_folders
 

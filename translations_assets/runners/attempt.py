@@ -18,14 +18,23 @@ from translations_assets.keys.programs import other_programs
 from translations_assets.records.inside import inside
 from translations_assets.records.manifest import Blob, Manifest, Provenance, Usage, Worker
 from translations_assets.runners.control import Control
-from translations_assets.runners.environment import script_environment
-from translations_assets.runners.gpu_monitor import GpuMonitor
-from translations_assets.runners.machine import memory_limit, out_of_memory_kills
-from translations_assets.runners.monitor import Monitor, Progress
-from translations_assets.runners.process import ScriptProcess
-from translations_assets.runners.publisher import CheckpointWatch, LogEcho, StepLog, echoing
-from translations_assets.runners.secrets import Redaction, secrets_of
-from translations_assets.runners.toolchain import toolchain
+from translations_assets.runners.machine import (
+    GpuMonitor,
+    Monitor,
+    memory_limit,
+    out_of_memory_kills,
+    toolchain,
+)
+from translations_assets.runners.publisher import (
+    CheckpointWatch,
+    LogEcho,
+    Progress,
+    Redaction,
+    StepLog,
+    echoing,
+    secrets_of,
+)
+from translations_assets.runners.script import ScriptProcess, script_environment
 from translations_assets.runners.wire import Request
 from translations_assets.runners.work_folder import WorkFolder, unpack
 from translations_assets.running.job import JobEvent, Outcome
@@ -35,7 +44,7 @@ from translations_assets.store.contents import NotPlainError, digest_file
 if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
 
-_LOOK_SECONDS = 0.5
+_CHECK_SECONDS = 0.5
 _HARDLY_FREE = 1 << 20  # bytes
 _SENT_FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 
@@ -90,8 +99,8 @@ class Attempt:
         try:
             placed = self._place()
             self._control.wait(0)
-            if self._control.stop:
-                return self._outcome("temporary", f"not started: {self._control.stop}")
+            if self._control.cancelled:
+                return self._outcome("temporary", f"not started: {self._control.cancelled}")
             ended = self._run_script()
             return when_reachable(lambda: self._keep(ended, placed), RESULT_SECONDS, _pause, self._log.note)
         finally:
@@ -144,13 +153,13 @@ class Attempt:
         try:
             stopped = self._watch(process, monitor, progress, saving)
         finally:
-            self._gpus.end()
-            code = process.end()
+            self._gpus.close()
+            code = process.kill()
             for repeating in (shipping, saving):
                 repeating.stop()
         seconds = time.monotonic() - process.started
         progress.forward()
-        self._control.keeping = True
+        self._control.committing = True
         for repeating in (shipping, saving):
             if repeating.join(RESULT_SECONDS) and (code != 0 or stopped):
                 repeating.tick()  # stores the set that the script saved when it was told to end
@@ -175,7 +184,7 @@ class Attempt:
 
         def act() -> None:
             try:
-                if not self._control.lost:
+                if not self._control.lease_lost:
                     action()
             except StoreUnreachable:
                 self._missed_store = True
@@ -190,12 +199,12 @@ class Attempt:
         """Wait for the script's end; why we asked for it, empty when we did not."""
         stopped, deadline = "", float("inf")
         while not process.exited() and time.monotonic() < deadline:
-            self._control.wait(_LOOK_SECONDS)
+            self._control.wait(_CHECK_SECONDS)
             self._check_saved(saving)
-            if self._control.stop and not stopped and not process.exited():
-                stopped, deadline = self._control.stop, time.monotonic() + self._request.grace
+            if self._control.cancelled and not stopped and not process.exited():
+                stopped, deadline = self._control.cancelled, time.monotonic() + self._request.grace
                 process.terminate()
-            if self._control.lost:  # what it saves now would not be stored, and somebody may take over soon
+            if self._control.lease_lost:  # what it saves now is not stored, and another worker may begin
                 break
             progress.forward()
             monitor.sample()
@@ -205,9 +214,9 @@ class Attempt:
     def _check_saved(self, saving: Repeating) -> None:
         """Have the worker end when the script could not be resumed from what it has done for long."""
         minutes = self._request.unsaved_minutes
-        if saving.unsuccessful > minutes * 60 and not self._control.stop:
+        if saving.unsuccessful > minutes * 60 and not self._control.cancelled:
             reason = saving.error or "storing one takes longer"
-            self._control.end(f"no checkpoint set could be stored for {minutes:g} minutes: {reason}")
+            self._control.cancel(f"no checkpoint set could be stored for {minutes:g} minutes: {reason}")
 
     def _usage(self, process: ScriptProcess, monitor: Monitor, seconds: float) -> Usage:
         return Usage(
@@ -224,7 +233,7 @@ class Attempt:
         """What an end other than success comes to; None for success."""
         if ended.stopped:  # whatever its exit code: Marian ends with 0 when it is told to stop
             outcome = self._outcome("temporary", f"ended before it was done: {ended.stopped}")
-            return replace(outcome, unreachable=bool(self._control.lost) and ended.missed_store)
+            return replace(outcome, unreachable=bool(self._control.lease_lost) and ended.missed_store)
         if ended.code == 0:
             return None
         if ended.missed_store:
@@ -342,7 +351,7 @@ class Attempt:
     def _ship_rest(self) -> None:
         """Store the end of the log, if that can be done: no attempt fails for its log."""
         try:
-            if not self._control.lost:
+            if not self._control.lease_lost:
                 self._log.ship_all()
         except Exception as error:
             self._log.note(in_words(error))

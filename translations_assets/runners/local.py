@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import os
 import resource
+import select
+import subprocess
+import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
+from typing import IO
 from urllib.parse import unquote, urlsplit
 
 from translations_assets.config.deployment import UNSAVED_MINUTES
 from translations_assets.errors import TemporaryError
 from translations_assets.graph.step import WorkerClass
 from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, workspace
-from translations_assets.runners.slots import Grant, Slots
+from translations_assets.runners.slots import Claim, Slots
 from translations_assets.runners.waiting import wait_for_owner
-from translations_assets.runners.wire import Busy, Detached, Request
-from translations_assets.runners.worker_process import WorkerProcess
+from translations_assets.runners.wire import Detached, Ending, Request, unpack_reply
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.running.tasks import Wake, Work
 
+_ROOT = str(Path(__file__).parents[2])  # where `translations_assets` is imported from
+_CANCEL_SECONDS = 8.0  # from closing a worker's life line to its SIGKILL; it gives its script 6
+_POLL_SECONDS = 0.2
 _OWNER_SECONDS = 0.5
 _LONG_SECONDS = 60.0  # the end of an attempt wakes who waits for it
 
@@ -63,14 +70,13 @@ class LocalRunner:
         cpus, gpus = self._need(job.worker)
         try:
             while not cancel.is_set():
-                with ExitStack() as wanting:  # a worker that is let go asks who else wants the result
+                with ExitStack() as wanting:  # a worker that is cancelled asks whether other runs wait
                     wanting.enter_context(store.waiting(job.key, job.generation))
                     with self._slots.claim(cpus, gpus, wake) as claim:
-                        grant = yield from claim.acquire(cancel)
-                        if grant is None:
+                        if not (yield from claim.acquire(cancel)):
                             break
                         attempt = self._threads.submit(
-                            self._attempt, job, store, grant, cancel, on_event, wanting.close
+                            self._attempt, job, store, claim, cancel, on_event, wanting.close
                         )
                         attempt.add_done_callback(lambda _: wake())
                         while not attempt.done():
@@ -117,32 +123,29 @@ class LocalRunner:
         self,
         job: Job,
         store: Store,
-        grant: Grant,
+        slots: Claim,
         cancel: threading.Event,
         on_event: Callable[[JobEvent], None],
         leave: Callable[[], None],
-    ) -> Outcome | Busy:
+    ) -> Ending:
+        request = Request(
+            job=job,
+            store=store.url,
+            work=str(self._work_root(store.url)),
+            threads=len(slots.cpus),
+            gpus=slots.gpus,
+            workspace=workspace([self._gpus[name] for name in slots.gpus]),
+            files=self._files,
+            unsaved_minutes=self._unsaved_minutes,
+        )
         with tempfile.TemporaryFile() as errors:
-            worker = WorkerProcess(grant.descriptors, errors, leave)
-            reply = worker.run(self._request(job, store, grant), cancel, on_event)
+            reply = WorkerProcess(slots.descriptors, errors, leave).run(request, cancel, on_event)
         if isinstance(reply, Detached):
-            grant.leave()
+            slots.hand_over()
             return Outcome("cancelled", message="the run was cancelled; the step goes on for others")
         if cancel.is_set() and not (isinstance(reply, Outcome) and reply.kind == "done"):
             return Outcome("cancelled", message="ended because the run was cancelled")
         return reply
-
-    def _request(self, job: Job, store: Store, grant: Grant) -> Request:
-        return Request(
-            job=job,
-            store=store.url,
-            work=str(self._work_root(store.url)),
-            threads=len(grant.cpus),
-            gpus=grant.gpus,
-            workspace=workspace([self._gpus[name] for name in grant.gpus]),
-            files=self._files,
-            unsaved_minutes=self._unsaved_minutes,
-        )
 
     def _work_root(self, url: str) -> Path:
         """Work folders stand in a local store's own file system, so that files are linked, not copied."""
@@ -156,3 +159,105 @@ def _allow_many_files() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):  # a system that knows no limit, and sets none
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+class WorkerProcess:
+    """A worker and its life line: when that is closed, the worker ends, or goes on for other runs.
+
+    slots   descriptors of the slots, which the worker holds as well
+    errors  file for what it writes to standard error
+    leave   called before the worker is cancelled, so that it does not count this run among those that wait
+    """
+
+    def __init__(self, slots: Sequence[int], errors: IO[bytes], leave: Callable[[], None]) -> None:
+        path = filter(None, (_ROOT, os.environ.get("PYTHONPATH")))
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "translations_assets.runners.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            pass_fds=slots,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONSAFEPATH": "1"},
+            start_new_session=True,  # Ctrl-C in a terminal is for this process, which then cancels in order
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._life_line, self._output = self._process.stdin, self._process.stdout
+        self._errors, self._leave = errors, leave
+        self._deadline: float | None = None
+
+    def run(
+        self, request: Request, cancel: threading.Event, on_event: Callable[[JobEvent], None]
+    ) -> Ending | Detached:
+        """Have it make an attempt, hand on its events, and tell how that ended."""
+        last = None
+        try:
+            with suppress(BrokenPipeError):  # it died at once: seen when its replies are read
+                self._life_line.write(request.to_bytes())
+                self._life_line.flush()
+            last = self._follow(cancel, on_event)
+        except BaseException:
+            self._cancel()
+            last = self._follow(cancel, lambda event: None)
+            raise
+        finally:
+            self._close(detached=isinstance(last, Detached))
+        return last or self._crashed()
+
+    def _follow(
+        self, cancel: threading.Event, on_event: Callable[[JobEvent], None]
+    ) -> Ending | Detached | None:
+        """Hand on events until its last reply; None when it died without."""
+        for line in self._lines(cancel):
+            _, reply = unpack_reply(line)
+            if not isinstance(reply, JobEvent):
+                return reply
+            on_event(reply)
+        return None
+
+    def _lines(self, cancel: threading.Event) -> Iterator[bytes]:
+        """Its lines until it closes its output; cancelled, it is killed when it takes too long."""
+        descriptor = self._output.fileno()
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        rest = b""
+        while True:
+            if cancel.is_set():
+                self._cancel()
+            if self._deadline is not None and time.monotonic() > self._deadline:
+                self._process.kill()
+            if poll.poll(_POLL_SECONDS * 1000):
+                piece = os.read(descriptor, 1 << 16)
+                if not piece:
+                    return
+                *whole, rest = (rest + piece).split(b"\n")
+                yield from whole
+
+    def _cancel(self) -> None:
+        if self._deadline is None:
+            self._deadline = time.monotonic() + _CANCEL_SECONDS
+            self._leave()
+            with suppress(OSError):
+                self._life_line.close()
+
+    def _close(self, *, detached: bool) -> None:
+        """Wait for its end, unless it goes on without this process."""
+        if detached:
+            threading.Thread(target=self._process.wait, name="reap", daemon=True).start()
+        else:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_CANCEL_SECONDS)
+            self._process.kill()
+            self._process.wait()
+        with suppress(OSError):
+            self._life_line.close()
+        self._output.close()
+
+    def _crashed(self) -> Outcome:
+        """What it means that it ended without a reply."""
+        code = self._process.returncode
+        self._errors.seek(0)
+        tail = self._errors.read().decode(errors="replace")[-4096:]
+        if code < 0:
+            return Outcome("temporary", message=f"the worker was killed (signal {-code})", log_tail=tail)
+        return Outcome("failed", message=f"the worker did not work (exit code {code})", log_tail=tail)

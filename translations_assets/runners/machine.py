@@ -1,19 +1,31 @@
-"""What this machine has: CPU cores that we may use, GPUs and their memory."""
+"""The machine of a worker: its cores, GPUs, memory and programs, and what a step uses of them."""
 
 from __future__ import annotations
 
 import math
 import os
 import subprocess
+import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from translations_assets.runners.work_folder import WorkFolder
 
 _NVIDIA_SMI = ("nvidia-smi", "--query-gpu=index,memory.total", "--format=csv,noheader,nounits")
 _CGROUP = Path("/sys/fs/cgroup")
 _CGROUP_CPU = _CGROUP / "cpu.max"
 _CPU_WORKSPACE = 512
 _GPU_SHARE = 0.75  # of a GPU's memory for Marian's workspace; models and optimiser need the rest
+GPU_FIRST_SAMPLE = 1.0  # seconds after the start
+GPU_SAMPLE_SECONDS = 10.0
+_FIELDS = ("name", "driver_version", "utilization.gpu", "memory.used")
+_MEGABYTE = 1 << 20
+_FIRST_SAMPLE = 0.4
+_SAMPLE_SECONDS = 1.0
+_MARIAN = "pymarian"
 
 
 @dataclass(frozen=True)
@@ -72,3 +84,137 @@ def workspace(gpus: Sequence[Gpu]) -> int:
 def _id_and_memory(line: str) -> tuple[str, int]:
     index, memory = line.split(",")
     return index.strip(), int(memory)
+
+
+class Monitor:
+    """Peak memory and disk of a process tree, in bytes.
+
+    Memory is the sum of the processes' resident sets: what they share counts for each of them.
+    """
+
+    def __init__(self, pid: int, folder: WorkFolder) -> None:
+        self._pid, self._folder = pid, folder
+        self._next = time.monotonic() + _FIRST_SAMPLE
+        self.peak_memory = 0
+        self.peak_disk = 0
+
+    def sample(self) -> None:
+        """Look, when it is time to."""
+        if time.monotonic() < self._next:
+            return
+        self.peak_memory = max(self.peak_memory, _memory(self._pid))
+        self.peak_disk = max(self.peak_disk, self._folder.size())
+        self._next = time.monotonic() + _SAMPLE_SECONDS
+
+
+def _memory(pid: int) -> int:
+    import psutil  # takes as long to import as a short script takes to run
+
+    try:
+        script = psutil.Process(pid)
+        return sum(map(_resident, [script, *script.children(recursive=True)]))
+    except psutil.NoSuchProcess:
+        return 0
+
+
+def _resident(process: Any) -> int:
+    import psutil
+
+    try:
+        return int(process.memory_info().rss)
+    except psutil.Error:
+        return 0
+
+
+class GpuMonitor:
+    """Mean utilisation (0 to 1) of some GPUs, peak memory in bytes of all of them together, and their names.
+
+    These are NVML's numbers, asked for in a process of their own: a driver that hangs would hang what
+    calls the library, and a worker has to hear SIGTERM and store what its script saves. Nothing waits for
+    nvidia-smi, which may take seconds: its answer is read when it is there.
+    """
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        fields, gpus = ",".join(_FIELDS), ",".join(ids)
+        self._command = ["nvidia-smi", "-i", gpus, f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
+        self._next = time.monotonic() + GPU_FIRST_SAMPLE if ids else float("inf")
+        self._asked: subprocess.Popen[str] | None = None
+        self._utilisations: list[float] = []
+        self.peak_memory = 0
+        self.models: list[str] = []
+        self.driver = ""
+
+    @property
+    def utilisation(self) -> float:
+        """The mean of all samples of all GPUs, 0 when there is none."""
+        return sum(self._utilisations) / max(1, len(self._utilisations))
+
+    def sample(self) -> None:
+        """Ask when it is time to; take the answer when it is there."""
+        if self._asked is not None:
+            if self._asked.poll() is not None:
+                answer, _ = self._asked.communicate()
+                self._asked = None
+                self._read(answer)
+        elif time.monotonic() >= self._next:
+            self._next = time.monotonic() + GPU_SAMPLE_SECONDS
+            self._ask()
+
+    def close(self) -> None:
+        """Leave no process behind."""
+        if self._asked is not None:
+            self._asked.kill()
+            self._asked.communicate()
+
+    def _ask(self) -> None:
+        try:
+            self._asked = subprocess.Popen(
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+        except OSError:  # it is not here: nothing is measured
+            self._next = float("inf")
+
+    def _read(self, answer: str) -> None:
+        rows = [line.split(", ") for line in answer.splitlines()]
+        try:
+            self.driver, self.models = rows[0][1], [row[0] for row in rows]
+            self.peak_memory = max(self.peak_memory, sum(int(row[3]) * _MEGABYTE for row in rows))
+            self._utilisations += [float(row[2]) / 100 for row in rows]
+        except (ValueError, IndexError):  # "[N/A]", or an error in place of an answer
+            return
+
+
+def toolchain(libraries: Mapping[str, str], gpus: GpuMonitor) -> dict[str, Any]:
+    """Python, the platform; Marian, when the step uses it; the GPUs' models and driver, when it has some.
+
+    libraries  what the step uses, with the versions that its key stands for
+    """
+    versions: dict[str, Any] = {
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "platform": _platform(),
+    }
+    if _MARIAN in libraries:
+        versions["marian"] = _version(_MARIAN)
+    if gpus.models:
+        versions |= {"gpu_models": gpus.models, "gpu_driver": gpus.driver}
+    return versions
+
+
+def _platform() -> str:
+    """The system and the machine's architecture: `Linux 6.1.0 x86_64`."""
+    system = os.uname()
+    return f"{system.sysname} {system.release} {system.machine}"
+
+
+def _version(distribution: str) -> str:
+    """The version that is installed, which is not always the one in the lock; empty when there is none."""
+    from importlib.metadata import PackageNotFoundError, version  # takes long to import
+
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return ""

@@ -1,26 +1,72 @@
-"""What goes to the store while a script runs: its log, in parts, and its checkpoint sets."""
+"""What goes out while a script runs, without secrets: its log, its checkpoint sets, its live numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from translations_assets.background import CLOCK, Repeating
-from translations_assets.runners.secrets import Redaction
 from translations_assets.running.job import Job
 
 if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
 
+HIDDEN = b"***"
+_SHORTEST = 4  # a value below that is no secret, and would be found everywhere
 _PART_BYTES = 1 << 20
 _PART_SECONDS = 4.0  # looked at once a second, so that no part is older than 5 s
 _ECHO_BYTES = 64 << 10
 _ECHO_SECONDS = 0.5
 _TAIL_BYTES = 16 << 10
 _TAIL_LINES = 20
+
+
+def secrets_of(job: Job, outer: Mapping[str, str]) -> dict[str, str]:
+    """The variables that a job names, with their values, as far as the worker has them."""
+    return {name: outer[name] for name in job.secrets if name in outer}
+
+
+class Redaction:
+    """Puts `***` in place of secret values, written plainly or as in JSON.
+
+    longest  bytes of the longest text that is hidden
+    """
+
+    def __init__(self, values: Sequence[str]) -> None:
+        plain = [value.strip() for value in values]  # a secret made from a file ends with a newline
+        written = {form for value in plain for form in (value, json.dumps(value)[1:-1])}
+        self._hidden = sorted((form.encode() for form in written if len(form) >= _SHORTEST), key=len)[::-1]
+        self._pattern = re.compile(b"|".join(map(re.escape, self._hidden))) if self._hidden else None
+        self.longest = max(map(len, self._hidden), default=0)
+
+    def hide(self, data: bytes) -> bytes:
+        """The same without secrets; never longer than before."""
+        return self._pattern.sub(HIDDEN, data) if self._pattern else data
+
+    def hide_part(self, data: bytes) -> tuple[bytes, int]:
+        """What of a growing text's new end may be shown, and how many bytes of it that stands for.
+
+        The rest may be the beginning of a secret: it is to be given again, with what follows.
+        """
+        if not self._pattern:
+            return data, len(data)
+        end = self._open_end(data)
+        for match in self._pattern.finditer(data):
+            if match.start() < end:
+                end = max(end, match.end())
+        return self.hide(data[:end]), end
+
+    def _open_end(self, data: bytes) -> int:
+        """Where the longest end of the data begins that is the beginning of a secret."""
+        for start in range(max(0, len(data) - self.longest + 1), len(data)):
+            if any(secret.startswith(data[start:]) for secret in self._hidden):
+                return start
+        return len(data)
 
 
 class StepLog:
@@ -162,3 +208,33 @@ class CheckpointWatch:
                 self._store.add_checkpoint(self._job.key, self._job.generation, path.name, path)
                 self._known.add(path.name)
                 self._log.note(f"stored checkpoint set {path.name}")
+
+
+class Progress:
+    """Follows the file of live numbers that a script appends to, without secrets."""
+
+    def __init__(self, path: Path, redaction: Redaction, report: Callable[[Mapping[str, Any]], None]) -> None:
+        self._path, self._redaction, self._report = path, redaction, report
+        self._offset = 0
+
+    def forward(self) -> None:
+        """Report the whole lines that are new; what is no JSON object is passed over."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._offset)
+                new = file.read()
+        except OSError:  # not written yet, or the disk is away
+            return
+        whole = new[: new.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        for line in self._redaction.hide(whole).splitlines():
+            if (value := _object(line)) is not None:
+                self._report(value)
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

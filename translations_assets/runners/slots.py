@@ -14,7 +14,6 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from translations_assets.errors import TranslationsError
@@ -23,23 +22,6 @@ from translations_assets.store.locks import acquire
 
 _HEAD_SECONDS = 0.02  # how often the head of the queue looks whether another process has freed a slot
 _QUEUE_SECONDS = 60.0  # the others are woken when it is their turn
-
-
-@dataclass(frozen=True)
-class Grant:
-    """Slots that are held: the names of CPU and GPU slots, and the descriptors that keep them."""
-
-    cpus: tuple[str, ...]
-    gpus: tuple[str, ...]
-    descriptors: tuple[int, ...]
-    _taken: tuple[dict[str, int], ...]
-
-    def leave(self) -> None:
-        """Leave the slots to a worker that has inherited them and goes on without us."""
-        for taken in self._taken:
-            for descriptor in taken.values():
-                os.close(descriptor)
-            taken.clear()
 
 
 class Slots:
@@ -61,16 +43,15 @@ class Slots:
 
         wake  is called when slots may have become free
         """
-        places = (_Place(self._gpus, gpus, wake), _Place(self._cpus, cpus, wake))
+        claim = Claim(_Place(self._gpus, gpus, wake), _Place(self._cpus, cpus, wake))
         try:
-            yield Claim(*places)
+            yield claim
         finally:
-            for place in places:
-                place.leave()
+            claim.release()
 
 
 class Claim:
-    """What somebody wants who queues for slots of both kinds.
+    """What is wanted of slots of both kinds, and those that are held.
 
     GPUs come first, always: a holder of CPU slots waits for no GPU.
     """
@@ -78,16 +59,37 @@ class Claim:
     def __init__(self, gpus: _Place, cpus: _Place) -> None:
         self._gpus, self._cpus = gpus, cpus
 
-    def acquire(self, cancel: threading.Event) -> Work[Grant | None]:
-        """Wait until all slots are held; None when cancelled before."""
-        gpus, cpus = self._gpus, self._cpus
-        for place in (gpus, cpus):
+    def acquire(self, cancel: threading.Event) -> Work[bool]:
+        """Wait until all slots are held; False when cancelled before."""
+        for place in (self._gpus, self._cpus):
             while not cancel.is_set() and not place.acquire():
                 yield _HEAD_SECONDS if place.is_head else _QUEUE_SECONDS
-        if cancel.is_set():
-            return None
-        descriptors = (*cpus.taken.values(), *gpus.taken.values())
-        return Grant(tuple(cpus.taken), tuple(gpus.taken), descriptors, (cpus.taken, gpus.taken))
+        return not cancel.is_set()
+
+    @property
+    def cpus(self) -> tuple[str, ...]:
+        """The names of the CPU slots that are held."""
+        return tuple(self._cpus.held)
+
+    @property
+    def gpus(self) -> tuple[str, ...]:
+        """The ids of the GPUs that are held."""
+        return tuple(self._gpus.held)
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """What keeps the slots, for a worker to inherit."""
+        return (*self._cpus.held.values(), *self._gpus.held.values())
+
+    def hand_over(self) -> None:
+        """Leave the slots to a worker that has inherited them and goes on without this process."""
+        for place in (self._gpus, self._cpus):
+            place.hand_over()
+
+    def release(self) -> None:
+        """Free slots whose worker has ended, and leave the queues."""
+        for place in (self._gpus, self._cpus):
+            place.release()
 
 
 class _Queue:
@@ -108,12 +110,12 @@ class _Queue:
 
 
 class _Place:
-    """A place in a queue, and the slots that it has got, by name and descriptor."""
+    """A place in a queue, and the slots that it holds, by name and descriptor."""
 
     def __init__(self, queue: _Queue, count: int, wake: Wake) -> None:
         self._queue, self._count, self.wake = queue, count, wake
         self._door: int | None = None
-        self.taken: dict[str, int] = {}
+        self.held: dict[str, int] = {}
 
     @property
     def is_head(self) -> bool:
@@ -122,7 +124,7 @@ class _Place:
 
     def acquire(self) -> bool:
         """Acquire free slots, as the head of the queue that is first at the door; whether it has all."""
-        if len(self.taken) == self._count:
+        if len(self.held) == self._count:
             return True
         with self._queue.lock:
             if self not in self._queue.waiting:
@@ -133,24 +135,30 @@ class _Place:
             self._door = acquire(self._queue.door)
         if self._door is None or not self._gather():
             return False
-        self._step_aside()
+        self._leave_queue()
         return True
 
-    def leave(self) -> None:
-        """Free slots whose worker has ended; explicitly, for a forked child may have inherited the lock."""
-        for descriptor in self.taken.values():
+    def hand_over(self) -> None:
+        """Close the descriptors, but not the locks that a worker has inherited."""
+        for descriptor in self.held.values():
+            os.close(descriptor)
+        self.held.clear()
+
+    def release(self) -> None:
+        """Free the slots; explicitly, for a forked child may have inherited the lock."""
+        for descriptor in self.held.values():
             fcntl.flock(descriptor, fcntl.LOCK_UN)
             os.close(descriptor)
-        self._step_aside()
+        self._leave_queue()
 
     def _gather(self) -> bool:
         for name, path in self._queue.files.items():
-            wanted = len(self.taken) < self._count and name not in self.taken
+            wanted = len(self.held) < self._count and name not in self.held
             if wanted and (descriptor := acquire(path)) is not None:
-                self.taken[name] = descriptor
-        return len(self.taken) == self._count
+                self.held[name] = descriptor
+        return len(self.held) == self._count
 
-    def _step_aside(self) -> None:
+    def _leave_queue(self) -> None:
         """Wait no longer."""
         if self._door is not None:
             os.close(self._door)

@@ -1,19 +1,36 @@
-"""What a runner and its worker say to each other: one JSON object a line.
+"""What a runner and its worker say to each other, on this machine and in a pod.
 
-To the worker, once: a `Request`. From the worker: any number of events, then an outcome, `busy` or
-`detached`.
+To the worker, once: a local one gets a `Request` as a line of JSON. A pod gets a `PodRequest`, stored as a
+blob whose digest stands on the pod's command line; so the pod's description is small, and the same for all
+that ask for the same attempt.
+
+From the worker, on its standard output: replies in JSON, each on a line that begins with the character RS (as
+in RFC 7464): any number of events, then for each job once how it ended. Between them a pod writes the
+scripts' logs as they are: a job's log stands before its end, and after that of the job before.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import os
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
 
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.job import Job, JobEvent, Outcome
+
+RECORD = b"\x1e"
+
+# What the description of a pod gives to its worker
+NODE = "TRANSLATIONS_NODE"  # variable: name of the node, for the manifests (downward API)
+POD = "TRANSLATIONS_POD"  # variable: name of the pod
+SCRATCH = "/scratch"  # where the pod's own disk is mounted; the variable TMPDIR has to name it
+
+_writing = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -25,8 +42,8 @@ class Request:
     threads    CPU slots that the runner holds for it
     gpus       ids of the machine's GPUs that the runner holds for it
     workspace  MB per GPU, or for the CPU
-    grace      seconds between SIGTERM and SIGKILL of a script that shall end; a local worker that is let go
-               has 8 for all of it
+    grace      seconds between SIGTERM and SIGKILL of a script that shall end; a local worker that is
+               cancelled has 8 for all of it
     host       name of the machine for the manifest; empty: that which it gives itself
     place      what else the manifest tells of where the step ran
     files      folders below which files lie that file:// URLs may name, in addition to those of the mirror
@@ -45,6 +62,46 @@ class Request:
     files: tuple[str, ...] = ()
     unsaved_minutes: float = math.inf
 
+    def to_bytes(self) -> bytes:
+        """The request as a line."""
+        return _json({**vars(self), "job": self.job.to_dict()}) + b"\n"
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Request:
+        """A request from what `to_bytes` gave."""
+        value = json.loads(data)
+        tuples = {name: tuple(value[name]) for name in ("gpus", "files")}
+        return cls(**{**value, "job": Job.from_dict(value["job"]), **tuples})
+
+
+@dataclass(frozen=True)
+class PodRequest:
+    """Attempts of one or more steps, that a pod makes one after the other.
+
+    store     URL of the store
+    gpus      GPUs that the deployment gives to the pod; one that sees fewer asks for another attempt
+    machine   what the pod runs on, for the manifests: `spot` or `standard`
+    files, unsaved_minutes  as in `Request`
+    """
+
+    jobs: tuple[Job, ...]
+    store: str
+    gpus: int
+    machine: str
+    files: tuple[str, ...] = ()
+    unsaved_minutes: float = math.inf
+
+    def to_bytes(self) -> bytes:
+        """The request as JSON; equal requests give equal bytes."""
+        return _json({**vars(self), "jobs": [job.to_dict() for job in self.jobs]}, sort_keys=True)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> PodRequest:
+        """A request from what `to_bytes` gave."""
+        value = json.loads(data)
+        tuples = {"jobs": tuple(map(Job.from_dict, value["jobs"])), "files": tuple(value["files"])}
+        return cls(**{**value, **tuples})
+
 
 @dataclass(frozen=True)
 class Busy:
@@ -53,49 +110,46 @@ class Busy:
 
 @dataclass(frozen=True)
 class Detached:
-    """The orchestrator may go: the worker ends by itself, or goes on because other runs wait for the step."""
+    """The orchestrator may end: the worker ends by itself, or goes on as other runs wait for the step."""
 
 
 Ending: TypeAlias = "Outcome | Busy"
 Reply: TypeAlias = "JobEvent | Outcome | Busy | Detached"
+_REPLIES: Mapping[str, Callable[..., Reply]] = {
+    kind.__name__: kind for kind in (JobEvent, Outcome, Busy, Detached)
+}
 
 
-def pack_request(request: Request) -> bytes:
-    """A request as a line."""
-    return _line({**vars(request), "job": request.job.to_dict()})
+def pack_reply(reply: Reply, job: int = 0) -> bytes:
+    """What happened to the job of that number in the request, as a line with RS before it."""
+    fields = asdict(reply)
+    if isinstance(reply, Outcome) and reply.manifest:
+        fields["manifest"] = reply.manifest.to_dict()
+    return RECORD + _json({"job": job, type(reply).__name__: fields}) + b"\n"
 
 
-def unpack_request(line: bytes) -> Request:
-    """The request of a line."""
-    value = json.loads(line)
-    tuples = {name: tuple(value[name]) for name in ("gpus", "files")}
-    return Request(**{**value, "job": Job.from_dict(value["job"]), **tuples})
+def unpack_reply(line: bytes) -> tuple[int, Reply]:
+    """The job's number and the reply of a line. Raises ValueError for anything else.
+
+    unpack_reply(b'\\x1e{"Busy": {}, "job": 2}\\n') → (2, Busy())
+    """
+    try:
+        value = json.loads(line.removeprefix(RECORD))
+        number = int(value.pop("job"))
+        ((kind, fields),) = value.items()
+        if manifest := fields.get("manifest"):
+            fields["manifest"] = Manifest.from_dict(manifest)
+        return number, _REPLIES[kind](**fields)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"unknown reply {line[:80]!r}") from error
 
 
-def pack_reply(reply: Reply) -> bytes:
-    """A reply as a line."""
-    return _line(reply_values(reply))
+def write(lines: bytes) -> None:
+    """Write whole lines to standard output, from any thread; when it is not read, they are lost."""
+    with _writing, suppress(OSError):
+        while lines:
+            lines = lines[os.write(1, lines) :]
 
 
-def reply_values(reply: Reply) -> dict[str, Any]:
-    """The reply's kind → its JSON values."""
-    manifest = reply.manifest if isinstance(reply, Outcome) else None
-    made = {"manifest": manifest.to_dict()} if manifest else {}
-    return {type(reply).__name__: asdict(reply) | made}
-
-
-def unpack_reply(line: bytes) -> Reply:
-    """The reply of a line. Raises ValueError for anything else."""
-    ((kind, value),) = json.loads(line).items()
-    if kind == "JobEvent":
-        return JobEvent(**value)
-    if kind == "Outcome":
-        manifest = value.pop("manifest")
-        return Outcome(**value, manifest=Manifest.from_dict(manifest) if manifest else None)
-    if kind in ("Busy", "Detached"):
-        return Busy() if kind == "Busy" else Detached()
-    raise ValueError(f"unknown reply {kind!r}")
-
-
-def _line(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode() + b"\n"
+def _json(value: Mapping[str, Any], *, sort_keys: bool = False) -> bytes:
+    return json.dumps(value, ensure_ascii=False, sort_keys=sort_keys).encode()

@@ -1,58 +1,89 @@
-"""The worker of the local runner: runs one attempt of one step and keeps its result.
+"""What every worker does: own a step, make one attempt, keep its result; and the local runner's worker.
 
     python -m translations_assets.runners.worker
 
-The request and the replies (lines on standard output) are those of `wire`. The request is read from standard
-input, a pipe that is also the orchestrator's life line: when it closes, and no other run waits for the step,
-the worker ends its script and itself.
+Requests and replies are those of `wire`. A local worker reads its request from standard input, a pipe that is
+also the orchestrator's life line: when it closes, and no other run waits for the step, the worker ends its
+script and itself.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-import threading
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from translations_assets.runners.control import Control
-from translations_assets.runners.life_line import LifeLine
-from translations_assets.runners.owner import make_attempt
-from translations_assets.runners.wire import Busy, Detached, Reply, Request, pack_reply, unpack_request
-from translations_assets.running.job import Outcome
+from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
+from translations_assets.runners.attempt import Attempt
+from translations_assets.runners.control import Control, LifeLine
+from translations_assets.runners.wire import Busy, Detached, Ending, Reply, Request, pack_reply, write
+from translations_assets.runners.work_folder import sweep, work_folder
+from translations_assets.running.job import JobEvent, Outcome
 from translations_assets.store.open import open_store
 
 if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
 
-_reporting = threading.Lock()
-
 
 def main() -> None:
-    """Run the attempt that is asked for and say how it ended; the exit code is 0 whatever the outcome."""
-    request = unpack_request(sys.stdin.buffer.readline())
-    report(attempt(request, Control(), sys.stdin.fileno()))
+    """Run the attempt that is asked for and report how it ended; the exit code is 0 whatever the outcome."""
+    request, control = Request.from_bytes(sys.stdin.buffer.readline()), Control()
+
+    def report(reply: Reply) -> None:
+        write(pack_reply(reply))
+
+    def watch_orchestrator(store: Store, note: Callable[[str], None]) -> None:
+        waiters = partial(store.waiters, request.job.key, request.job.generation)
+        LifeLine(sys.stdin.fileno(), control, waiters, lambda: report(Detached()), note).start()
+
+    store = partial(open_store, request.store)
+    report(make_attempt(request, store, control, report, owned=watch_orchestrator))
     os._exit(0)  # nothing is left to do, and tearing an interpreter down takes time
 
 
-def attempt(request: Request, control: Control, life_line: int) -> Outcome | Busy:
-    """Make the attempt, tied to the orchestrator's life line."""
+def make_attempt(
+    request: Request,
+    open_store: Callable[[], Store],
+    control: Control,
+    report: Callable[[JobEvent], None],
+    *,
+    owned: Callable[[Store, Callable[[str], None]], None] = lambda store, note: None,
+    echo: Callable[[bytes], None] | None = None,
+) -> Ending:
+    """Make the attempt that is asked for; every failure comes back as an outcome.
 
-    def tie(store: Store, note: Callable[[str], None]) -> None:
-        waiters = partial(store.waiters, request.job.key, request.job.generation)
-        LifeLine(life_line, control, waiters, lambda: report(Detached()), note).start()
+    owned  called once the worker owns the step, with the store and what adds a line to the step's log
+    echo   gets the log, too, while it is written: whole lines
 
-    return make_attempt(request, partial(open_store, request.store), control, report, owned=tie)
+        make_attempt(request, lambda: store, Control(), print) → Outcome("done", manifest)
+    """
+    job, work = request.job, Path(request.work)
+    try:
+        store = open_store()
+        with store.lock(job.key, job.generation, control.lose_lease) as owner:
+            if not owner:
+                return Busy()
+            sweep(work)
+            if manifest := store.generation(job.key, job.generation):
+                return Outcome("done", manifest)
+            with work_folder(work) as folder:
+                attempt = Attempt(request, store, folder, control, report, echo)
+                owned(store, attempt.note)
+                return attempt.run()
+    except DamagedError as error:
+        return Outcome("failed", message=str(error))
+    except StoreError as error:
+        return Outcome("temporary", message=str(error), unreachable=isinstance(error, StoreUnreachable))
+    except OSError as error:
+        message = f"The worker failed in {work}: {error}. Check space and permissions there."
+        return Outcome("temporary", message=message)
+    except Exception:
+        import traceback  # only now: a worker's start is part of every step
 
-
-def report(reply: Reply) -> None:
-    """Say something to the orchestrator; when it has died, the line is lost."""
-    rest = pack_reply(reply)
-    with _reporting, contextlib.suppress(OSError):
-        while rest:
-            rest = rest[os.write(1, rest) :]
+        return Outcome("failed", message="the worker has a bug", log_tail=traceback.format_exc())
 
 
 if __name__ == "__main__":

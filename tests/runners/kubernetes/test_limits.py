@@ -25,9 +25,9 @@ class Queue:
         self.given_up = threading.Event()
         self._pool = ThreadPoolExecutor(10)
 
-    def take(self, worker_class: WorkerClassName = "cpu") -> Future[Slot | None]:
+    def acquire(self, worker_class: WorkerClassName = "cpu") -> Future[Slot | None]:
         """Ask for a slot; those who ask later stand behind."""
-        asked = self._pool.submit(self.limits.take, worker_class, self.given_up.is_set)
+        asked = self._pool.submit(self.limits.acquire, worker_class, self.given_up.is_set)
         time.sleep(0.05)
         return asked
 
@@ -43,7 +43,7 @@ def job(name: str, worker_class: str = "cpu", **changes: object) -> JobState:
 
 
 def test_whoever_waits_longest_comes_first(queue: Queue) -> None:
-    first, second, third, fourth = (queue.take() for _ in range(4))
+    first, second, third, fourth = (queue.acquire() for _ in range(4))
     held = first.result(5)
     assert held
     assert second.result(5)
@@ -56,7 +56,7 @@ def test_whoever_waits_longest_comes_first(queue: Queue) -> None:
 
 
 def test_a_class_with_its_own_limit_is_overtaken_by_others(queue: Queue) -> None:
-    first, second, other = queue.take("gpu"), queue.take("gpu"), queue.take("cpu")
+    first, second, other = queue.acquire("gpu"), queue.acquire("gpu"), queue.acquire("cpu")
     assert first.result(5)
     assert other.result(5)
     assert not second.done()
@@ -65,7 +65,7 @@ def test_a_class_with_its_own_limit_is_overtaken_by_others(queue: Queue) -> None
 
 def test_live_jobs_of_others_count_and_ended_ones_do_not(queue: Queue) -> None:
     queue.jobs = [job("a"), job("b"), job("c", ended="Failed"), job("d", deleting=True)]
-    asked = queue.take()
+    asked = queue.acquire()
     assert not asked.done()
     queue.jobs = queue.jobs[1:]
     queue.limits.changed()
@@ -73,18 +73,18 @@ def test_live_jobs_of_others_count_and_ended_ones_do_not(queue: Queue) -> None:
 
 
 def test_a_slot_and_its_job_count_once(queue: Queue) -> None:
-    held = queue.take().result(5)
+    held = queue.acquire().result(5)
     assert held
     held.name = "mine"
     queue.jobs = [job("mine")]
-    assert queue.take().result(5)
+    assert queue.acquire().result(5)
 
 
 def test_who_gives_up_leaves_no_slot_taken(queue: Queue) -> None:
     queue.jobs = [job("a"), job("b")]
-    asked = queue.take()
+    asked = queue.acquire()
     queue.given_up.set()
     assert asked.result(5) is None
     queue.jobs = []
     queue.given_up.clear()
-    assert all(queue.take().result(5) for _ in range(2))
+    assert all(queue.acquire().result(5) for _ in range(2))

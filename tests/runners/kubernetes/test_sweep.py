@@ -12,7 +12,7 @@ import pytest
 from tests.runners.kubernetes.states import FAILED, JOB, POD, ended
 from tests.store.fake_objects import Clock
 from tests.virtual_clock import VirtualClock
-from translations_assets.runners.kubernetes.connection import Sweep, Tools
+from translations_assets.runners.kubernetes.connection import Preemptions, Sweep
 from translations_assets.runners.kubernetes.jobs import store_label
 from translations_assets.runners.kubernetes.state import STORE, JobState, Member, PodState
 from translations_assets.store.bucket.memory import MemoryStore
@@ -57,7 +57,7 @@ def of_store(store: MemoryStore, job: JobState = JOB, **changes: Any) -> JobStat
 
 def look(sweep: Sweep, clock: Clock, minutes: float) -> None:
     clock.now += minutes * 60
-    sweep.look()
+    sweep.check()
 
 
 def swept(cluster: Cluster, store: MemoryStore, clock: Clock) -> Sweep:
@@ -106,31 +106,27 @@ def test_ended_jobs_and_those_of_other_stores_are_left_alone(store: MemoryStore,
     assert cluster.deleted == []
 
 
-def tools(cluster: Cluster) -> Tools:
-    others: Any = None
-    return Tools(others, others, cluster, others, others, others)  # type: ignore[arg-type]
-
-
 def test_failed_jobs_tell_how_often_a_step_lost_its_machine(store: MemoryStore) -> None:
     step = STEP.step
     cluster = Cluster()
-    assert tools(cluster).preemptions(store.url, step) == 0
+    preemptions = Preemptions(cluster)  # type: ignore[arg-type]
+    assert preemptions.count(store.url, step) == 0
     cluster.found = [of_store(store, FAILED, preemptions=1)]
     cluster.of_job[FAILED.name] = [ended(1)]
-    assert tools(cluster).preemptions(store.url, step) == 1
+    assert preemptions.count(store.url, step) == 1
     cluster.of_job[FAILED.name] = [ended(143)]
-    assert tools(cluster).preemptions(store.url, step) == 2
+    assert preemptions.count(store.url, step) == 2
     cluster.found = [of_store(store, preemptions=1)]
     cluster.of_job[FAILED.name] = [POD]
-    assert tools(cluster).preemptions(store.url, step) == 0
-    assert tools(cluster).preemptions(store.url, ("other", 1)) == 0
+    assert preemptions.count(store.url, step) == 0
+    assert preemptions.count(store.url, ("other", 1)) == 0
 
 
 def test_what_was_seen_is_remembered_when_the_job_has_expired(store: MemoryStore) -> None:
-    found = tools(Cluster())
+    preemptions = Preemptions(Cluster())  # type: ignore[arg-type]
     for before in (0, 1, 1):
-        found.count_preemption(STEP.step, before)
-    assert found.preemptions(store.url, STEP.step) == 2
+        preemptions.add(STEP.step, before)
+    assert preemptions.count(store.url, STEP.step) == 2
 
 
 @pytest.mark.parametrize("errors", [1, 1000])

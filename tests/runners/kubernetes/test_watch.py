@@ -80,7 +80,7 @@ def names(watch: Watch) -> list[str]:
 
 def test_changes_are_taken_over_and_told(server: Server, watch: Watch) -> None:
     told = threading.Event()
-    watch.listen("b", told.set)
+    watch.subscribe("b", told.set)
     assert names(watch) == ["a"]
     server.changes.put(("ADDED", job("b", 11)))
     assert told.wait(5)
@@ -90,7 +90,7 @@ def test_changes_are_taken_over_and_told(server: Server, watch: Watch) -> None:
     assert eventually(lambda: (found := watch.job("b")) is not None and found.ended == "Complete")
     server.changes.put(("DELETED", job("b", 13)))
     assert eventually(lambda: watch.job("b") is None)
-    watch.leave("b", told.set)
+    watch.unsubscribe("b", told.set)
 
 
 def test_an_interrupted_watch_goes_on_where_it_was(server: Server, watch: Watch) -> None:
@@ -107,7 +107,7 @@ def test_a_watch_that_fell_behind_lists_anew_and_tells_what_has_gone(
     server: Server, watch: Watch, error: ClusterError
 ) -> None:
     told = threading.Event()
-    watch.listen("a", told.set)
+    watch.subscribe("a", told.set)
     server.jobs, server.version = [job("b", 40)], "40"
     server.changes.put(error)
     assert told.wait(5)

@@ -13,9 +13,8 @@ from typing import Any
 
 from translations_assets.runners.pod import bootstrap
 from translations_assets.runners.pod.bundle import worker_bundle
-from translations_assets.runners.pod.wire import NODE, POD, RECORD, PodRequest, unpack_pod_reply
-from translations_assets.runners.wire import Busy
-from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.runners.wire import NODE, POD, RECORD, PodRequest, Reply, unpack_reply
+from translations_assets.running.job import Job, Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.store.open import reader_of
 
@@ -29,7 +28,7 @@ class Ended:
 
     code: int
     log: str
-    replies: list[tuple[int, JobEvent | Outcome | Busy]]
+    replies: list[tuple[int, Reply]]
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -67,7 +66,7 @@ def ended(pod: subprocess.Popen[bytes], before: bytes = b"") -> Ended:
     """Wait for a pod's end; `before` is what was read of its output already."""
     output, _ = pod.communicate(timeout=120)
     lines = (before + output).splitlines(keepends=True)
-    replies = [unpack_pod_reply(line) for line in lines if line.startswith(RECORD)]
+    replies = [unpack_reply(line) for line in lines if line.startswith(RECORD)]
     log = b"".join(line for line in lines if not line.startswith(RECORD))
     return Ended(pod.returncode, log.decode(), replies)
 

@@ -13,8 +13,7 @@ from tests.runners.pod.pods import command, read_until, start
 from tests.runners.scripts import COPY, KEY, eventually, job, leftovers, output, processes_of, written
 from tests.runners.test_machine import nvidia_smi
 from translations_assets.runners.pod.main import exit_code, say_last_words
-from translations_assets.runners.pod.wire import unpack_pod_reply
-from translations_assets.runners.wire import Busy
+from translations_assets.runners.wire import Busy, unpack_reply
 from translations_assets.running.job import JobEvent, Outcome
 from translations_assets.store.local import LocalStore
 
@@ -243,5 +242,5 @@ def test_the_last_words_fit_and_can_be_read_as_replies(tmp_path: Path) -> None:
     say_last_words(endings, path)
     said = path.read_bytes()
     assert len(said) <= 4096
-    replies = [unpack_pod_reply(line) for line in said.splitlines()]
+    replies = [unpack_reply(line) for line in said.splitlines()]
     assert replies == [(2, Outcome("failed", None, "ĉ" * 1000))]

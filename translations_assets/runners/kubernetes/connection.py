@@ -1,4 +1,4 @@
-"""A connected cluster: its jobs and pods as last heard, its slots, and the end of jobs without a run."""
+"""A connected cluster: its jobs and pods as last seen, its slots, and the end of jobs without a run."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from translations_assets.background import CLOCK, Clock, Repeating
-from translations_assets.config.deployment import UNSAVED_MINUTES, Kubernetes, WorkerClassName
+from translations_assets.config.deployment import Kubernetes, WorkerClassName
 from translations_assets.runners.kubernetes.cluster import (
     AWAY_SECONDS,
     Cluster,
@@ -35,19 +36,19 @@ _FIRST_PAUSE, _LAST_PAUSE = 0.5, 5.0
 _log = logging.getLogger(__name__)
 
 S = TypeVar("S", bound="JobState | PodState")
-_LOOK_SECONDS = 1.0
-_LOOKS = 5  # in the time after which a Job is an orphan
+_CHECK_SECONDS = 1.0
+_CHECKS = 5  # in the time after which a Job is an orphan
 _LONGEST_PAUSE = 60.0
 
 
 class Watch:
-    """The cluster's jobs and pods, as last heard. Lists once, then only hears of changes."""
+    """The cluster's jobs and pods, as last seen. Lists once, then gets changes only."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._listeners: dict[str, list[Callable[[], None]]] = defaultdict(list)
         self._lock = threading.Lock()
-        self._jobs = _Mirror(cluster, "jobs", JobState.of, lambda job: self._tell(job.name))
-        self._pods = _Mirror(cluster, "pods", PodState.of, lambda pod: self._tell(pod.job))
+        self._jobs = _Mirror(cluster, "jobs", JobState.of, lambda job: self._notify(job.name))
+        self._pods = _Mirror(cluster, "pods", PodState.of, lambda pod: self._notify(pod.job))
 
     def start(self) -> None:
         """List, and begin to watch. Raises ClusterError when the cluster cannot be listed, after a while."""
@@ -59,12 +60,12 @@ class Watch:
 
     @property
     def silent(self) -> float:
-        """Seconds since the cluster was last heard of; one where nothing happens is heard each minute."""
+        """Seconds since the last answer of the cluster, which comes each minute where nothing happens."""
         return time.monotonic() - min(self._jobs.heard, self._pods.heard)
 
     def jobs(self) -> list[JobState]:
         """All jobs."""
-        return self._jobs.all()
+        return list(self._jobs.states.values())
 
     def job(self, name: str) -> JobState | None:
         """A job by name."""
@@ -72,22 +73,22 @@ class Watch:
 
     def pods(self, job: str) -> list[PodState]:
         """The pods of a job, oldest first."""
-        pods = [pod for pod in self._pods.all() if pod.job == job]
+        pods = [pod for pod in list(self._pods.states.values()) if pod.job == job]
         return sorted(pods, key=lambda pod: (pod.created, pod.name))
 
-    def listen(self, job: str, call: Callable[[], None]) -> None:
+    def subscribe(self, job: str, call: Callable[[], None]) -> None:
         """Have a function called, by the watching thread, when a job or a pod of it changes; `""` for any."""
         with self._lock:
             self._listeners[job].append(call)
 
-    def leave(self, job: str, call: Callable[[], None]) -> None:
+    def unsubscribe(self, job: str, call: Callable[[], None]) -> None:
         """Call the function no more."""
         with self._lock:
             self._listeners[job].remove(call)
             if not self._listeners[job]:
                 del self._listeners[job]
 
-    def _tell(self, job: str) -> None:
+    def _notify(self, job: str) -> None:
         with self._lock:
             calls = [*self._listeners.get(job, ()), *self._listeners.get("", ())]
         for call in calls:
@@ -117,15 +118,12 @@ class _Mirror(Generic[S]):
         self._repeating.wake()
         self._repeating.start()
 
-    def all(self) -> list[S]:
-        return list(self.states.values())
-
     def _round(self) -> None:
         """Watch until the server ends that; the next watch follows at once."""
         try:
             if not self._version:
                 self.list(patience=0)
-            self._watch()
+            self._follow()
         except ClusterAway:
             raise
         except Expired:
@@ -136,7 +134,7 @@ class _Mirror(Generic[S]):
         self._repeating.wake()
 
     def list(self, patience: float = AWAY_SECONDS) -> None:
-        """Take over all objects as they are, and tell of every difference."""
+        """Take over all objects as they are, and report every difference."""
         objects, version = self._cluster.all(self._kind, patience)
         before = self.states
         self.states = {state.name: state for state in map(self._parse, objects)}
@@ -145,22 +143,21 @@ class _Mirror(Generic[S]):
             if before.get(name) != self.states.get(name):
                 self._changed(state)
 
-    def _watch(self) -> None:
+    def _follow(self) -> None:
         for event, value in self._cluster.watch(self._kind, self._version):
             if self._cluster.closed.is_set():
                 return
             self.heard = time.monotonic()
             self._version = value["metadata"]["resourceVersion"]
-            if event != "BOOKMARK":
-                self._take(event, self._parse(value))
+            if event == "BOOKMARK":
+                continue
+            state = self._parse(value)
+            if event == "DELETED":
+                self.states.pop(state.name, None)
+            else:
+                self.states[state.name] = state
+            self._changed(state)
         self.heard = time.monotonic()
-
-    def _take(self, event: str, state: S) -> None:
-        if event == "DELETED":
-            self.states.pop(state.name, None)
-        else:
-            self.states[state.name] = state
-        self._changed(state)
 
 
 @dataclass(eq=False)
@@ -191,14 +188,14 @@ class Limits:
         self._held: list[Slot] = []
         self._queue: list[Slot] = []
 
-    def take(self, worker_class: WorkerClassName, given_up: Callable[[], bool]) -> Slot | None:
-        """Wait for a slot; None when it was given up before."""
+    def acquire(self, worker_class: WorkerClassName, unneeded: Callable[[], bool]) -> Slot | None:
+        """Wait for a slot; None when it is not needed any more."""
         slot = Slot(worker_class)
         with self._lock:
             self._queue.append(slot)
         self.changed()
-        while not slot.free.wait(_LOOK_SECONDS):
-            if given_up():
+        while not slot.free.wait(_CHECK_SECONDS):
+            if unneeded():
                 self.release(slot)
                 return None
         return slot
@@ -247,17 +244,17 @@ class Sweep:
         self._cluster, self._watch, self._store, self._clock = cluster, watch, store, clock
         self._seconds = minutes * 60
         self._unwanted_since: dict[str, float] = {}
-        pause = min(self._seconds / _LOOKS, _LONGEST_PAUSE)
+        pause = min(self._seconds / _CHECKS, _LONGEST_PAUSE)
         self.start = Repeating(
             "sweep",
-            self.look,
+            self.check,
             pause,
             self._failed,
             needed=lambda: not cluster.closed.is_set(),
             clock=clock,
         ).start
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Note the Jobs that no run waits for now, and delete those that were found so for long enough."""
         label = store_label(self._store.url)
         unwanted = [job for job in self._watch.jobs() if job.live and job.labels.get(STORE) == label]
@@ -277,44 +274,70 @@ class Sweep:
         _log.warning("Jobs that no run waits for cannot be looked for: %s", error)
 
 
-@dataclass(frozen=True)
-class Tools:
-    """A connected cluster and what is asked of it.
+class Connection:
+    """A connected cluster and what is asked of it. Raises ClusterError when that cannot be had.
 
-    sink  takes the lines of the scripts' logs: label of the step, line
+    root    folder of the code, whose locks name the images
+    store   whose Jobs are swept when no run waits for them
+    sink    takes the lines of the scripts' logs: label of the step, line
+    closed  ends its threads, once set
     unsaved_minutes  as in `Deployment`
     """
 
-    kubernetes: Kubernetes
-    cluster: Cluster
-    watch: Watch
-    limits: Limits
-    descriptions: Descriptions
-    sink: Callable[[str, bytes], None]
-    unsaved_minutes: float = UNSAVED_MINUTES
-    _preemptions: Counter[tuple[str, int]] = field(default_factory=Counter)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(
+        self,
+        kubernetes: Kubernetes,
+        root: Path,
+        kubeconfig: Path | None,
+        store: Store,
+        sink: Callable[[str, bytes], None],
+        closed: threading.Event,
+        unsaved_minutes: float,
+    ) -> None:
+        self.kubernetes, self.sink, self.unsaved_minutes = kubernetes, sink, unsaved_minutes
+        self.descriptions = Descriptions(kubernetes, root)
+        self.descriptions.check()
+        path = str(kubeconfig) if kubeconfig else None
+        self.cluster = Cluster.connect(kubernetes.namespace, kubernetes.context, path, closed)
+        self.watch = Watch(self.cluster)
+        classes = kubernetes.worker_classes.items()
+        of_class = {name: worker_class.max_jobs for name, worker_class in classes if worker_class.max_jobs}
+        self.limits = Limits(kubernetes.max_jobs, of_class, self.watch.jobs)
+        self.watch.start()
+        self.watch.subscribe("", self.limits.changed)
+        Sweep(self.cluster, self.watch, store, kubernetes.orphan_minutes).start()
+        self.preemptions = Preemptions(self.watch)
 
-    def count_preemption(self, step: tuple[str, int], before: int) -> None:
+
+def jobs_of(watch: Watch, store: str, step: tuple[str, int]) -> list[JobState]:
+    """The jobs that make a step of a store, or have tried to."""
+    label = store_label(store)
+    return [
+        job
+        for job in watch.jobs()
+        if job.labels.get(STORE) == label and any(member.step == step for member in job.members)
+    ]
+
+
+class Preemptions:
+    """How often steps lost their machine: as this process saw, and as Jobs that failed still show."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self._counts: Counter[tuple[str, int]] = Counter()
+        self._lock = threading.Lock()
+
+    def add(self, step: tuple[str, int], before: int) -> None:
         """Note that an attempt of a step lost its machine, after so many before."""
         with self._lock:
-            self._preemptions[step] = max(self._preemptions[step], before + 1)
+            self._counts[step] = max(self._counts[step], before + 1)
 
-    def jobs_of(self, store: str, step: tuple[str, int]) -> list[JobState]:
-        """The cluster's Jobs that make a step, or have tried to."""
-        label = store_label(store)
-        return [
-            job
-            for job in self.watch.jobs()
-            if job.labels.get(STORE) == label and any(member.step == step for member in job.members)
-        ]
-
-    def preemptions(self, store: str, step: tuple[str, int]) -> int:
-        """How many attempts of a step lost their machine: as we saw, and as Jobs that failed still tell."""
+    def count(self, store: str, step: tuple[str, int]) -> int:
+        """How many attempts of a step lost their machine."""
         with self._lock:
-            count = self._preemptions[step]
-        for job in self.jobs_of(store, step):
+            count = self._counts[step]
+        for job in jobs_of(self._watch, store, step):
             if job.ended:
-                pod = next(reversed(self.watch.pods(job.name)), None)
+                pod = next(reversed(self._watch.pods(job.name)), None)
                 count = max(count, job.preemptions + judge(job, pod).lost_machine)
         return count

@@ -1,15 +1,22 @@
-"""Following a Job: its pod's start, its log while it runs, and what became of each of its steps."""
+"""Following a Job for the steps that wait for it: its pod's start, its log, and what became of each step."""
 
 from __future__ import annotations
 
+import queue
+import threading
 import time
 from collections import deque
-from dataclasses import replace
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from translations_assets.config.deployment import WorkerClassName
-from translations_assets.runners.kubernetes.cluster import ClusterError, PodLog
-from translations_assets.runners.kubernetes.connection import Tools
+from translations_assets.runners.kubernetes.cluster import (
+    AWAY_SECONDS,
+    ClusterAway,
+    ClusterError,
+    PodLog,
+)
+from translations_assets.runners.kubernetes.connection import Connection
 from translations_assets.runners.kubernetes.jobs import GRACE_SECONDS
 from translations_assets.runners.kubernetes.state import (
     STAGE,
@@ -23,48 +30,132 @@ from translations_assets.runners.kubernetes.state import (
     judge,
     never_started,
 )
-from translations_assets.runners.pod.wire import RECORD, unpack_pod_reply
-from translations_assets.runners.wire import Ending
-from translations_assets.running.job import JobEvent, Outcome
+from translations_assets.runners.wire import RECORD, Detached, Ending, unpack_reply
+from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
+from translations_assets.running.tasks import Wake, Work
 
 PULL_SECONDS = 20.0  # in which the kubelet tries a second time to pull an image
-_LOOK_SECONDS = 1.0
+_CHECK_SECONDS = 1.0
 _UNSEEN_SECONDS = 30.0  # a Job that the watch has not shown after that time is asked for
 _DEAD_NODE_SECONDS = GRACE_SECONDS + 30.0
 _LAST_SECONDS = 30.0  # from a worker's last word to the end of its pod and Job
+_LONG_SECONDS = 60.0  # replies wake the work that waits for them
 _TAIL_LINES = 20
 
 
-class Waiting(Protocol):
-    """The steps of this process that wait for a Job, as `ClusterJob` knows them."""
+@dataclass(eq=False)
+class Ticket:
+    """What happens to a step in a Job: events, then one ending, from the thread that follows the Job.
 
-    over: bool
+    An exception in place of an ending: what kept the Job from being followed.
+    """
 
-    def wait(self, seconds: float) -> None:
-        """Wait until something changes. Raises ClusterAway."""
+    job: Job
+    wake: Wake
+    _replies: queue.SimpleQueue[JobEvent | Ending | Exception] = field(default_factory=queue.SimpleQueue)
+
+    def reply(self, reply: JobEvent | Ending | Exception) -> None:
+        """Note what has happened, and wake the work that waits for it."""
+        self._replies.put(reply)
+        self.wake()
+
+    def ending(self, cancel: threading.Event, on_event: Callable[[JobEvent], None]) -> Work[Ending | None]:
+        """Hand on what happens to the step until it has ended; None when the run is cancelled before.
+
+        Raises what keeps its Job from being followed.
+        """
+        while not cancel.is_set():
+            try:
+                reply = self._replies.get_nowait()
+            except queue.Empty:
+                yield _LONG_SECONDS
+                continue
+            if isinstance(reply, Exception):
+                raise reply
+            if not isinstance(reply, JobEvent):
+                return reply
+            on_event(reply)
+        return None
+
+    @property
+    def step(self) -> tuple[str, int]:
+        """What is made."""
+        return self.job.key, self.job.generation
+
+
+class Tickets:
+    """The steps of this process that wait for one Job.
+
+    members  the steps that the Job makes; empty before it is described
+    over     no step waits any more, and none can join
+    changed  set when the Job, its pod or the tickets change
+    """
+
+    def __init__(self, members: tuple[Member, ...]) -> None:
+        self.members, self.over = members, False
+        self.changed = threading.Event()
+        self._lock = threading.RLock()
+        self._tickets: list[Ticket] = []
+        self._endings: dict[tuple[str, int], Ending] = {}
+
+    def join(self, job: Job, wake: Wake) -> Ticket:
+        """A ticket for the step that the Job was made or found for."""
+        with self._lock:
+            self._tickets.append(ticket := Ticket(job, wake))
+            return ticket
+
+    def join_member(self, job: Job, wake: Wake) -> Ticket | None:
+        """A ticket for a step that the Job makes, or will; None when it does not, or has done with it."""
+        step = job.key, job.generation
+        with self._lock:
+            steps = {item.step for item in self.members} or {ticket.step for ticket in self._tickets}
+            return None if self.over or step not in steps or step in self._endings else self.join(job, wake)
 
     def is_wanted(self) -> bool:
-        """Whether a step that has not ended is still waited for."""
+        """Whether a step that has not ended still waits; when none does, none can join any more."""
+        with self._lock:
+            self.over = self.over or not self._tickets
+            return not self.over
+
+    def pause(self, seconds: float) -> bool:
+        """Pause, less when something changes; whether no step waits any more."""
+        self.changed.wait(seconds)
+        self.changed.clear()
+        return not self.is_wanted()
 
     def unfinished(self) -> list[Member]:
         """The members that have not ended yet."""
+        return [item for item in self.members if item.step not in self._endings]
 
-    def is_resumable(self, step: tuple[str, int]) -> bool:
-        """Whether another attempt of a step goes on from its checkpoint sets."""
+    def of(self, step: tuple[str, int]) -> list[Ticket]:
+        """The tickets of a step."""
+        with self._lock:
+            return [ticket for ticket in self._tickets if ticket.step == step]
 
-    def tell(self, step: tuple[str, int], event: JobEvent) -> None:
-        """Pass an event on."""
+    def finish(self, step: tuple[str, int], ending: Ending) -> None:
+        """Pass the end of a step on; it waits no longer."""
+        with self._lock:
+            self._endings[step] = ending
+            ended = self.of(step)
+            self._tickets = [ticket for ticket in self._tickets if ticket.step != step]
+        for ticket in ended:
+            ticket.reply(ending)
 
-    def end(self, step: tuple[str, int], ending: Ending) -> None:
-        """Pass a step's end on."""
+    def fail(self, error: Exception) -> None:
+        """End every step that waits by what keeps the Job from being followed."""
+        with self._lock:
+            self.over = True
+            failed, self._tickets = self._tickets, []
+        for ticket in failed:
+            ticket.reply(error)
 
 
 class Following:
     """One Job that is there. Its first pod is the attempt: old clusters make another one in its place."""
 
-    def __init__(self, tools: Tools, store: Store, state: JobState, waiting: Waiting) -> None:
-        self._tools, self._store, self._state, self._waiting = tools, store, state, waiting
+    def __init__(self, connection: Connection, store: Store, state: JobState, tickets: Tickets) -> None:
+        self._connection, self._store, self._state, self._tickets = connection, store, state, tickets
         self._members = state.members
         self._pod: PodState | None = None
         self._seen = False
@@ -76,23 +167,38 @@ class Following:
 
     def run(self) -> None:
         """Follow until every step has ended or no step waits, and see that the Job ends."""
+        watch, changed = self._connection.watch, self._tickets.changed.set
+        watch.subscribe(self._state.name, changed)
+        try:
+            self._follow()
+        finally:
+            watch.unsubscribe(self._state.name, changed)
+
+    def _follow(self) -> None:
         verdict = self._await_start()
         if not verdict and self._pod:
             self._read_log(self._pod.name)
-        if self._waiting.unfinished() and self._waiting.is_wanted():
+        if self._tickets.unfinished() and self._tickets.is_wanted():
             self._conclude(verdict)
-        if not self._waiting.unfinished():
+        if not self._tickets.unfinished():
             self._see_end()
 
-    def _look(self) -> JobState | None:
+    def _wait(self, seconds: float = _CHECK_SECONDS) -> None:
+        """Wait until something changes. Raises ClusterAway when nothing was heard of the cluster for long."""
+        self._tickets.pause(seconds)
+        silent = self._connection.watch.silent
+        if silent > AWAY_SECONDS:
+            raise ClusterAway(f"The cluster's API server cannot be reached since {silent / 60:.0f} minutes.")
+
+    def _refresh(self) -> JobState | None:
         """The Job as it is now, None when it does not exist; takes notice of its pod."""
-        job = self._tools.watch.job(self._state.name)
+        job = self._connection.watch.job(self._state.name)
         if job is None and not self._seen and time.monotonic() - self._asked > _UNSEEN_SECONDS:
             self._asked = time.monotonic()
-            self._seen = self._tools.cluster.job(self._state.name) is None
+            self._seen = self._connection.cluster.job(self._state.name) is None
         elif job is not None:
             self._seen = True
-        pods = self._tools.watch.pods(self._state.name)
+        pods = self._connection.watch.pods(self._state.name)
         if self._pod is None:
             live = [pod for pod in pods if not pod.deleting and not pod.ended]
             self._pod = next(reversed(live or pods), None)
@@ -104,11 +210,11 @@ class Following:
     # Its start
     def _await_start(self) -> Verdict | None:
         """Wait until the pod has started or ended, or the Job is deleted; the verdict if it never will."""
-        limit = self._tools.kubernetes.pending_minutes
+        limit = self._connection.kubernetes.pending_minutes
         trouble: Verdict | None = None
-        trouble_since, told = 0.0, ""
-        while self._waiting.is_wanted():
-            job = self._look()
+        trouble_since, reported = 0.0, ""
+        while self._tickets.is_wanted():
+            job = self._refresh()
             if not job or job.ended or (self._pod and (self._pod.started or self._pod.ended)):
                 return None
             now = time.monotonic()
@@ -122,89 +228,90 @@ class Following:
                 trouble = None
             if now - self._began > limit * 60:
                 pod = self._pod
-                events = self._tools.cluster.events(pod.name if pod else self._state.name)
+                events = self._connection.cluster.events(pod.name if pod else self._state.name)
                 return self._give_up(never_started(pod, limit, events))
-            if self._pod and self._pod.unscheduled not in ("", told):
-                told = self._pod.unscheduled
-                self._sink(f"waiting for a machine: {told}".encode())
-            self._waiting.wait(_LOOK_SECONDS)
+            if self._pod and self._pod.unscheduled not in ("", reported):
+                reported = self._pod.unscheduled
+                self._sink(f"waiting for a machine: {reported}".encode())
+            self._wait()
         return None
 
     def _give_up(self, verdict: Verdict) -> Verdict:
-        self._tools.cluster.delete_job(self._state)
+        self._connection.cluster.delete_job(self._state)
         if verdict.cause != "image":
             return verdict
-        remedy = self._tools.descriptions.images.remedy(self._state.image)
+        remedy = self._connection.descriptions.images.remedy(self._state.image)
         return replace(verdict, message=f"{verdict.message}. {remedy}")
 
     # Its log
     def _read_log(self, pod: str) -> None:
-        log = PodLog(self._tools.cluster, pod, self._pod_ended, self._waiting.wait)
+        log = PodLog(self._connection.cluster, pod, self._pod_ended, self._wait)
         for line in log.lines():
             if line.startswith(RECORD):
                 self._reply(line)
-                if len(self._held) == len(self._waiting.unfinished()):
+                if len(self._held) == len(self._tickets.unfinished()):
                     return
             else:
                 self._tail.append(line)
                 self._sink(line)
-            if self._waiting.over:
+            if self._tickets.over:
                 return  # no step of this process waits for the rest
 
     def _pod_ended(self) -> bool:
         """Whether nothing more comes of the pod."""
-        self._look()
+        self._refresh()
         assert self._pod is not None
         if self._pod.deleting and self._deleting_since is None:
             self._deleting_since = time.monotonic()
         since = self._deleting_since
         dead = since is not None and time.monotonic() - since > _DEAD_NODE_SECONDS
-        return self._pod.ended or dead or not self._waiting.is_wanted()
+        return self._pod.ended or dead or not self._tickets.is_wanted()
 
     def _sink(self, line: bytes) -> None:
         members = self._members
         label = members[min(self._current, len(members) - 1)].label
-        self._tools.sink(label, line)
+        self._connection.sink(label, line)
 
     def _reply(self, line: bytes) -> None:
         try:
-            number, reply = unpack_pod_reply(line)
+            number, reply = unpack_reply(line)
             step = self._members[number].step
-        except (ValueError, KeyError, TypeError, IndexError):
+        except (ValueError, IndexError):
             return  # cut off by the cluster: the store knows what became of the step
         if isinstance(reply, JobEvent):
             self._current = number
-            self._waiting.tell(step, reply)
+            for ticket in self._tickets.of(step):
+                ticket.reply(reply)
             return
         self._current = number + 1
         self._tail.clear()
         if isinstance(reply, Outcome) and reply.kind == "temporary":
             self._held[number] = reply
-            if len(self._held) == len(self._waiting.unfinished()) or TOLD_TO_END in reply.message:
+            if len(self._held) == len(self._tickets.unfinished()) or TOLD_TO_END in reply.message:
                 return  # the pod ends: the cluster may say more
             for held, outcome in self._held.items():
-                self._waiting.end(self._members[held].step, outcome)
+                self._tickets.finish(self._members[held].step, outcome)
             self._held.clear()
-        else:
-            self._waiting.end(step, reply)
+        elif not isinstance(reply, Detached):
+            self._tickets.finish(step, reply)
 
     # Its end
     def _conclude(self, verdict: Verdict | None) -> None:
         """Give every step that has none an ending."""
         deadline = time.monotonic() + _LAST_SECONDS
-        job = self._look()
-        while not verdict and self._goes_on(job) and time.monotonic() < deadline:
-            self._waiting.wait(_LOOK_SECONDS)
-            job = self._look()
+        job = self._refresh()
+        while not verdict and self._may_change(job) and time.monotonic() < deadline:
+            self._wait()
+            job = self._refresh()
         last_words = self._last_words()
         for number, member in enumerate(self._members):
-            if member not in self._waiting.unfinished():
+            if member not in self._tickets.unfinished():
                 continue
             word = self._held.get(number) or last_words.get(number)
             found = verdict or judge(job, self._pod, word.message if word else "")
-            self._waiting.end(member.step, self._ending(member, word, found))
+            self._tickets.finish(member.step, self._ending(member, word, found))
 
-    def _goes_on(self, job: JobState | None) -> bool:
+    def _may_change(self, job: JobState | None) -> bool:
         """Whether the cluster may still say more: the pod's end, and the reason that its Job gives for it."""
         if self._pod and not self._pod.ended:
             return True
@@ -212,7 +319,7 @@ class Following:
 
     def _is_replaced(self) -> bool:
         """Whether the cluster has made another pod in place of ours."""
-        pods = self._tools.watch.pods(self._state.name)
+        pods = self._connection.watch.pods(self._state.name)
         return any(not self._pod or pod.uid != self._pod.uid for pod in pods if not pod.ended)
 
     def _last_words(self) -> dict[int, Outcome]:
@@ -220,8 +327,8 @@ class Following:
         words: dict[int, Outcome] = {}
         for line in (self._pod.last_words if self._pod else "").splitlines():
             try:
-                number, reply = unpack_pod_reply(line.encode())
-            except (ValueError, KeyError, TypeError, AttributeError):
+                number, reply = unpack_reply(line.encode())
+            except ValueError:
                 continue
             if isinstance(reply, Outcome):
                 words[number] = reply
@@ -232,22 +339,19 @@ class Following:
         if manifest := self._store.generation(*member.step):
             return Outcome("done", manifest)
         if verdict.lost_machine:
-            self._tools.count_preemption(member.step, self._state.preemptions)
+            self._connection.preemptions.add(member.step, self._state.preemptions)
         if word and verdict.cause in ("ended", "script"):
             return word
         tail = word.log_tail if word else b"\n".join(self._tail).decode(errors="replace")
         message = f"{verdict.message} ({word.message})" if word else verdict.message
         if verdict.cause == "memory":
             message += self._memory_advice()
-        failed = verdict.failed or (verdict.cause == "deadline" and not self._is_resumable(member))
+        resumable = any(ticket.job.resumable for ticket in self._tickets.of(member.step))
+        failed = verdict.failed or (verdict.cause == "deadline" and not resumable)
         return Outcome("failed" if failed else "temporary", None, message, tail)
 
-    def _is_resumable(self, member: Member) -> bool:
-        """Whether another attempt goes on where this one stopped."""
-        return self._waiting.is_resumable(member.step)
-
     def _memory_advice(self) -> str:
-        labels, descriptions = self._state.labels, self._tools.descriptions
+        labels, descriptions = self._state.labels, self._connection.descriptions
         name: WorkerClassName = labels[WORKER_CLASS]  # type: ignore[assignment]
         try:
             limit, bigger = descriptions.memory(name), descriptions.bigger_classes(name)
@@ -262,8 +366,8 @@ class Following:
     def _see_end(self) -> None:
         """See the Job end. One that goes on without our pod (old clusters replace it) or hangs is deleted."""
         deadline = time.monotonic() + _LAST_SECONDS
-        while (job := self._look()) and job.live and not self._tools.cluster.closed.is_set():
+        while (job := self._refresh()) and job.live and not self._connection.cluster.closed.is_set():
             if self._is_replaced() or time.monotonic() > deadline:
-                self._tools.cluster.delete_job(job)
+                self._connection.cluster.delete_job(job)
                 return
-            self._waiting.wait(_LOOK_SECONDS)
+            self._wait()

@@ -27,7 +27,7 @@ from translations_assets.runners.kubernetes.state import (
     pack_members,
 )
 from translations_assets.runners.pod import bootstrap
-from translations_assets.runners.pod.wire import NODE, POD, SCRATCH
+from translations_assets.runners.wire import NODE, POD, SCRATCH
 from translations_assets.running.job import Job
 
 if TYPE_CHECKING:

@@ -2,28 +2,195 @@
 
 from __future__ import annotations
 
-import queue
+import logging
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from translations_assets.config.deployment import UNSAVED_MINUTES, Kubernetes
-from translations_assets.runners.kubernetes.cluster import Cluster
-from translations_assets.runners.kubernetes.cluster_job import ClusterJob, Ticket
-from translations_assets.runners.kubernetes.connection import Limits, Sweep, Tools, Watch
-from translations_assets.runners.kubernetes.jobs import Descriptions
+from translations_assets.errors import StoreError
+from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, ClusterAway, ClusterError, Conflict
+from translations_assets.runners.kubernetes.connection import Connection, Slot, jobs_of
+from translations_assets.runners.kubernetes.following import Following, Ticket, Tickets
+from translations_assets.runners.kubernetes.jobs import Group, member
+from translations_assets.runners.kubernetes.state import SPEC, JobState
+from translations_assets.runners.pod.bundle import worker_bundle
 from translations_assets.runners.waiting import wait_for_owner
-from translations_assets.runners.wire import Busy, Ending
+from translations_assets.runners.wire import Busy, PodRequest
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.running.tasks import Wake, Work
+from translations_assets.store.open import reader_of
 
+COLLECT_SECONDS = 0.3  # for the steps of a stage that become ready at the same time
+_CANCEL_SECONDS = 6.0  # a run that is cancelled waits 10 for all of it
 _CONNECT_SECONDS = 0.05
-_LONG_SECONDS = 60.0  # replies wake who waits for them
+_GONE_PAUSE = 0.5
 _OWNER_SECONDS = 5.0
+_log = logging.getLogger(__name__)
+
+
+class ClusterJob(Tickets):
+    """A Job that this process asks for or has found, with a thread that follows it for the steps that wait.
+
+    found  the Job, when it is there already
+    group  else: what the steps that may join have in common, and how many do
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        store: Store,
+        *,
+        found: JobState | None = None,
+        group: Group | None = None,
+    ) -> None:
+        super().__init__(found.members if found else ())
+        self._connection, self._store, self._group = connection, store, group
+        self._capacity = connection.descriptions.steps_per_pod(group) if group else 0
+        self._state = found
+        self._is_open = found is None
+        self._slot: Slot | None = None
+
+    def start(self, ended: Callable[[ClusterJob], None]) -> None:
+        """Begin; `ended` is called when nothing is followed any more."""
+        threading.Thread(target=self._run, args=(ended,), name="cluster-job", daemon=True).start()
+
+    @property
+    def name(self) -> str:
+        """The Job's name; empty before it has one."""
+        return self._state.name if self._state else ""
+
+    def join_group(self, job: Job, group: Group, wake: Wake) -> Ticket | None:
+        """A ticket for one more step, in a Job that has not been asked for yet; None when there is none."""
+        with self._lock:
+            if not self._is_open or self.over or group != self._group or self._room() <= 0:
+                return None
+            ticket = self.join(job, wake)
+            if not self._room():
+                self.changed.set()
+            return ticket
+
+    def leave(self, ticket: Ticket) -> None:
+        """Wait no longer, as the run was cancelled; with the last step that waits the Job ends.
+
+        Call it when the store does not count this run among those that wait any more.
+        """
+        with self._lock:
+            if ticket in self._tickets:
+                self._tickets.remove(ticket)
+            self.is_wanted()
+            state = self._state
+        self.changed.set()
+        if state:
+            self._delete_unless_wanted(state, _CANCEL_SECONDS)
+
+    def _room(self) -> int:
+        return self._capacity - len({ticket.step for ticket in self._tickets})
+
+    def _run(self, ended: Callable[[ClusterJob], None]) -> None:
+        try:
+            if self._state is None:
+                self._state = self._launch()
+            if self._state and self.is_wanted():
+                Following(self._connection, self._store, self._state, self).run()
+            elif self._state:
+                self._delete_unless_wanted(self._state, AWAY_SECONDS)
+        except Exception as error:
+            self.fail(error)
+        finally:
+            if self._slot:
+                self._connection.limits.release(self._slot)
+            ended(self)
+
+    def _launch(self) -> JobState | None:
+        """Ask for the Job, once there is a slot for it; None when no step waits for it any more."""
+        assert self._group is not None
+        if self._capacity > 1:
+            self.changed.wait(COLLECT_SECONDS)
+        self._slot = self._connection.limits.acquire(self._group.worker_class, lambda: not self.is_wanted())
+        jobs = self._close()
+        if not jobs or not self._slot:
+            return None
+        body = self._describe(self._group, jobs)
+        self._slot.name = body["metadata"]["name"]
+        return self._create(body)
+
+    def _close(self) -> list[Job]:
+        """Let no more steps join; those that have, in an order that does not depend on which was first."""
+        with self._lock:
+            self._is_open = False
+            jobs = {ticket.step: ticket.job for ticket in self._tickets}
+            ordered = [job for _, job in sorted(jobs.items())]
+            self.members = tuple(map(member, ordered))
+            return ordered
+
+    def _describe(self, group: Group, jobs: list[Job]) -> dict[str, Any]:
+        store, descriptions = self._store, self._connection.descriptions
+        request = PodRequest(
+            tuple(jobs),
+            store.url,
+            descriptions.gpus(group),
+            group.machine,
+            self._connection.kubernetes.files,
+            self._connection.unsaved_minutes,
+        )
+        return descriptions.job(
+            group,
+            jobs,
+            store.url,
+            reader=reader_of(store),
+            worker=store.add_bytes(worker_bundle()).digest,
+            request=store.add_bytes(request.to_bytes()).digest,
+            preemptions=max(
+                self._connection.preemptions.count(store.url, item.step) for item in self.members
+            ),
+        )
+
+    def _create(self, body: dict[str, Any]) -> JobState | None:
+        """Create the Job, or find that another run has; one that has ended without a result makes way.
+
+        None when no step waits for it any more.
+        """
+        metadata, cluster = body["metadata"], self._connection.cluster
+        deadline = time.monotonic() + AWAY_SECONDS
+        while True:
+            try:
+                return cluster.create_job(body, self.pause)
+            except Conflict:
+                there = cluster.job(metadata["name"])
+            if there and there.live and there.spec == metadata["annotations"][SPEC]:
+                return there
+            if there and there.live:
+                raise ClusterError(
+                    f"The cluster has a job {there.name} that makes this attempt and is described otherwise: "
+                    "another deployment file is in use. Wait for its end, or delete it: kubectl delete job "
+                    f"--namespace {cluster.namespace} {there.name}"
+                )
+            if there and not there.deleting:
+                cluster.delete_job(there)
+            if time.monotonic() > deadline:
+                raise ClusterAway(
+                    f"The job {metadata['name']} has ended, but the cluster does not delete it."
+                )
+            if self.pause(_GONE_PAUSE):
+                return None
+
+    def _delete_unless_wanted(self, state: JobState, patience: float) -> None:
+        """Delete the Job when no run waits for any of its steps."""
+        try:
+            waiters = (self._store.waiters(*item.step) for item in self.unfinished())
+            if not any(count > 0 for count in waiters):
+                self._connection.cluster.delete_job(state, patience)
+        except (StoreError, ClusterError) as error:
+            _log.warning(
+                "The job %s goes on until a later run finds that no run waits: %s", state.name, error
+            )
 
 
 def print_line(label: str, line: bytes) -> None:
@@ -54,7 +221,7 @@ class KubernetesRunner:
         self._lock = threading.Lock()
         self._jobs: list[ClusterJob] = []
         self._closed = threading.Event()
-        self._connection: Future[Tools] | None = None
+        self._connection: Future[Connection] | None = None
 
     def run(
         self,
@@ -67,34 +234,34 @@ class KubernetesRunner:
         """One attempt, until its end; see `running.protocols.Runner`."""
         with ExitStack() as wanting:
             wanting.enter_context(store.waiting(job.key, job.generation))
-            tools = yield from self._connect(store, cancel)
-            while tools and not cancel.is_set():
+            connection = yield from self._connect(store, cancel)
+            while connection and not cancel.is_set():
                 if manifest := store.generation(job.key, job.generation):
                     return Outcome("done", manifest)
-                cluster_job, ticket = self._board(tools, store, job, wake)
-                ending = yield from _await_ending(ticket, cancel, on_event)
+                cluster_job, ticket = self._board(connection, store, job, wake)
+                ending = yield from ticket.ending(cancel, on_event)
                 if ending is None:
                     wanting.close()
                     cluster_job.leave(ticket)
-                elif isinstance(ending, Busy):  # the owner is in no Job that we know of
+                elif isinstance(ending, Busy):  # the owner is in no known Job
                     if outcome := (yield from wait_for_owner(job, store, cancel, _OWNER_SECONDS)):
                         return outcome
-                elif not (ending.kind == "temporary" and cluster_job.was_found(job)):
+                elif ending.kind != "temporary" or member(job) in cluster_job.members:
                     return ending
-                # else an earlier run's attempt has ended, and ours begins
+                # else an earlier run's attempt has ended, and this one begins
         return Outcome("cancelled", message="the run was cancelled")
 
     def close(self) -> None:
         """Watch the cluster no more; its Jobs go on. The threads end at their next try, within a minute."""
         self._closed.set()
 
-    def _connect(self, store: Store, cancel: threading.Event) -> Work[Tools | None]:
+    def _connect(self, store: Store, cancel: threading.Event) -> Work[Connection | None]:
         """The cluster; connecting takes as long as the API server is away. None when cancelled meanwhile."""
         with self._lock:
             if self._connection is None or (self._connection.done() and self._connection.exception()):
                 self._connection = Future()
-                words = (self._connection, store)
-                threading.Thread(target=self._open, args=words, name="connect", daemon=True).start()
+                arguments = (self._connection, store)
+                threading.Thread(target=self._open, args=arguments, name="connect", daemon=True).start()
             connection = self._connection
         while not connection.done():
             if cancel.is_set():
@@ -102,45 +269,38 @@ class KubernetesRunner:
             yield _CONNECT_SECONDS
         return connection.result()
 
-    def _open(self, connection: Future[Tools], store: Store) -> None:
+    def _open(self, opened: Future[Connection], store: Store) -> None:
         try:
-            connection.set_result(self._tools(store))
+            opened.set_result(
+                Connection(
+                    self._kubernetes,
+                    self._root,
+                    self._kubeconfig,
+                    store,
+                    self._sink,
+                    self._closed,
+                    self._unsaved_minutes,
+                )
+            )
         except Exception as error:
-            connection.set_exception(error)
+            opened.set_exception(error)
 
-    def _tools(self, store: Store) -> Tools:
-        kubernetes = self._kubernetes
-        descriptions = Descriptions(kubernetes, self._root)
-        descriptions.check()
-        kubeconfig = str(self._kubeconfig) if self._kubeconfig else None
-        cluster = Cluster.connect(kubernetes.namespace, kubernetes.context, kubeconfig, self._closed)
-        watch = Watch(cluster)
-        of_class = {
-            name: worker_class.max_jobs
-            for name, worker_class in kubernetes.worker_classes.items()
-            if worker_class.max_jobs
-        }
-        limits = Limits(kubernetes.max_jobs, of_class, watch.jobs)
-        watch.start()
-        watch.listen("", limits.changed)
-        Sweep(cluster, watch, store, kubernetes.orphan_minutes).start()
-        return Tools(kubernetes, cluster, watch, limits, descriptions, self._sink, self._unsaved_minutes)
-
-    def _board(self, tools: Tools, store: Store, job: Job, wake: Wake) -> tuple[ClusterJob, Ticket]:
-        """A place for a step: in a Job that makes it already, with others that are ready now, or alone."""
+    def _board(self, connection: Connection, store: Store, job: Job, wake: Wake) -> tuple[ClusterJob, Ticket]:
+        """A ticket for a step: in a Job that makes it already, with others that are ready now, or alone."""
+        step = job.key, job.generation
         with self._lock:
             for known in self._jobs:
                 if ticket := known.join_member(job, wake):
                     return known, ticket
             names = {known.name for known in self._jobs}
-            for state in tools.jobs_of(store.url, (job.key, job.generation)):
+            for state in jobs_of(connection.watch, store.url, step):
                 if state.live and state.name not in names:
-                    return self._begin(ClusterJob(tools, store, found=state), job, wake)
-            group = tools.descriptions.group(job, tools.preemptions(store.url, (job.key, job.generation)))
+                    return self._begin(ClusterJob(connection, store, found=state), job, wake)
+            group = connection.descriptions.group(job, connection.preemptions.count(store.url, step))
             for known in self._jobs:
                 if ticket := known.join_group(job, group, wake):
                     return known, ticket
-            return self._begin(ClusterJob(tools, store, group=group), job, wake)
+            return self._begin(ClusterJob(connection, store, group=group), job, wake)
 
     def _begin(self, cluster_job: ClusterJob, job: Job, wake: Wake) -> tuple[ClusterJob, Ticket]:
         """Have a Job followed, on behalf of a first step."""
@@ -152,24 +312,3 @@ class KubernetesRunner:
     def _forget(self, cluster_job: ClusterJob) -> None:
         with self._lock:
             self._jobs.remove(cluster_job)
-
-
-def _await_ending(
-    ticket: Ticket, cancel: threading.Event, on_event: Callable[[JobEvent], None]
-) -> Work[Ending | None]:
-    """Hand on what happens to a step until it has ended; None when the run is cancelled before.
-
-    Raises what keeps its Job from being followed.
-    """
-    while not cancel.is_set():
-        try:
-            reply = ticket.replies.get_nowait()
-        except queue.Empty:
-            yield _LONG_SECONDS
-            continue
-        if isinstance(reply, Exception):
-            raise reply
-        if not isinstance(reply, JobEvent):
-            return reply
-        on_event(reply)
-    return None

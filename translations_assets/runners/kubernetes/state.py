@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
-
-from translations_assets.runners.pod.wire import EX_TEMPFAIL
 
 Object: TypeAlias = "Mapping[str, Any]"
 
@@ -269,7 +268,7 @@ def _judge_pod(pod: PodState, word: str) -> Verdict:
     if pod.exit_reason == "OOMKilled":
         return Verdict("memory", f"out of memory{where}: the pod used more than its limit")
     told = pod.deleting or TOLD_TO_END in word  # old clusters give no reason with a pod
-    if pod.exit_code == _TERMINATED or (told and pod.exit_code in (None, EX_TEMPFAIL, _KILLED)):
+    if pod.exit_code == _TERMINATED or (told and pod.exit_code in (None, os.EX_TEMPFAIL, _KILLED)):
         return Verdict("preempted", f"the pod was told to end (SIGTERM){where}: its machine was taken away")
     if pod.exit_code == _KILLED or _OUT_OF_MEMORY in word:
         return Verdict(
@@ -277,7 +276,7 @@ def _judge_pod(pod: PodState, word: str) -> Verdict:
         )
     if pod.exit_code == 0:
         return _nothing_stored(pod.name)
-    if pod.exit_code == EX_TEMPFAIL:
+    if pod.exit_code == os.EX_TEMPFAIL:
         return Verdict("ended", f"the worker asks for another attempt (exit code 75){where}")
     if pod.exit_code is None:
         return Verdict("preempted", f"the pod went away{where}{': ' + said if said else ''}")

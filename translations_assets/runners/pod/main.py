@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -21,24 +20,23 @@ from pathlib import Path
 
 from translations_assets.runners.control import Control
 from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, workspace
-from translations_assets.runners.owner import make_attempt
-from translations_assets.runners.pod.wire import (
-    EX_TEMPFAIL,
+from translations_assets.runners.wire import (
     NODE,
     POD,
     RECORD,
+    Ending,
     PodRequest,
-    pack_pod_reply,
+    Request,
+    pack_reply,
+    write,
 )
-from translations_assets.runners.wire import Ending, Request
+from translations_assets.runners.worker import make_attempt
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.store.open import open_store
 
 GRACE_SECONDS = 25.0  # for a script to save what it has; the rest of the pod's 60 is for storing that
 _LAST_WORDS = Path("/dev/termination-log")  # where the kubelet reads why a pod ended
 _MOST_LAST_WORDS = 4096
-
-_writing = threading.Lock()
 
 
 def main() -> None:
@@ -56,7 +54,7 @@ def make_attempts(request: PodRequest, control: Control) -> list[Ending]:
     for number, job in enumerate(request.jobs):
         control.next_job()
         ending = _refusal(request, gpus, control) or _attempt(request, job, number, gpus, control)
-        write(pack_pod_reply(number, ending))
+        write(pack_reply(ending, number))
         endings.append(ending)
     return endings
 
@@ -66,7 +64,7 @@ def exit_code(endings: Sequence[Ending]) -> int:
     kinds = {ending.kind if isinstance(ending, Outcome) else "temporary" for ending in endings}
     if kinds <= {"done"}:
         return 0
-    return EX_TEMPFAIL if kinds <= {"done", "temporary"} else 1
+    return os.EX_TEMPFAIL if kinds <= {"done", "temporary"} else 1
 
 
 def say_last_words(endings: Sequence[Ending], path: Path) -> None:
@@ -75,7 +73,7 @@ def say_last_words(endings: Sequence[Ending], path: Path) -> None:
     for number, ending in enumerate(endings):
         if isinstance(ending, Outcome) and ending.kind != "done":
             short = replace(ending, message=ending.message[:1000], log_tail="")
-            line = pack_pod_reply(number, short).removeprefix(RECORD)
+            line = pack_reply(short, number).removeprefix(RECORD)
             said += line if len(said + line) <= _MOST_LAST_WORDS else b""
     with suppress(OSError):  # not in a cluster
         descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC)
@@ -83,17 +81,10 @@ def say_last_words(endings: Sequence[Ending], path: Path) -> None:
         os.close(descriptor)
 
 
-def write(lines: bytes) -> None:
-    """Write whole lines to standard output; when it is not read, they are lost."""
-    with _writing, suppress(OSError):
-        while lines:
-            lines = lines[os.write(1, lines) :]
-
-
 def _refusal(request: PodRequest, gpus: Sequence[Gpu], control: Control) -> Outcome | None:
     """Why a job is not begun; None when it may begin."""
-    if control.stop:
-        return Outcome("temporary", message=f"not started: {control.stop}")
+    if control.cancelled:
+        return Outcome("temporary", message=f"not started: {control.cancelled}")
     if len(gpus) < request.gpus:
         seen = f"only {len(gpus)} seen" if gpus else "none is seen"
         return Outcome(
@@ -122,7 +113,7 @@ def _attempt(request: PodRequest, job: Job, number: int, gpus: Sequence[Gpu], co
     )
 
     def report(event: JobEvent) -> None:
-        write(pack_pod_reply(number, event))
+        write(pack_reply(event, number))
 
     return make_attempt(attempt, partial(_store, request.store), control, report, echo=_write_log)
 

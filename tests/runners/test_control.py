@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from tests.virtual_clock import VirtualClock
-from translations_assets.runners.life_line import LifeLine
+from translations_assets.runners.control import LifeLine
 
 
 @dataclass
 class FakeControl:
-    stop: str = ""
-    keeping: bool = False
-    ends: list[str] = field(default_factory=list)
+    cancelled: str = ""
+    committing: bool = False
+    reasons: list[str] = field(default_factory=list)
 
-    def end(self, reason: str) -> None:
-        self.stop = reason
-        self.ends.append(reason)
+    def cancel(self, reason: str) -> None:
+        self.cancelled = reason
+        self.reasons.append(reason)
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Worker:
 def test_it_ends_when_no_other_run_waits(errors: int) -> None:
     worker = Worker(errors, wanted=0)
     worker.live(10)
-    assert worker.control.ends == ["its orchestrator ended, or the run was cancelled"]
+    assert worker.control.reasons == ["its orchestrator ended, or the run was cancelled"]
     assert (worker.detached, len(worker.reports)) == ([], errors)
 
 
@@ -67,12 +67,12 @@ def test_it_ends_when_no_other_run_waits(errors: int) -> None:
 def test_it_goes_on_for_another_run_and_says_so_once(errors: int) -> None:
     worker = Worker(errors, wanted=1)
     worker.live(10)
-    assert (worker.control.ends, worker.detached) == ([], [1000 + errors])
+    assert (worker.control.reasons, worker.detached) == ([], [1000 + errors])
 
 
 def test_who_waits_is_asked_again_for_ever_and_reported_once() -> None:
     worker = Worker(errors=1000, wanted=0)
     worker.live(100)
     assert 1000 - worker.errors == 101
-    assert (worker.control.ends, worker.detached) == ([], [])
+    assert (worker.control.reasons, worker.detached) == ([], [])
     assert ["ValueError('strange')" in report for report in worker.reports] == [True]

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from translations_assets.runners.monitor import Progress
-from translations_assets.runners.secrets import Redaction
+from translations_assets.runners.publisher import Progress, Redaction
 
 
 def test_a_line_is_reported_once_it_is_whole(tmp_path: Path) -> None:

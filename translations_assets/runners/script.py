@@ -1,0 +1,196 @@
+"""A running script: its environment, its process group, and the end of all its children with it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from translations_assets.runners import launcher
+from translations_assets.runners.publisher import secrets_of
+from translations_assets.runners.wire import Request
+from translations_assets.runners.work_folder import WorkFolder
+
+_LAUNCHER = launcher.__file__  # imported, so that what looks for a worker's modules finds it
+_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+_GONE_SECONDS = 5.0
+# Nothing but what is listed here reaches a script from its worker's environment
+_PASSED = (
+    "PATH",
+    "HOME",
+    "TRANSLATIONS_ENVIRONMENTS",  # where the environments of programs are, which scripts make
+    "TRANSLATIONS_MEMORY",  # what scripts may use of it whose need would grow with their input
+    "LD_LIBRARY_PATH",  # an interpreter or a driver outside the default places cannot start without it
+    *(
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "no_proxy",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "NO_PROXY",
+    ),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+)
+_THREADS = (
+    "TRANSLATIONS_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "RAYON_NUM_THREADS",
+)
+
+
+class ScriptProcess:
+    """A script and its descendants; this process must have no other children.
+
+    However this process ends, the kernel ends the script's group (see `launcher`).
+
+    cpu_seconds     CPU time of the script and all its descendants, once they have ended
+    largest_memory  peak resident memory in bytes of the largest single one of them
+    """
+
+    def __init__(
+        self, script: str, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str], log: Path
+    ) -> None:
+        adopt_orphans()
+        life_line, self._life = os.pipe()
+        with log.open("ab") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, _LAUNCHER, str(life_line), script, *command],
+                cwd=cwd,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                pass_fds=(life_line,),
+                start_new_session=True,
+            )
+        os.close(life_line)
+        self.pid = self._process.pid
+        self.started = time.monotonic()
+        self.cpu_seconds = 0.0
+        self.largest_memory = 0
+
+    def exited(self) -> bool:
+        """Whether the script itself has ended. It is left a zombie, so that its group's number stays ours."""
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def terminate(self) -> None:
+        """Ask the script to end."""
+        os.kill(self.pid, signal.SIGTERM)
+
+    def kill(self) -> int:
+        """Kill what is left of the group and of the script's children; the script's exit code, as of Popen.
+
+        Raises TimeoutError when a process does not even go when killed (stuck in the kernel).
+        """
+        os.killpg(self.pid, signal.SIGKILL)
+        deadline = time.monotonic() + _GONE_SECONDS
+        while not self.exited():
+            _pause(deadline)
+        code = self._process.returncode = self._reap(self.pid)
+        while not self._reap_orphans():
+            _kill_children()
+            _pause(deadline)
+        os.close(self._life)
+        return code
+
+    def _reap_orphans(self) -> bool:
+        """Reap the children that have ended; whether there is none left."""
+        try:
+            while os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                self._reap(-1)
+            return False
+        except ChildProcessError:
+            return True
+
+    def _reap(self, pid: int) -> int:
+        """Reap a child that has ended, and count what it and its own children used; its exit code."""
+        _, status, usage = os.wait4(pid, 0)
+        self.cpu_seconds += usage.ru_utime + usage.ru_stime
+        self.largest_memory = max(self.largest_memory, usage.ru_maxrss * 1024)
+        return os.waitstatus_to_exitcode(status)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of orphaned descendants, also of those that left the script's process group."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _pause(deadline: float) -> None:
+    if time.monotonic() > deadline:
+        raise TimeoutError("a process of the script does not end although it was killed")
+    time.sleep(0.01)
+
+
+def _kill_children() -> None:
+    import psutil  # takes long to import and is rarely needed here
+
+    for child in psutil.Process().children():
+        child.kill()
+
+
+def script_environment(request: Request, folder: WorkFolder, outer: Mapping[str, str]) -> dict[str, str]:
+    """What a script finds in its environment: the pass-through, the secrets that the job names, the job's own
+    variables, what the worker grants.
+
+    Only the job's own variables are part of the step's key.
+    """
+    job = request.job
+    passed = {name: outer[name] for name in _PASSED if name in outer} | secrets_of(job, outer)
+    granted = _granted(request, folder) | _keys(outer)
+    return {**passed, **_mirror(outer), **_python(folder), **granted}
+
+
+def _mirror(outer: Mapping[str, str]) -> dict[str, str]:
+    """The mirror; a relative folder is relative to where the user is, not to the work folder."""
+    mirror = outer.get("TRANSLATIONS_MIRROR", "")
+    if not mirror:
+        return {}
+    return {"TRANSLATIONS_MIRROR": mirror if "://" in mirror else os.path.abspath(mirror)}
+
+
+def _keys(outer: Mapping[str, str]) -> dict[str, str]:
+    """Where the credentials of the worker's user are, so that no URL of a config can name one of them."""
+    home = outer.get("HOME", "")
+    given = (outer.get("GOOGLE_APPLICATION_CREDENTIALS"), outer.get("CLOUDSDK_CONFIG"))
+    usual = (
+        [f"{home}/{name}" for name in (".config/gcloud", ".kube", ".ssh", ".aws", ".netrc")] if home else []
+    )
+    named = [*filter(None, given), *filter(None, outer.get("KUBECONFIG", "").split(":")), *usual]
+    return {"TRANSLATIONS_KEYS": ":".join(os.path.abspath(path) for path in named)}
+
+
+def _python(folder: WorkFolder) -> dict[str, str]:
+    return {
+        "LANG": "C.UTF-8",
+        "TMPDIR": str(folder.temporary),
+        "PYTHONPATH": str(folder.code),
+        "PYTHONSAFEPATH": "1",  # children of the script do not import from their current folder
+        "PYTHONUNBUFFERED": "1",  # output and errors stand in the log in the order they were written
+    }
+
+
+def _granted(request: Request, folder: WorkFolder) -> dict[str, str]:
+    granted = {
+        **dict.fromkeys(_THREADS, str(request.threads)),
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # that of nvidia-smi, whose ids we were given
+        "CUDA_VISIBLE_DEVICES": ",".join(request.gpus),
+        # CUDA numbers the visible devices again, from 0
+        "TRANSLATIONS_GPUS": " ".join(str(number) for number, _ in enumerate(request.gpus)),
+        "TRANSLATIONS_WORKSPACE": str(request.workspace),
+        "TRANSLATIONS_GRACE": f"{request.grace:g}",
+        "TRANSLATIONS_PROGRESS": str(folder.progress),
+        "TRANSLATIONS_FILES": ":".join(request.files),
+    }
+    if request.job.resumable:
+        granted["TRANSLATIONS_CHECKPOINTS"] = str(folder.checkpoints)
+    return granted
