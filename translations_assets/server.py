@@ -20,6 +20,8 @@ from translations_assets.records.run import RunOptions
 from translations_assets.stages import ASSETS
 
 PARTITION_TAG = "dagster/partition"
+# Metadata of an event of a run's log that tells of a step: see `StepEvent`
+STEP_EVENT, STEP_LABEL, STEP_MESSAGE = "event", "step", "message"
 ENDED = ("SUCCESS", "FAILURE", "CANCELED")
 
 _READ_SECONDS = 60.0
@@ -66,9 +68,10 @@ query($id: ID!, $cursor: String) {
           ... on MessageEvent { message }
           ... on ErrorEvent { error { message } }
           ... on MaterializationEvent { assetKey { path } }
-          ... on ObservationEvent {
+          ... on DisplayableEvent {
             metadataEntries {
               label
+              ... on TextMetadataEntry { text }
               ... on FloatMetadataEntry { floatValue }
               ... on IntMetadataEntry { intValue }
             }

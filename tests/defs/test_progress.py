@@ -6,7 +6,6 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from translations_assets.defs import assets
 from translations_assets.defs.assets import OBSERVATION_SECONDS, Progress
 from translations_assets.graph.step import Step
 from translations_assets.running.engine import StepEvent
@@ -20,14 +19,11 @@ class Log:
 
     lines: list[tuple[str, str]] = field(default_factory=list)
 
-    def info(self, text: str) -> None:
-        self.lines.append(("info", text))
+    events: list[dg.DagsterEvent] = field(default_factory=list)
 
-    def warning(self, text: str) -> None:
-        self.lines.append(("warning", text))
-
-    def error(self, text: str) -> None:
-        self.lines.append(("error", text))
+    def log_dagster_event(self, level: str, text: str, event: dg.DagsterEvent) -> None:
+        self.lines.append((level, text))
+        self.events.append(event)
 
 
 @dataclass
@@ -35,6 +31,7 @@ class Context:
     """As much of Dagster's context as is used."""
 
     partition_key: str = "en-eo"
+    job_name: str = "all"
     log: Log = field(default_factory=Log)
     events: list[dg.AssetObservation] = field(default_factory=list)
 
@@ -112,11 +109,11 @@ def test_an_observation_belongs_to_the_asset_and_partition(context: Context) -> 
 @pytest.mark.parametrize(
     ("event", "level", "text"),
     [
-        (StepEvent("started", STEP), "info", "translations logs -f en-eo train-student-en-eo"),
-        (StepEvent("retry", STEP, {"message": "No network."}), "warning", "No network. Trying again."),
-        (StepEvent("failed", STEP, {"message": "The step failed"}), "error", "The step failed"),
-        (StepEvent("cancelled", STEP), "warning", "cancelled"),
-        (StepEvent("done", STEP), "info", "done"),
+        (StepEvent("started", STEP), "INFO", "translations logs -f en-eo train-student-en-eo"),
+        (StepEvent("retry", STEP, {"message": "No network."}), "WARNING", "No network. Trying again."),
+        (StepEvent("failed", STEP, {"message": "The step failed"}), "ERROR", "The step failed"),
+        (StepEvent("cancelled", STEP), "WARNING", "cancelled"),
+        (StepEvent("done", STEP), "INFO", "done"),
     ],
 )
 def test_events_become_lines_of_the_log(context: Context, event: StepEvent, level: str, text: str) -> None:
@@ -124,6 +121,12 @@ def test_events_become_lines_of_the_log(context: Context, event: StepEvent, leve
     ((found_level, found_text),) = context.log.lines
     assert found_level == level
     assert text in found_text
+    (logged,) = context.log.events
+    assert {name: value.value for name, value in logged.engine_event_data.metadata.items()} == {
+        "event": event.kind,
+        "step": STEP.label,
+        **event.detail,
+    }
 
 
 def test_cached_steps_are_silent(context: Context) -> None:
@@ -131,11 +134,8 @@ def test_cached_steps_are_silent(context: Context) -> None:
     assert context.log.lines == []
 
 
-def test_other_listeners_of_the_process_hear_everything(
-    context: Context, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    heard: list[StepEvent] = []
-    monkeypatch.setattr(assets, "LISTENERS", [heard.append])
+def test_other_listeners_get_everything(context: Context) -> None:
+    seen: list[StepEvent] = []
     event = StepEvent("done", STEP)
-    listener(context)(event)
-    assert heard == [event]
+    Progress(context, "train_student", [seen.append])(event)  # type: ignore[arg-type]
+    assert seen == [event]

@@ -19,7 +19,7 @@ from translations_assets.store.bucket.memory import MemoryStore
 
 def test_a_request_is_one_line() -> None:
     work = job(
-        MemoryStore(), COPY, inputs={"text/ŝ.eo": Blob("12" * 32, 3)}, env={"A": "1\n2"}, resumable=True
+        MemoryStore(), COPY, inputs={"text/ŝ.eo": Blob("12" * 32, 3)}, reason="one\ntwo", resumable=True
     )
     request = Request(work, "file:///store", "/store/work", 2, ("0", "3"), 512, files=("/a", "/b"))
     line = request.to_bytes()

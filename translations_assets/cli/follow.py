@@ -1,17 +1,17 @@
-"""Runs on a Dagster server: launches them, and shows what the server tells of them."""
+"""Runs on a Dagster server: launches them, and shows what the server reports of them."""
 
 from __future__ import annotations
 
-import re
 import sys
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from translations_assets.errors import Cancelled, TranslationsError
 from translations_assets.running.engine import Listener, StepEvent
-from translations_assets.server import ENDED, RunState, Server, ServerUnreachable
+from translations_assets.server import ENDED, STEP_EVENT, STEP_LABEL, STEP_MESSAGE, Server, ServerUnreachable
 
 if TYPE_CHECKING:
     from translations_assets.graph.graph import Graph
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 POLL_SECONDS = 1.0
 AWAY_SECONDS = 60.0  # how long a server may be away, as when it is restarted
 
-_FAILED = re.compile(r"The step (\S+) (?:failed|cannot be looked up|was not started)")
+_STEP = (STEP_EVENT, STEP_LABEL, STEP_MESSAGE)
 
 
 def launch_and_follow(server: Server, project: Project, session: Session) -> None:
@@ -35,22 +35,22 @@ def launch_and_follow(server: Server, project: Project, session: Session) -> Non
     run = server.launch(session.partition, session.stages, session.options)
     typer.echo(f"Run {run[:8]}: {server.run_url(run)}")
     console = console_of(session)
-    teller = Teller(session.graph, console)
+    follower = Follower(session.graph, console)
     try:
         with console.display():
-            status = follow(server, run, teller)
+            status = follow(server, run, follower)
     except KeyboardInterrupt:
         _detach(server, run)
         raise typer.Exit(130) from None
     if status == "CANCELED":
         raise Cancelled(f"What is finished is kept: {server.run_url(run)}")
     if status != "SUCCESS":
-        raise TranslationsError(teller.explain() or f"The run failed. To look: {server.run_url(run)}")
+        raise TranslationsError(follower.explain() or f"The run failed. To look: {server.run_url(run)}")
     typer.echo(f"Done. Scores: translations results {session.partition}")
 
 
-def follow(server: Server, run: str, teller: Teller) -> str:
-    """Tell of a run's events until it ends; how it did."""
+def follow(server: Server, run: str, follower: Follower) -> str:
+    """Pass a run's events on until it ends; how it did."""
     cursor, away = None, 0.0
     while True:
         try:
@@ -62,7 +62,8 @@ def follow(server: Server, run: str, teller: Teller) -> str:
             time.sleep(POLL_SECONDS)
             continue
         away, cursor = 0.0, state.cursor
-        teller.tell(state)
+        for event in state.events:
+            follower.emit(event)
         if not state.events:
             if state.status in ENDED:
                 return state.status
@@ -79,66 +80,50 @@ def _detach(server: Server, run: str) -> None:
     typer.echo(f"To cancel it: translations cancel {run} --server {server.url}")
 
 
-class Teller:
-    """Turns the events of a run on a server into those that a listener of the engine hears here.
-
-    What the run's assets log of their steps (`defs/assets.py`) begins with the step's label.
-    """
+class Follower:
+    """Turns the events of a run on a server into those that a listener of the engine gets here."""
 
     def __init__(self, graph: Graph, listener: Listener) -> None:
         self._graph = graph
         self._listener = listener
         self._ended: set[str] = set()
         self._errors: list[str] = []
-        self._has_told = False
-
-    def tell(self, state: RunState) -> None:
-        """Pass on what is new."""
-        for event in state.events:
-            self._tell(event)
+        self._has_failed = False
 
     def explain(self) -> str:
-        """Why the run failed, unless the failure of a step says it already."""
-        return "" if self._has_told else "\n".join(dict.fromkeys(self._errors))
+        """Why the run failed, unless the failure of a step shows it already."""
+        return "" if self._has_failed else "\n".join(dict.fromkeys(self._errors))
 
-    def _tell(self, event: dict[str, Any]) -> None:
-        if event["__typename"] == "LogMessageEvent":
-            self._tell_of_step(event["message"])
+    def emit(self, event: dict[str, Any]) -> None:
+        """Pass an event on."""
+        metadata = {entry["label"]: entry for entry in event.get("metadataEntries", ())}
+        if STEP_EVENT in metadata:
+            self._emit_of_step(*(metadata.get(name, {}).get("text", "") for name in _STEP))
         elif event["__typename"] == "MaterializationEvent":
-            self._tell_of_cached(event["assetKey"]["path"][-1])
+            self._emit_cached(event["assetKey"]["path"][-1])
         elif event["__typename"] == "ObservationEvent":
-            self._tell_numbers(event["metadataEntries"])
+            self._emit_numbers(metadata)
         elif event.get("error"):
             self._errors.append(event["error"]["message"].strip())
 
-    def _tell_of_step(self, message: str) -> None:
-        failed = _FAILED.match(message)
-        label, _, rest = message.partition(": ")
-        if failed and failed[1] in self._graph.by_label:
-            self._has_told = True
-            self._send("failed", failed[1], message=message)
-        elif label not in self._graph.by_label:
-            return
-        elif rest.startswith("started."):
-            self._send("started", label)
-        elif rest in ("done", "cancelled"):
-            self._send("done" if rest == "done" else "cancelled", label)
-        elif rest.endswith("Trying again."):
-            self._send("retry", label, message=rest)
+    def _emit_of_step(self, kind: str, label: str, message: str) -> None:
+        self._has_failed |= kind == "failed"
+        self._send(kind, label, **({"message": message} if message else {}))
 
-    def _tell_of_cached(self, stage: str) -> None:
+    def _emit_cached(self, stage: str) -> None:
         for step in self._graph.stages.get(stage, ()):
             if step.label not in self._ended:
                 self._send("cached", step.label)
 
-    def _tell_numbers(self, entries: list[dict[str, Any]]) -> None:
-        for entry in entries:
-            label, _, name = entry["label"].partition(": ")
+    def _emit_numbers(self, metadata: Mapping[str, Any]) -> None:
+        for key, entry in metadata.items():
+            label, _, name = key.partition(": ")
             value = entry.get("floatValue", entry.get("intValue"))
-            if label in self._graph.by_label and value is not None:
+            if value is not None:
                 self._send("progress", label, **{name: value})
 
     def _send(self, kind: Any, label: str, **detail: Any) -> None:
         if kind in ("done", "failed", "cached"):
             self._ended.add(label)
-        self._listener(StepEvent(kind, self._graph.by_label[label], detail))
+        if step := self._graph.by_label.get(label):  # another code's graph may have other steps
+            self._listener(StepEvent(kind, step, detail))

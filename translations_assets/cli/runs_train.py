@@ -137,7 +137,6 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
     from dagster import AssetKey
 
     from translations_assets.defs.runs import create_run, run_created
-    from translations_assets.defs.shared import LISTENERS
 
     job, partition = all_job(), session.partition
     if job.partitions_def is None or partition not in job.partitions_def.get_partition_keys():
@@ -148,15 +147,12 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
     }
     selection = [AssetKey(stage) for stage in session.stages if stage in ASSETS]
     tags = {PARTITION_TAG: partition}
-    LISTENERS.append(listener)
-    try:
-        with open_instance() as instance:
-            run = create_run(
-                instance, all_job, selection, run_id=session.run, config=config, tags=tags, parent=parent
-            )
-            return run_created(instance, all_job, run)
-    finally:
-        LISTENERS.remove(listener)
+    session.listeners.append(listener)
+    with open_instance() as instance:
+        run = create_run(
+            instance, all_job, selection, run_id=session.run, config=config, tags=tags, parent=parent
+        )
+        return run_created(instance, all_job, run)
 
 
 def all_job() -> JobDefinition:

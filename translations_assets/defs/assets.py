@@ -6,21 +6,23 @@ publishes data version and metadata.
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
+from dagster._core.events import EngineEventData
 
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs.executor import cancel_event
 from translations_assets.defs.metadata import lines_by_dataset, stage_metadata
 from translations_assets.defs.recipes import recipe_key, recipe_tags
-from translations_assets.defs.shared import LISTENERS, PROJECT, TRAINING_CONFIGS
+from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS
 from translations_assets.errors import Cancelled, TranslationsError
 from translations_assets.graph.stage import Stage
 from translations_assets.records.canonical import json_digest
-from translations_assets.running.engine import StepEvent, StepResult
+from translations_assets.running.engine import Listener, StepEvent, StepResult
 from translations_assets.running.session import Session
+from translations_assets.server import STEP_EVENT, STEP_LABEL, STEP_MESSAGE
 
 OBSERVATION_SECONDS = 5.0  # an event costs some milliseconds on SQLite
 POD_TAG = "dagster-k8s/config"  # what the deployment file says of the pods of this stage alone, for the UI
@@ -90,7 +92,7 @@ def run_stage(
     context: dg.OpExecutionContext | dg.AssetExecutionContext, session: Session, stage: str
 ) -> list[StepResult]:
     """Find or make the results of a stage's steps, and publish them. Raises as `Engine.run`."""
-    with Progress(context, stage) as progress:
+    with Progress(context, stage, session.listeners) as progress:
         results = PROJECT.engine.run(
             session, session.graph.stages[stage], cancel_event(context.run.run_id), progress
         )
@@ -99,11 +101,18 @@ def run_stage(
 
 
 class Progress:
-    """A listener of the engine for one asset of one run; called from several threads."""
+    """A listener of the engine for one asset of one run; called from several threads.
 
-    def __init__(self, context: dg.AssetExecutionContext | dg.OpExecutionContext, stage: str) -> None:
-        self._context = context
-        self._stage = stage
+    listeners  get every event, too
+    """
+
+    def __init__(
+        self,
+        context: dg.AssetExecutionContext | dg.OpExecutionContext,
+        stage: str,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        self._context, self._stage, self._listeners = context, stage, listeners
         self._numbers: dict[str, float] = {}
         self._pending = False
         self._last = -OBSERVATION_SECONDS
@@ -120,24 +129,32 @@ class Progress:
 
     def __call__(self, event: StepEvent) -> None:
         """Take note of an event of a step."""
-        for listener in LISTENERS:
+        for listener in self._listeners:
             listener(event)
-        label, log = event.step.label, self._context.log
+        label, message = event.step.label, event.detail.get("message", "")
         if event.kind == "progress":
             self._observe(label, event.detail)
         elif event.kind == "started":
-            log.info(f"{label}: started. To follow it: {self._command('logs -f', label)}")
+            follow = f"translations logs -f {self._context.partition_key} {label}"
+            self._log("INFO", f"{label}: started. To follow it: {follow}", event)
         elif event.kind == "retry":
-            log.warning(f"{label}: {event.detail['message']} Trying again.")
+            self._log("WARNING", f"{label}: {message} Trying again.", event)
         elif event.kind == "failed":
-            log.error(event.detail["message"])
+            self._log("ERROR", message, event)
         elif event.kind == "cancelled":
-            log.warning(f"{label}: cancelled")
+            self._log("WARNING", f"{label}: cancelled", event)
         elif event.kind == "done":
-            log.info(f"{label}: done")
+            self._log("INFO", f"{label}: done", event)
 
-    def _command(self, verb: str, label: str) -> str:
-        return f"translations {verb} {self._context.partition_key} {label}"
+    def _log(self, level: str, text: str, event: StepEvent) -> None:
+        """A line of the run's log for people, with what programs read of it (`cli/follow.py`) as metadata."""
+        metadata = {STEP_EVENT: event.kind, STEP_LABEL: event.step.label}
+        if message := event.detail.get("message"):
+            metadata[STEP_MESSAGE] = message
+        kind = dg.DagsterEventType.ENGINE_EVENT.value
+        data = EngineEventData(metadata)
+        structured = dg.DagsterEvent(kind, self._context.job_name, message=text, event_specific_data=data)
+        self._context.log.log_dagster_event(level, text, structured)
 
     def _observe(self, label: str, numbers: Mapping[str, Any]) -> None:
         """Keep the newest numbers; report them at most every five seconds."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from translations_assets.project import this_project
-from translations_assets.running.engine import Listener
 from translations_assets.store.gcs.client import supply_client
 
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
 PROJECT = this_project()
 _logger = logging.getLogger(__name__)
-LISTENERS: list[Listener] = []  # what else in this process follows all steps: the command line's progress
 
 
 def _client() -> Client:

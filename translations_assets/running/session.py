@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 import math
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import Any
 
 from translations_assets.background import CLOCK, Clock, Repeating
 from translations_assets.config.errors import Problem
@@ -57,6 +58,7 @@ class Session:
     continues earlier runs that this one repeats from failure: what they repeated is not repeated again
     notes     what people should know of the training config
     warnings  what people should know of the results that the run uses
+    listeners get the events of its steps as they happen, in this process
     clock     what time it is
     """
 
@@ -73,6 +75,7 @@ class Session:
     continues: Collection[str] = ()
     notes: Sequence[Problem] = ()
     warnings: list[str] = field(default_factory=list)
+    listeners: list[Callable[[Any], None]] = field(default_factory=list)
     clock: Clock = CLOCK
 
     def __post_init__(self) -> None:
