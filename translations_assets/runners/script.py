@@ -139,8 +139,8 @@ def _kill_children() -> None:
 
 
 def script_environment(request: Request, folder: WorkFolder, outer: Mapping[str, str]) -> dict[str, str]:
-    """What a script finds in its environment: the pass-through, the secrets that the job names, what the worker
-    grants. None of it is part of the step's key.
+    """What a script finds in its environment: the pass-through, the secrets that the job names, what the
+    worker grants. None of it is part of the step's key.
     """
     job = request.job
     passed = {name: outer[name] for name in _PASSED if name in outer} | secrets_of(job, outer)
