@@ -10,7 +10,7 @@ from pipeline.common.errors import InputError
 from pipeline.common.marian_options import Value
 
 # Option → words that it may be, and the least and the most of numbers; of a list, each item.
-# As in translations_assets.config.check_decoding, which looks before anything runs.
+# As in translations_assets.config.marian_args, which looks before anything runs.
 ALLOWED: Mapping[str, tuple[tuple[str, ...], float, float]] = {
     "beam-size": ((), 1, 100),
     "normalize": ((), 0, 10),

@@ -11,7 +11,7 @@ from pipeline.common.errors import InputError
 from pipeline.common.marian import MAX_LENGTH
 from pipeline.common.marian_options import Value
 
-# As in translations_assets.config.check_ctranslate2, which refuses the others before anything runs.
+# As in translations_assets.config.marian_args, which refuses the others before anything runs.
 KNOWN = frozenset(
     {
         *("beam-size", "normalize", "word-penalty", "max-length", "max-length-crop", "max-length-factor"),

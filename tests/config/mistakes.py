@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from translations_assets.config.edits import at
-from translations_assets.config.generations import is_old
-from translations_assets.config.messages import keys_of
+from translations_assets.config.key_paths import KeyPath, at
+from translations_assets.config.load import keys_of
 from translations_assets.config.old_spellings import rewrite
-from translations_assets.config.yaml_reader import KeyPath, read_yaml
+from translations_assets.config.old_spellings.generations import is_old
+from translations_assets.config.yaml_reader import read_yaml
 
 Planted: TypeAlias = "tuple[str, int] | None"
 PARALLEL, MONO = ("train", "devtest", "test"), ("mono-src", "mono-trg")

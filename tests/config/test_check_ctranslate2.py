@@ -5,9 +5,9 @@ import pytest
 from pipeline.translate.convert import ALIKE
 from pipeline.translate.ctranslate2_options import KNOWN as KNOWN_TO_THE_SCRIPT
 from tests.config.texts import SMALL, problem_of, problems_of
-from translations_assets.config.check_ctranslate2 import CONVERTIBLE, KNOWN
 from translations_assets.config.known import marian_options
 from translations_assets.config.load import parse_config
+from translations_assets.config.marian_args import CONVERTIBLE, IN_CTRANSLATE2
 
 WITH_CTRANSLATE2 = SMALL.replace("  trg: ru\n", "  trg: ru\n  teacher-decoder: ctranslate2\n")
 
@@ -75,7 +75,7 @@ def test_a_wrong_value_is_told_once() -> None:
 
 
 def test_the_lists_are_those_of_the_scripts() -> None:
-    assert KNOWN == KNOWN_TO_THE_SCRIPT
-    assert set(KNOWN) <= marian_options("decode").keys()
+    assert IN_CTRANSLATE2 == KNOWN_TO_THE_SCRIPT
+    assert set(IN_CTRANSLATE2) <= marian_options("decode").keys()
     assert {name: tuple(CONVERTIBLE[name]) for name in ALIKE} == ALIKE
     assert set(CONVERTIBLE) <= marian_options("train").keys()

@@ -15,7 +15,7 @@ from pipeline.common.decoding_options import check_decoding
 from pipeline.common.errors import InputError
 from pipeline.common.marian_options import parse_marian_args
 from tests.config.texts import SMALL, problem_of
-from translations_assets.config import check_decoding as of_configs
+from translations_assets.config import marian_args as of_configs
 from translations_assets.config.known import marian_options
 from translations_assets.config.load import parse_config
 

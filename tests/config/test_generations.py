@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.config.texts import LEFT_OPEN, SMALL, with_line
-from translations_assets.config.generations import Generation, is_old, newest_mark
 from translations_assets.config.load import config_notes, parse_config, read_values
 from translations_assets.config.migrate import migrated
+from translations_assets.config.old_spellings.generations import Generation, is_old, newest_mark
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.yaml_reader import read_yaml
 

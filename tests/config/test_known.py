@@ -3,8 +3,8 @@
 import json
 
 from pipeline.train.settings import OWN
-from translations_assets.config.check_marian import INT8_WIDTH, SET_BY_SCRIPT, SIZES
 from translations_assets.config.known import TABLE, make_table, marian_options, sacrebleu_sets
+from translations_assets.config.marian_args import INT8_WIDTH, SET_BY_SCRIPT, SIZES
 
 
 def test_the_table_is_that_of_the_installed_versions() -> None:

@@ -13,9 +13,9 @@ from tests.config.mistakes import KINDS, Page, plant
 from tests.config.test_real_configs import ALL, ROOT
 from tests.config.texts import SMALL
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.generations import is_old
 from translations_assets.config.load import config_notes, parse_config, read_values
 from translations_assets.config.migrate import migrated
+from translations_assets.config.old_spellings.generations import is_old
 from translations_assets.config.online import addresses
 from translations_assets.config.schema import TrainingConfig
 

@@ -13,7 +13,7 @@ from translations_assets.config import web
 from translations_assets.config.load import read_values
 from translations_assets.config.online import addresses, look_up
 from translations_assets.config.providers import PROVIDERS, mtdata
-from translations_assets.config.providers.provider import Provider, same_code
+from translations_assets.config.providers.provider import Provider
 from translations_assets.config.web import Answer, ask
 
 NOWHERE = "http://127.0.0.1:9"  # nothing listens there
@@ -203,7 +203,7 @@ def test_mtdatas_own_catalogue() -> None:
 
 def test_every_provider_can_be_looked_up() -> None:
     """But the demo, which is made here."""
-    default = Provider("x", same_code("code")).addresses
+    default = Provider("x", lambda name, spoken: spoken.code).addresses
     assert {provider.name for provider in PROVIDERS if provider.addresses is default} == {"demo"}
 
 

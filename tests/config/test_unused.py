@@ -1,13 +1,13 @@
 """Keys without effect."""
 
 from tests.config.texts import SMALL, notes_on, with_line
+from translations_assets.config.key_paths import dotted
 from translations_assets.config.load import read_values
-from translations_assets.config.unused import has_effect, unused_keys
-from translations_assets.config.yaml_reader import dotted
+from translations_assets.config.unused import without_effect
 
 
 def unused(text: str) -> list[str]:
-    return [dotted(path) for path in unused_keys(read_values(text, "my.yml").value)]
+    return [dotted(path) for path, _ in without_effect(read_values(text, "my.yml").value)]
 
 
 def test_defaults_are_not_told_of() -> None:
@@ -45,9 +45,3 @@ def test_what_describes_a_launch_is_said_to_belong_there() -> None:
         "has no effect: it describes one launch; give --previous-run to `translations train`, or in the UI",
         "has no effect in this version",
     ]
-
-
-def test_has_effect() -> None:
-    assert has_effect(("experiment", "spm-vocab-size"))
-    assert not has_effect(("wandb-publication",))
-    assert has_effect(("continuation", "vocab", "src"))

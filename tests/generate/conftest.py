@@ -8,7 +8,7 @@ import pytest
 from tests.generate.network import CATALOGUE, SIZES, answers, fill_mirror, server
 from translations_assets.config import web
 from translations_assets.config.providers import mtdata
-from translations_assets.config.providers.found import Found, Query
+from translations_assets.config.providers.provider import Found, Query
 from translations_assets.generate.config import pair_of
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.generate.conftest import by_key
-from translations_assets.config.providers.found import Found, Query
+from translations_assets.config.providers.provider import Found, Query
 from translations_assets.generate.choose import bare_name, choose, judge
 from translations_assets.generate.config import pair_of
 

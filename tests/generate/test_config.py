@@ -9,10 +9,10 @@ from tests.generate.conftest import Network
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.languages import languages
 from translations_assets.config.load import config_notes, parse_config
-from translations_assets.config.providers.found import Found
+from translations_assets.config.providers.provider import Found
 from translations_assets.errors import TranslationsError
+from translations_assets.generate.choose import Search
 from translations_assets.generate.config import check_name, compose, generate, pair_of
-from translations_assets.generate.search import Search
 
 EXPECTED = Path(__file__).with_name("expected.en-lt.yml")
 CORPUS = Found("opus", "opus_Good/v1", "train", 1000)
@@ -76,7 +76,7 @@ def test_a_source_that_is_down_is_named(network: Network, host: str, importer: s
     assert gone in generate("spring", network.query).text
     network.take_away(host)
     generated = generate("spring", network.query)
-    assert {problem.importer for problem in generated.problems} == {importer}
+    assert {problem.key for problem in generated.problems} == {importer}
     assert f"\n#   {importer}: " in generated.text
     assert gone not in generated.text
     assert "sacrebleu_wmt19" in generated.text

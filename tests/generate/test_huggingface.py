@@ -6,8 +6,9 @@ import pytest
 
 from tests.generate.conftest import Network
 from tests.generate.network import HUB_API, repository
+from translations_assets.config.errors import Problem
 from translations_assets.config.providers import huggingface
-from translations_assets.config.providers.found import Found, Problem
+from translations_assets.config.providers.provider import Found
 
 MONO_API = (
     "https://huggingface.co/api/datasets?filter=language:{}&filter=multilinguality:monolingual"

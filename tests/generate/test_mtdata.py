@@ -7,8 +7,9 @@ import pytest
 from tests.generate.conftest import Network, by_key
 from tests.generate.network import CATALOGUE
 from translations_assets.config.datasets import check_parallel
+from translations_assets.config.errors import Problem
 from translations_assets.config.providers import mtdata
-from translations_assets.config.providers.found import Found, Problem
+from translations_assets.config.providers.provider import Found
 from translations_assets.config.web import Answer
 from translations_assets.generate.config import pair_of
 
@@ -107,7 +108,7 @@ def test_a_catalogue_that_cannot_be_built(network: Network, monkeypatch: pytest.
 
     monkeypatch.setattr(mtdata, "catalogue", fail)
     message = "mtdata's catalogue cannot be built: OSError: no space left"
-    assert list(mtdata.find(network.query)) == [Problem("mtdata", message)]
+    assert list(mtdata.find(network.query)) == [Problem(message, key="mtdata")]
 
 
 REAL = mtdata.catalogue  # before a test puts another one there

@@ -6,9 +6,10 @@ import pytest
 
 from tests.generate.conftest import Network, by_key
 from tests.generate.network import LICENCE_OF, NLLB, OPUS_API, opus_row
+from translations_assets.config.errors import Problem
 from translations_assets.config.providers import opus
-from translations_assets.config.providers.found import Found, Problem
 from translations_assets.config.providers.opus import version_order
+from translations_assets.config.providers.provider import Found
 
 
 def found(network: Network) -> list[Found]:

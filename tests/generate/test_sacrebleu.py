@@ -3,13 +3,13 @@
 import re
 
 from translations_assets.config.languages import languages
-from translations_assets.config.providers import sacrebleu
-from translations_assets.config.providers.found import Found
+from translations_assets.config.providers import held_out
+from translations_assets.config.providers.provider import Found
 from translations_assets.generate.config import pair_of
 
 
 def found(src: str, trg: str) -> dict[str, Found]:
-    told = [each for each in sacrebleu.find(pair_of(src, trg, "")) if isinstance(each, Found)]
+    told = [each for each in held_out.find_sacrebleu(pair_of(src, trg, "")) if isinstance(each, Found)]
     return {each.key.removeprefix("sacrebleu_"): each for each in told}
 
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 import yaml
 
+from translations_assets.config.errors import Problem
 from translations_assets.config.load import config_notes, parse_config
-from translations_assets.config.providers.found import Found, Problem, licence_text
+from translations_assets.config.providers.provider import Found, licence_text
 from translations_assets.generate.choose import choose
 from translations_assets.generate.config import pair_of
 from translations_assets.generate.write import size_text, write
@@ -18,7 +19,7 @@ HPLT = Found("hplt-mono", "hplt_mono/v3.0", "mono-trg")
 
 def text_of(*found: Found, src: str = "en", trg: str = "lt", name: str = "spring", problem: str = "") -> str:
     query = pair_of(src, trg, "")
-    problems = [Problem("opus", problem)] if problem else []
+    problems = [Problem(problem, key="opus")] if problem else []
     text = write(name, query, choose([DEV, CORPUS, *found], query), problems)
     parse_config(text, "my.yml")
     assert not config_notes(text, "my.yml")

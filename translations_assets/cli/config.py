@@ -12,19 +12,18 @@ import typer
 from rich.filesize import decimal
 
 from translations_assets.cli.common import Json, print_json, print_note, print_table
-from translations_assets.config.datasets import CATEGORIES, listed
+from translations_assets.config.datasets import listed
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.json_schema import json_schema
 from translations_assets.config.load import read_text, read_values
 from translations_assets.config.migrate import migrated
-from translations_assets.generate.search import SOURCES, USUAL, search
+from translations_assets.config.reference import json_schema
+from translations_assets.generate.choose import SOURCES, USUAL, judge, search
 from translations_assets.project import notes_of, this_project
 from translations_assets.settings import config_folders, mirror
 
 if TYPE_CHECKING:
     from translations_assets.config.online import Looked
-    from translations_assets.config.providers.found import Found
-    from translations_assets.config.providers.found import Problem as SourceProblem
+    from translations_assets.config.providers.provider import Found
 
 app = typer.Typer(no_args_is_help=True, help="Training configs: check, generate, rewrite, describe.")
 
@@ -152,14 +151,14 @@ def find_corpus(
     When a source cannot be reached, the others are listed, standard error names
     it, and the exit code is 1.
     """
-    from translations_assets.generate.choose import judge
     from translations_assets.generate.config import pair_of
 
     query = pair_of(src, trg, mirror())
     searched = search(query, importer or USUAL)
     found = list(judge(searched.found))
     if json:
-        print_json({"datasets": list(map(asdict, found)), "problems": list(map(asdict, searched.problems))})
+        problems = [{"importer": each.key, "message": each.message} for each in searched.problems]
+        print_json({"datasets": list(map(asdict, found)), "problems": problems})
     else:
         _print_found(found)
     _end(searched.problems)
@@ -217,9 +216,8 @@ def _print(checked: _Checked) -> None:
 
 def _print_names(checked: _Checked) -> None:
     """A line for each dataset that can be read: where it stands, its name, its key."""
-    for category in CATEGORIES if checked.values is not None else ():
-        for _, dataset in listed(checked.values, category):
-            typer.echo(f"{category:9} {dataset.short_name}  {dataset.key}")
+    for path, dataset in listed(checked.values or {}):
+        typer.echo(f"{path[1]:9} {dataset.short_name}  {dataset.key}")
 
 
 def _as_json(checked: _Checked) -> dict[str, Any]:
@@ -245,10 +243,10 @@ def _write(path: Path, text: str) -> None:
         part.unlink(missing_ok=True)
 
 
-def _end(problems: Sequence[SourceProblem]) -> None:
+def _end(problems: Sequence[Problem]) -> None:
     """Name the sources that could not be asked; exit code 1 when there are any."""
     for problem in problems:
-        typer.echo(f"warning: {problem.importer}: {problem.message}", err=True)
+        typer.echo(f"warning: {problem}", err=True)
     if problems:
         raise typer.Exit(1)
 

@@ -6,22 +6,24 @@ problems are told at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from translations_assets.config import check_continuation, check_marian
-from translations_assets.config.check_continuation import check_continuation as _continuation
-from translations_assets.config.check_ctranslate2 import check_ctranslate2
-from translations_assets.config.check_marian import check_marian_args
-from translations_assets.config.datasets import CATEGORIES, THRESHOLDS, WEIGHTS, Dataset, listed, provider_of
-from translations_assets.config.edits import at
+from translations_assets.config import continuation, marian_args
+from translations_assets.config.datasets import (
+    CATEGORIES,
+    THRESHOLDS,
+    WEIGHTS,
+    Dataset,
+    listed,
+    pair_of,
+    provider_of,
+    sides_of,
+)
 from translations_assets.config.errors import among
 from translations_assets.config.identification import FASTTEXT, NON_COMMERCIAL, weakness
-from translations_assets.config.languages import Language, languages
+from translations_assets.config.key_paths import Found, KeyPath, at, mapping_at
 from translations_assets.config.providers import PARALLEL as PARALLEL_PROVIDERS
-from translations_assets.config.yaml_reader import KeyPath
-
-Found: TypeAlias = "Iterator[tuple[KeyPath, str]]"
 
 PARALLEL = ("train", "devtest", "test")
 MOST_NAMED = 20  # thresholds or weights without a dataset, next to which the names of datasets are listed
@@ -29,39 +31,29 @@ MOST_NAMED = 20  # thresholds or weights without a dataset, next to which the na
 
 def check_together(config: Mapping[str, Any]) -> Found:
     """The key path and message of every problem between the keys of a config as it was read."""
-    checks: tuple[Callable[[Mapping[str, Any]], Found], ...] = (
-        _same_language,
-        _same_short_name,
-        _alias_of_two,
-        _held_out_in_training,
-        _languages_of_providers,
-        _names_without_dataset,
-        _weights_without_limit,
-        check_marian_args,
-        check_ctranslate2,
-        _continuation,
-    )
-    for check in checks:
-        yield from check(config)
+    yield from _same_language(config)
+    yield from _same_short_name(config)
+    yield from _alias_of_two(config)
+    yield from _held_out_in_training(config)
+    yield from _languages_of_providers(config)
+    yield from _names_without_dataset(config)
+    yield from _weights_without_limit(config)
+    yield from marian_args.check_marian_args(config)
+    yield from continuation.check_continuation(config)
 
 
 def remarks(config: Mapping[str, Any]) -> Found:
     """The key path and message of what people should know, although it can be meant as it is."""
     for path, dataset, elsewhere in _used_twice(config):
         if _is_validated_and_tested_on(dataset, path, elsewhere):
-            message = (
+            said = (
                 f"{dataset.shown_key!r} is in {elsewhere} too: its scores will be better than on unseen text"
             )
-            yield path, message
+            yield path, said
     yield from _scored_without_english(config)
-    yield from check_marian.remarks(config)
+    yield from marian_args.remarks(config)
     yield from _weak_identification(config)
-    yield from check_continuation.remarks(config)
-
-
-def _language(config: Mapping[str, Any], side: str) -> Language | None:
-    code = at(config, ("experiment", side))
-    return languages().get(code) if isinstance(code, str) else None
+    yield from continuation.remarks(config)
 
 
 def _same_language(config: Mapping[str, Any]) -> Found:
@@ -75,9 +67,8 @@ def _weak_identification(config: Mapping[str, Any]) -> Found:
     choice = at(config, path)
     if choice in NON_COMMERCIAL or choice == FASTTEXT:
         yield path, f"{choice!r} is a model whose licence is for non-commercial use only (CC BY-NC 4.0)"
-    for side in ("src", "trg"):
-        spoken = _language(config, side)
-        if spoken and isinstance(choice, str) and (message := weakness(choice, spoken)):
+    for spoken in filter(None, pair_of(config)):
+        if message := weakness(choice, spoken):
             yield path, message
 
 
@@ -85,28 +76,25 @@ def _same_short_name(config: Mapping[str, Any]) -> Found:
     for category in CATEGORIES:
         seen: dict[str, Dataset] = {}
         keys: set[str] = set()
-        for index, dataset in listed(config, category):
+        for path, dataset in listed(config, category):
             first = seen.get(dataset.short_name)
             if first:
                 todo = "remove one" if first.key == dataset.key else "remove one, or give it an alias"
-                message = f"{dataset.shown_key!r} has the same short name as {first.shown_key!r}; {todo}"
-                yield ("datasets", category, index), message
+                yield path, f"{dataset.shown_key!r} has the same short name as {first.shown_key!r}; {todo}"
             elif dataset.key in keys:
-                message = f"{dataset.shown_key!r} stands in the list twice; remove one"
-                yield ("datasets", category, index), message
+                yield path, f"{dataset.shown_key!r} stands in the list twice; remove one"
             seen.setdefault(dataset.short_name, dataset)
             keys.add(dataset.key)
 
 
 def _alias_of_two(config: Mapping[str, Any]) -> Found:
     """An alias stands for one dataset in the whole config."""
-    named: dict[str, tuple[str, Dataset]] = {}
-    for category in CATEGORIES:
-        for index, dataset in listed(config, category):
-            where, first = named.setdefault(dataset.short_name, (category, dataset))
-            if where != category and first.key != dataset.key and (first.alias or dataset.alias):
-                said = f"{dataset.short_name!r} is the name of {first.shown_key!r} in datasets.{where}, too"
-                yield ("datasets", category, index), f"{said}; an alias stands for one dataset"
+    named: dict[str, tuple[KeyPath, Dataset]] = {}
+    for path, dataset in listed(config):
+        where, first = named.setdefault(dataset.short_name, (path, dataset))
+        if where[1] != path[1] and first.key != dataset.key and (first.alias or dataset.alias):
+            said = f"{dataset.short_name!r} is the name of {first.shown_key!r} in datasets.{where[1]}, too"
+            yield path, f"{said}; an alias stands for one dataset"
 
 
 def _held_out_in_training(config: Mapping[str, Any]) -> Found:
@@ -118,16 +106,14 @@ def _held_out_in_training(config: Mapping[str, Any]) -> Found:
 
 def _used_twice(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Dataset, str]]:
     """Datasets that stand in another category, too, with that category; which is meant is not known."""
-    datasets = [
-        (category, index, dataset) for category in PARALLEL for index, dataset in listed(config, category)
-    ]
-    uses: dict[tuple[str, str], set[str]] = {}
-    for category, _, dataset in datasets:
-        uses.setdefault((dataset.provider, dataset.name), set()).add(category)
-    for category, index, dataset in datasets:
+    datasets = list(listed(config, *PARALLEL))
+    uses: dict[tuple[str, str], set[Any]] = {}
+    for path, dataset in datasets:
+        uses.setdefault((dataset.provider, dataset.name), set()).add(path[1])
+    for path, dataset in datasets:
         for elsewhere in PARALLEL:
-            if elsewhere in uses[dataset.provider, dataset.name] - {category}:
-                yield ("datasets", category, index), dataset, elsewhere
+            if elsewhere in uses[dataset.provider, dataset.name] - {path[1]}:
+                yield path, dataset, elsewhere
 
 
 def _is_validated_and_tested_on(dataset: Dataset, path: KeyPath, elsewhere: str) -> bool:
@@ -137,26 +123,26 @@ def _is_validated_and_tested_on(dataset: Dataset, path: KeyPath, elsewhere: str)
 
 
 def _languages_of_providers(config: Mapping[str, Any]) -> Found:
-    pair = [known for side in ("src", "trg") if (known := _language(config, side))]
-    for category in CATEGORIES:
-        concerned = {"mono-src": pair[:1], "mono-trg": pair[1:]}.get(category, pair)
-        for index, dataset in listed(config, category):
-            path, provider = ("datasets", category, index), provider_of(dataset, category)
-            if provider is None:
-                continue
-            for message in filter(None, (provider.lacking(dataset.name, known) for known in concerned)):
-                yield path, f"{message}; remove {dataset.shown_key!r}"
-            if len(concerned) == 2 and (message := provider.misfit(dataset.name, *concerned)):
-                yield path, f"{dataset.shown_key!r} {message}"
+    pair = pair_of(config)
+    for path, dataset in listed(config):
+        provider = provider_of(dataset, path)
+        if provider is None:
+            continue
+        concerned = [spoken for spoken in sides_of(path, pair) if spoken]
+        for message in filter(None, (provider.lacking(dataset.name, spoken) for spoken in concerned)):
+            yield path, f"{message}; remove {dataset.shown_key!r}"
+        if len(concerned) == 2 and (message := provider.misfit(dataset.name, *concerned)):
+            yield path, f"{dataset.shown_key!r} {message}"
 
 
 def _names_without_dataset(config: Mapping[str, Any]) -> Found:
     """Thresholds and weights of datasets that the config does not list."""
     for where, category in {**THRESHOLDS, **WEIGHTS}.items():
-        names = [dataset.short_name for _, dataset in listed(config, category)]
-        aliases = {dataset.slug: dataset.alias for _, dataset in listed(config, category) if dataset.alias}
-        values, known, unknown = at(config, where), frozenset(names), 0
-        for name in values if isinstance(values, Mapping) else ():
+        datasets = [dataset for _, dataset in listed(config, category)]
+        names = [dataset.short_name for dataset in datasets]
+        aliases = {dataset.slug: dataset.alias for dataset in datasets if dataset.alias}
+        known, unknown = frozenset(names), 0
+        for name in mapping_at(config, where):
             if name in known:
                 continue
             if name in aliases:
@@ -169,21 +155,20 @@ def _names_without_dataset(config: Mapping[str, Any]) -> Found:
 
 def _scored_without_english(config: Mapping[str, Any]) -> Found:
     """Few of Bicleaner-AI's models are of pairs without English, and which is known when one is fetched."""
-    src, trg = _language(config, "src"), _language(config, "trg")
+    src, trg = pair_of(config)
     if src is None or trg is None or "en" in (src.code, trg.code):
         return
     where = ("experiment", "bicleaner", "default-threshold")
     if at(config, where) != 0 and any(True for _ in listed(config, "train")):
-        message = (
+        yield (
+            where,
             f"Bicleaner-AI may have no model of {src.name} and {trg.name}, as it has few of pairs without "
-            "English; if so, fetching it fails, and 0 here, for all datasets, does without"
+            "English; if so, fetching it fails, and 0 here, for all datasets, does without",
         )
-        yield where, message
 
 
 def _weights_without_limit(config: Mapping[str, Any]) -> Found:
     """Texts of one language always have a limit; the parallel corpus has one when the config says so."""
     where = ("experiment", "merging", "dataset-weights", "train")
     if at(config, where) and not at(config, ("experiment", "corpus-max-sentences")):
-        message = "decides what a limit drops, and there is none; set experiment.corpus-max-sentences"
-        yield where, message
+        yield where, "decides what a limit drops, and there is none; set experiment.corpus-max-sentences"

@@ -13,17 +13,22 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from translations_assets.config.errors import ConfigError, suggestion
+from translations_assets.config.key_paths import KeyPath, at
+from translations_assets.config.languages import Language, languages
 from translations_assets.config.providers import BY_URL, FORMER, MONO, PARALLEL
 from translations_assets.config.providers.provider import Provider
 from translations_assets.config.urls import PLACEHOLDER, shown
+
+Pair: TypeAlias = "tuple[Language | None, Language | None]"
 
 AUGMENTATIONS = (
     *("upper", "title", "typos", "punct", "noise", "inline-noise"),
@@ -101,9 +106,8 @@ class Dataset:
 def parse_dataset(key: str) -> Dataset:
     """Take a dataset key apart. Raises ConfigError when it does not have the form of one."""
     if len(key) > KEY_LENGTH:
-        raise ConfigError.of(
-            f"'{shown(key)[:40]}…' is no dataset key: it has more than {KEY_LENGTH:,} characters"
-        )
+        said = f"is no dataset key: it has more than {KEY_LENGTH:,} characters"
+        raise ConfigError.of(f"'{shown(key)[:40]}…' {said}")
     match = _KEY.fullmatch(key)
     if match is None:
         raise ConfigError.of(
@@ -121,10 +125,8 @@ def read_dataset(entry: object) -> Dataset:
         raise ConfigError.of(f"must be a dataset key, or a mapping of {' and '.join(ALIAS_KEYS)}")
     for name in entry:
         if name not in ALIAS_KEYS:
-            allowed = ", ".join(ALIAS_KEYS)
-            raise ConfigError.of(
-                f"unknown key {name!r}.{suggestion(str(name), ALIAS_KEYS)} Allowed: {allowed}"
-            )
+            near = suggestion(str(name), ALIAS_KEYS)
+            raise ConfigError.of(f"unknown key {name!r}.{near} Allowed: {', '.join(ALIAS_KEYS)}")
     key, alias = (entry.get(name) for name in ALIAS_KEYS)
     if not isinstance(key, str) or not isinstance(alias, str):
         wanted = "dataset" if not isinstance(key, str) else "alias"
@@ -134,15 +136,27 @@ def read_dataset(entry: object) -> Dataset:
     return replace(parse_dataset(key), alias=_checked_alias(alias))
 
 
-def listed(config: Mapping[str, Any], category: str) -> Iterator[tuple[int, Dataset]]:
-    """The datasets of a category of a config as it was read, with their index, as far as they can be read."""
-    datasets = config.get("datasets")
-    entries = datasets.get(category) if isinstance(datasets, Mapping) else None
-    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-        try:
-            yield index, read_dataset(entry)
-        except ConfigError:
-            continue  # reported by the schema
+def listed(config: Mapping[str, Any], *categories: str) -> Iterator[tuple[KeyPath, Dataset]]:
+    """The datasets of a config as it was read, with their paths: of some categories, or of all.
+
+    Those that cannot be read are left out.
+    """
+    for category in categories or CATEGORIES:
+        entries = at(config, ("datasets", category))
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            with suppress(ConfigError):  # reported by the schema
+                yield ("datasets", category, index), read_dataset(entry)
+
+
+def pair_of(config: Mapping[str, Any]) -> Pair:
+    """The languages of a config as it was read, source and target; None for what is no language."""
+    src, trg = (languages().get(str(at(config, ("experiment", side)))) for side in ("src", "trg"))
+    return src, trg
+
+
+def sides_of(path: KeyPath, pair: Pair) -> Sequence[Language | None]:
+    """Those languages of a pair that the dataset at a path is in."""
+    return {"mono-src": pair[:1], "mono-trg": pair[1:]}.get(str(path[1]), pair)
 
 
 def written(dataset: Dataset) -> str | dict[str, str]:
@@ -150,16 +164,20 @@ def written(dataset: Dataset) -> str | dict[str, str]:
     return {"dataset": dataset.key, "alias": dataset.alias} if dataset.alias else dataset.key
 
 
-def provider_of(dataset: Dataset, category: str) -> Provider | None:
-    """The provider of a dataset of a category; None when there is none of such datasets by the name."""
-    return (MONO if category.startswith("mono") else PARALLEL).get(dataset.provider)
+def provider_of(dataset: Dataset, path: KeyPath) -> Provider | None:
+    """The provider of the dataset at a path; None when there is none of such datasets by the name."""
+    return (MONO if str(path[1]).startswith("mono") else PARALLEL).get(dataset.provider)
 
 
 def check_parallel(entry: object) -> Dataset:
     """The dataset of a list's item, if it can be a parallel one. Raises ConfigError otherwise."""
     dataset = read_dataset(entry)
     provider = _provider(dataset, "parallel", PARALLEL)
-    _check_augmentation(dataset.augmentation)
+    modifier = dataset.augmentation
+    if modifier is not None and modifier not in AUGMENTATIONS:
+        allowed = ", ".join(f"aug-{name}" for name in AUGMENTATIONS)
+        near = suggestion(modifier, AUGMENTATIONS)
+        raise ConfigError.of(f"'aug-{modifier}' is not a modifier.{near} Allowed: {allowed}")
     provider.check_name(dataset.name, dataset.shown_key)
     return dataset
 
@@ -193,14 +211,6 @@ def _provider(dataset: Dataset, kind: str, providers: Mapping[str, Provider]) ->
         f"{dataset.provider!r} in {dataset.shown_key!r} provides no {kind} datasets."
         f"{suggestion(dataset.provider, providers)} Providers: {', '.join(providers)}"
     )
-
-
-def _check_augmentation(augmentation: str | None) -> None:
-    if augmentation is not None and augmentation not in AUGMENTATIONS:
-        raise ConfigError.of(
-            f"'aug-{augmentation}' is not a modifier.{suggestion(augmentation, AUGMENTATIONS)} "
-            f"Allowed: {', '.join(f'aug-{name}' for name in AUGMENTATIONS)}"
-        )
 
 
 def _is_cut(provider: str, name: str) -> bool:

@@ -6,18 +6,18 @@ names the file; without it everything runs on this machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
 
 from translations_assets.config.errors import suggestion
+from translations_assets.config.key_paths import Found, mapping_at
 from translations_assets.config.load import read_text, validated
-from translations_assets.config.schema import Texts
-from translations_assets.config.section import Section
+from translations_assets.config.section import Section, Texts
 from translations_assets.config.stage_names import meant_stage, stage_names
-from translations_assets.config.yaml_reader import KeyPath, read_yaml
+from translations_assets.config.yaml_reader import read_yaml
 
 # The parts of Dagster's `dagster-k8s/config` that say something of a pod
 POD_KEYS = (
@@ -157,26 +157,18 @@ def parse_deployment(text: str, source_name: str) -> Deployment:
     return validated(read_yaml(text, source_name, "deployment", "runner"), Deployment, _check_together)
 
 
-def _check_together(value: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+def _check_together(value: Mapping[str, Any]) -> Found:
     """The key path and message of every problem between keys."""
-    kubernetes = value.get("kubernetes")
     if value.get("runner") == "kubernetes":
-        if not kubernetes:
+        if not value.get("kubernetes"):
             yield ("runner",), "the section kubernetes says where steps run, and it is missing"
         if not value.get("store"):
             yield ("runner",), "pods need a store that they can reach: give `store`, such as gs://bucket/path"
-    if not isinstance(kubernetes, Mapping):
-        return
-    stages = kubernetes.get("stages")
-    for stage in stages if isinstance(stages, Mapping) else ():
+    for stage in mapping_at(value, ("kubernetes", "stages")):
         if stage not in stage_names():
             yield ("kubernetes", "stages", stage), f"is not a stage.{meant_stage(stage, stage_names())}"
-    classes = kubernetes.get("worker-classes")
-    for name, of_class in classes.items() if isinstance(classes, Mapping) else ():
-        place: KeyPath = ("kubernetes", "worker-classes", name)
-        if (
-            isinstance(of_class, Mapping)
-            and of_class.get("standard", {}) is None
-            and not of_class.get("spot")
-        ):
+    for name in mapping_at(value, ("kubernetes", "worker-classes")):
+        place = ("kubernetes", "worker-classes", name)
+        machines = mapping_at(value, place)
+        if machines.get("standard", {}) is None and not machines.get("spot"):
             yield place, "has neither spot nor standard machines"

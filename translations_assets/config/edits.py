@@ -5,11 +5,12 @@ The same edits are applied to the values that are read, in memory, and by `migra
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from translations_assets.config.yaml_reader import Document, KeyPath
+from translations_assets.config.key_paths import KeyPath, at, dotted, has
+from translations_assets.config.yaml_reader import Document
 
 
 @dataclass(frozen=True)
@@ -40,20 +41,23 @@ class Edit:
         return is_item and [put.path for put in self.puts] == [self.path]
 
 
-def at(values: Any, path: KeyPath) -> Any:
-    """The value at a path; None when there is none."""
-    for part in path:
-        if isinstance(part, int):
-            values = values[part] if isinstance(values, list) and part < len(values) else None
-        else:
-            values = values.get(part) if isinstance(values, Mapping) else None
-    return values
+def is_free(values: Any, path: KeyPath) -> bool:
+    """Whether something can be put at a path: nothing is there, and nothing but mappings is above."""
+    above = (at(values, path[:depth]) for depth in range(len(path)))
+    return not has(values, path) and all(section is None or isinstance(section, Mapping) for section in above)
 
 
-def has(values: Any, path: KeyPath) -> bool:
-    """Whether a key is written at a path, if only with nothing behind it."""
-    parent = at(values, path[:-1])
-    return isinstance(parent, Mapping) and path[-1] in parent
+def renamed(values: Any, old: KeyPath, new: KeyPath, why: str) -> Iterator[Edit]:
+    """The edit that moves a key, with all below it, to where it stands today."""
+    if has(values, old) and is_free(values, new):
+        named = new[-1] if new[:-1] == old[:-1] else dotted(new)
+        yield Edit(old, f"{why}; read as {named}", (Put(new, at(values, old), old),))
+
+
+def dropped(values: Any, path: KeyPath, why: str) -> Iterator[Edit]:
+    """The edit that takes a key away that has nothing to take its place."""
+    if has(values, path):
+        yield Edit(path, why)
 
 
 def apply(edit: Edit, document: Document) -> None:

@@ -1,27 +1,63 @@
-"""Reading training configs. All that is wrong with one is told at once, with file and line."""
+"""Reading training configs. All that is wrong with one is reported at once, with file and line.
+
+Pydantic's errors are put into words: what is wrong and what is allowed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+import reprlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 
 from translations_assets.config.checks import check_together, remarks
-from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.messages import describe
+from translations_assets.config.errors import ConfigError, Problem, suggestion
+from translations_assets.config.key_paths import KeyPath
 from translations_assets.config.old_spellings import rewrite
-from translations_assets.config.old_spellings.unsaid import left_open
+from translations_assets.config.old_spellings.generations import left_open
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.section import Section, by_key, section_in
-from translations_assets.config.unused import unused_keys, why_unused
-from translations_assets.config.yaml_reader import MOST_CHARACTERS, Document, KeyPath, read_yaml
+from translations_assets.config.unused import without_effect
+from translations_assets.config.yaml_reader import MOST_CHARACTERS, Document, read_yaml
 
 OVERRIDES = "overrides"
 MOST_PROBLEMS = 500  # of each kind that are reported: to look for the nearest name takes a millisecond
 MOST_BYTES = 4 * MOST_CHARACTERS
+
+# Keys of earlier years that could not be read as today's: their values have another form, or both are there.
+FORMER_KEYS = {
+    "use-opuscleaner": "a key of 2024, true or false; remove it",
+    "pretrained-models": "a key of 2024; write continuation.models, as docs/config.md tells",
+    "previous_group_ids": "a key of 2024; write previous-group-ids, once",
+    "training-teacher-base": "a key of 2022; training-teacher is there, too: keep one",
+    "training-teacher-finetuned": "a key of 2022; training-teacher is there, too: keep one",
+    "split-chunks": "it belongs in the section taskcluster, once",
+    "backward-model": "a key of 2022; its place is taken by continuation.models.backwards",
+    "vocab": "a key of 2022; its place is taken by continuation.vocab",
+    "training": "a key of 2021; its place is taken by marian-args",
+    "teachers": "the key is called teacher",
+}
+
+_TYPES = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "string": "text",
+    "tuple": "a list, one `- item` a line",
+    "mapping": "a mapping, one `key: value` a line",
+    "dict": "a mapping, one `key: value` a line",
+}
+
+_LIMITS = {
+    "greater_than": "greater than {gt:g}",
+    "greater_than_equal": "{ge:g} or more",
+    "less_than_equal": "{le:g} or less",
+    "multiple_of": "a multiple of {multiple_of}",
+}
 
 S = TypeVar("S", bound=Section)
 Check: TypeAlias = "Callable[[dict[str, Any]], Iterable[tuple[KeyPath, str]]]"
@@ -53,9 +89,9 @@ def config_notes(text: str, source_name: str) -> list[Problem]:
     Keys that are read as others, keys without effect, and what works but may not be meant.
     """
     document = read_values(text, source_name)
-    for path in unused_keys(document.value):
-        document.note(path, why_unused(path))
-    for path, message in (*left_open(document.value), *remarks(document.value)):
+    for path, message in chain.from_iterable(
+        find(document.value) for find in (without_effect, left_open, remarks)
+    ):
         document.note(path, message)
     return sorted(document.notes, key=lambda note: note.line or 0)
 
@@ -153,3 +189,93 @@ def _override(document: Document, path: KeyPath, value: Any) -> None:
             document.add(path, f"{key} is no section")
             return
     section[path[-1]] = value
+
+
+def describe(error: Any, schema: type[Section] = TrainingConfig) -> str:
+    """What one of Pydantic's errors (`ErrorDetails`) in a file of some schema says, for people."""
+    kind, given, context = error["type"], error["input"], error.get("ctx", {})
+    if kind == "missing":
+        return "is missing"
+    if kind == "extra_forbidden":
+        return _unknown_key(error["loc"], schema)
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "literal_error":
+        return _not_among(re.findall(r"'([^']*)'", context["expected"]), given)
+    if kind in _LIMITS:
+        return (
+            f"must be {_LIMITS[kind].format(**context)}, not {_shown(given)}{_nearest_multiple(kind, error)}"
+        )
+    expected = _TYPES.get(kind.removesuffix("_type").removesuffix("_parsing").removesuffix("_from_float"))
+    if kind == "model_type":
+        expected = f"a mapping with the keys {', '.join(keys_of(error['loc'], schema))}"
+    if expected:
+        return f"must be {expected}, not {_named(given)}{_quotes(kind, given)}"
+    return f"{error['msg']}, not {_named(given)}"
+
+
+def keys_of(path: KeyPath, schema: type[Section] = TrainingConfig) -> list[str]:
+    """The keys that the section at a path may have; empty when the path leads to no section."""
+    found: Any = schema
+    for part in path:
+        section = section_in(found)
+        field = by_key(section).get(str(part)) if section else None
+        found = field.annotation if field else _values_of_mapping(found)
+    section = section_in(found)
+    return [*by_key(section)] if section else []
+
+
+def _values_of_mapping(annotation: Any) -> Any:
+    """The type of the values of a mapping; None for anything else."""
+    kinds = (annotation, *get_args(annotation))
+    return next((get_args(kind)[1] for kind in kinds if get_origin(kind) is Mapping), None)
+
+
+def _unknown_key(path: KeyPath, schema: type[Section]) -> str:
+    key, allowed = str(path[-1]), keys_of(path[:-1], schema)
+    if key in FORMER_KEYS:
+        return f"unknown key: {FORMER_KEYS[key]}"
+    return f"unknown key.{suggestion(key, allowed)} Allowed: {', '.join(allowed)}"
+
+
+def _not_among(allowed: Sequence[str], given: object) -> str:
+    near = suggestion(given, allowed) if isinstance(given, str) else ""
+    return f"must be one of {', '.join(allowed)}, not {_named(given)}.{near}"
+
+
+def _nearest_multiple(kind: str, error: Any) -> str:
+    if kind != "multiple_of":
+        return ""
+    of = error["ctx"]["multiple_of"]
+    below = error["input"] // of * of
+    return f"; the nearest are {below or of} and {below + of}" if below else f"; the least is {of}"
+
+
+def _named(given: object) -> str:
+    if given is None:
+        return "nothing"
+    if isinstance(given, bool):
+        return str(given).lower()
+    if isinstance(given, dict):
+        return "a mapping"
+    if isinstance(given, list | tuple):
+        return "a list"
+    return f"the text {_shown(given)}" if isinstance(given, str) else f"the number {given}"
+
+
+def _shown(given: object) -> str:
+    return reprlib.repr(given) if isinstance(given, str | list | dict) else str(given)
+
+
+def _quotes(kind: str, given: object) -> str:
+    if kind == "string_type" and isinstance(given, bool | int | float):
+        return "; put it in quotes"
+    if kind in ("int_type", "float_type", "bool_type") and isinstance(given, str):
+        return "; write it without quotes" if _bare(kind, given) else ""
+    return ""
+
+
+def _bare(kind: str, text: str) -> bool:
+    if kind == "bool_type":
+        return text in ("true", "false")
+    return text.replace(".", "", 1).replace("_", "").isdecimal()

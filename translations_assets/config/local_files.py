@@ -7,23 +7,23 @@ launches and in pasted configs files must lie below folders that the deployment 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from translations_assets.config.check_continuation import urls_of
-from translations_assets.config.datasets import CATEGORIES, listed
+from translations_assets.config.continuation import urls_of
+from translations_assets.config.datasets import listed
+from translations_assets.config.key_paths import Found
 from translations_assets.config.providers import BY_URL
 from translations_assets.config.urls import PLACEHOLDER
-from translations_assets.config.yaml_reader import KeyPath
 
 # As in pipeline.common.local_files, which tells why.
 NEVER = ("/proc", "/sys", "/etc", "/dev", "/run/secrets", "/var/run/secrets")
 
 
-def check_files(config: Mapping[str, Any], folders: Sequence[str]) -> Iterator[tuple[KeyPath, str]]:
+def check_files(config: Mapping[str, Any], folders: Sequence[str]) -> Found:
     """The key path and message of every file:// URL whose file must not be read; `folders` may be."""
     for path, url in _urls(config):
         if message := refusal(url, folders):
@@ -50,11 +50,10 @@ def refusal(url: str, folders: Sequence[str]) -> str:
     )
 
 
-def _urls(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
-    for category in CATEGORIES:
-        for index, dataset in listed(config, category):
-            if dataset.provider in BY_URL:
-                yield ("datasets", category, index), dataset.name
+def _urls(config: Mapping[str, Any]) -> Found:
+    for path, dataset in listed(config):
+        if dataset.provider in BY_URL:
+            yield path, dataset.name
     yield from urls_of(config)
 
 

@@ -10,15 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from translations_assets.config.check_continuation import urls_of
-from translations_assets.config.datasets import CATEGORIES, listed, provider_of
-from translations_assets.config.edits import at
+from translations_assets.config.continuation import urls_of
+from translations_assets.config.datasets import listed, pair_of, provider_of, sides_of
 from translations_assets.config.errors import ConfigError
-from translations_assets.config.languages import languages
+from translations_assets.config.key_paths import KeyPath, at
 from translations_assets.config.providers.provider import Addresses
 from translations_assets.config.urls import shown
-from translations_assets.config.web import Answer, ask
-from translations_assets.config.yaml_reader import KeyPath
+from translations_assets.config.web import Answer, ask, together
 
 AT_ONCE = 16
 
@@ -48,7 +46,11 @@ def look_up(config: Mapping[str, Any], mirror: str = "") -> list[Looked]:
     files = sorted({tuple(urls) for each in wanted for urls in each.addresses})
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = dict(zip(files, pool.map(lambda urls: _first(urls, mirror), files), strict=True))
-    return [Looked(each.path, each.name, _together(each, answers)) for each in wanted]
+    looked = []
+    for each in wanted:
+        answer = together([answers[tuple(urls)] for urls in each.addresses], each.problem)
+        looked.append(Looked(each.path, each.name, answer))
+    return looked
 
 
 def addresses(config: Mapping[str, Any]) -> Iterator[Wanted]:
@@ -56,20 +58,16 @@ def addresses(config: Mapping[str, Any]) -> Iterator[Wanted]:
 
     What cannot be looked up (`demo`, which is made here, and names that are wrong in themselves) is left out.
     """
-    pair = [languages().get(str(at(config, ("experiment", side)))) for side in ("src", "trg")]
-    src, trg = pair
-    for category in CATEGORIES if src and trg else ():
-        sides = {"mono-src": pair[:1], "mono-trg": pair[1:]}.get(category, pair)
-        for index, dataset in listed(config, category):
-            path: KeyPath = ("datasets", category, index)
-            provider = provider_of(dataset, category)
-            try:
-                found = provider.addresses(dataset.name, *sides) if provider else []
-            except ConfigError as error:
-                yield Wanted(path, dataset.shown_key, [], str(error))
-                continue
-            if found:
-                yield Wanted(path, dataset.shown_key, found)
+    pair = pair_of(config)
+    for path, dataset in listed(config) if all(pair) else ():
+        provider = provider_of(dataset, path)
+        try:
+            found = provider.addresses(dataset.name, *sides_of(path, pair)) if provider else []
+        except ConfigError as error:
+            yield Wanted(path, dataset.shown_key, [], str(error))
+            continue
+        if found:
+            yield Wanted(path, dataset.shown_key, found)
     metric = at(config, ("experiment", "best-model")) or "chrf"
     for path, url in urls_of(config):
         yield Wanted(path, shown(url), _model(url, metric) if "models" in path else [[url]])
@@ -80,17 +78,6 @@ def _model(url: str, metric: str) -> Addresses:
     folder = url.rstrip("/")
     names = (f"final.model.npz.best-{metric}.npz", f"model.npz.best-{metric}.npz", "model.npz")
     return [[*(f"{folder}/{name}" for name in names), url]]
-
-
-def _together(wanted: Wanted, answers: Mapping[tuple[str, ...], Answer]) -> Answer:
-    if wanted.problem:
-        return Answer(problem=wanted.problem)
-    given = [answers[tuple(urls)] for urls in wanted.addresses]
-    for answer in given:
-        if answer.problem:
-            return answer
-    sizes = [answer.size for answer in given if answer.size is not None]
-    return Answer(sum(sizes) if len(sizes) == len(given) else None)
 
 
 def _first(urls: Sequence[str], mirror: str) -> Answer:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from translations_assets.config.edits import at
 from translations_assets.config.errors import ConfigError, Problem, suggestion
+from translations_assets.config.key_paths import at
 from translations_assets.config.languages import languages
 from translations_assets.config.schema import TrainingConfig
 

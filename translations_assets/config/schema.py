@@ -14,8 +14,9 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, model_validator
+from pydantic import AfterValidator, Field, PlainSerializer, PlainValidator, model_validator
 
+from translations_assets.config.continuation import Continuation
 from translations_assets.config.datasets import (
     ALIAS,
     MONO_KEY,
@@ -28,7 +29,14 @@ from translations_assets.config.datasets import (
 from translations_assets.config.errors import suggestion
 from translations_assets.config.gates import Checks
 from translations_assets.config.languages import language, languages
-from translations_assets.config.section import InJsonSchema, Section, optional_section
+from translations_assets.config.section import (
+    FROM_LIST,
+    InJsonSchema,
+    NotEmpty,
+    Section,
+    Texts,
+    optional_section,
+)
 from translations_assets.config.stage_names import is_known, known_names, resolve_stage, spellings
 
 EXPERIMENT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
@@ -72,17 +80,6 @@ def _marian_value(value: object) -> MarianValue:
     return value  # type: ignore[return-value]
 
 
-def _as_tuple(value: object) -> object:
-    """YAML's lists become tuples; only lists do, so that a lone text is not taken for its letters."""
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _some(value: object) -> object:
-    if value == []:
-        raise ValueError("is empty; at least one is needed")
-    return _as_tuple(value)
-
-
 def _dataset_schema(pattern: str) -> dict[str, Any]:
     key = {"type": "string", "pattern": pattern}
     alias = {"type": "string", "pattern": ALIAS, "description": "the name in labels, results and thresholds"}
@@ -106,7 +103,6 @@ Threshold: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Weight: TypeAlias = Annotated[float, Field(gt=0)]
 DocumentScore: TypeAlias = Annotated[float, Field(ge=0, le=10)]
 Sentences: TypeAlias = Annotated[int, Field(gt=0)]
-Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_as_tuple), "list"]
 ParallelDataset: TypeAlias = Annotated[
     Dataset,
     PlainValidator(check_parallel),
@@ -119,13 +115,8 @@ MonoDataset: TypeAlias = Annotated[
     PlainSerializer(written),
     InJsonSchema(lambda: _dataset_schema(MONO_KEY)),
 ]
-_AtLeastOne = InJsonSchema(lambda: {"minItems": 1})
-SomeTexts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_some), "list", _AtLeastOne]
-SomeParallel: TypeAlias = Annotated[
-    tuple[ParallelDataset, ...], BeforeValidator(_some), "list of datasets", _AtLeastOne
-]
-Parallel: TypeAlias = Annotated[tuple[ParallelDataset, ...], BeforeValidator(_as_tuple), "list of datasets"]
-Mono: TypeAlias = Annotated[tuple[MonoDataset, ...], BeforeValidator(_as_tuple), "list of datasets"]
+Parallel: TypeAlias = Annotated[tuple[ParallelDataset, ...], FROM_LIST, "list of datasets"]
+Mono: TypeAlias = Annotated[tuple[MonoDataset, ...], FROM_LIST, "list of datasets"]
 MarianOptions: TypeAlias = Mapping[
     Annotated[str, AfterValidator(_marian_option)], Annotated[MarianValue, PlainValidator(_marian_value)]
 ]
@@ -261,7 +252,7 @@ class Datasets(Section):
     train: Parallel = Field(
         default=(), description="parallel text to train on; needed unless a corpus is continued"
     )
-    devtest: SomeParallel = Field(description="parallel text to validate on while training")
+    devtest: NotEmpty[Parallel] = Field(description="parallel text to validate on while training")
     test: Parallel = Field(description="parallel text that every model is evaluated on")
     mono_src: Mono = Field(default=(), description="source text for the teacher to translate")
     mono_trg: Mono = Field(default=(), description="target text to translate back")
@@ -317,67 +308,6 @@ def _laid_under(section: str) -> Mapping[str, str]:
     `early-stopping` means, here and upstream, the 20 of the training config.
     """
     return {} if section == "training-student" else PRODUCTION_OPTIONS.get(section, {})
-
-
-ContinuationMode = Literal["continue", "init", "use"]
-
-
-class ContinuedVocab(Section):
-    """Vocabularies of an earlier run."""
-
-    src: str = Field(description="URL of the source language's; the same as `trg` when it is joint")
-    trg: str = Field(description="URL of the target language's")
-
-
-class ContinuedCorpus(Section):
-    """A corpus of an earlier run."""
-
-    src: str = Field(description="URL of the source side, a sentence a line")
-    trg: str = Field(description="URL of the target side")
-    tok_src: str | None = Field(default=None, description="URL of the source side as tokens")
-    tok_trg: str | None = Field(default=None, description="URL of the target side as tokens")
-    alignments: str | None = Field(default=None, description="URL of the links between the tokens")
-
-
-class ContinuedCorpora(Section):
-    """Corpora of an earlier run."""
-
-    parallel: ContinuedCorpus | None = Field(default=None, description="the merged corpus")
-    backtranslations: ContinuedCorpus | None = Field(
-        default=None, description="target text and its back-translation"
-    )
-    distillation: ContinuedCorpus | None = Field(default=None, description="the distilled corpus")
-
-
-class ContinuedTeacher(Section):
-    """Teachers of an earlier run."""
-
-    urls: SomeTexts = Field(description="a folder's URL for each teacher")
-    mode: ContinuationMode = Field(description="take the models, train them on, or begin with their weights")
-    type: Literal["default", "opusmt"] = Field(default="default", description="who made the models")
-
-
-class ContinuedBackwards(Section):
-    """The backwards model of an earlier run."""
-
-    url: str = Field(description="a folder's URL")
-    mode: ContinuationMode = Field(description="take the model, train it on, or begin with its weights")
-    type: Literal["default", "opusmt"] = Field(default="default", description="who made the model")
-
-
-class ContinuedModels(Section):
-    """Models of an earlier run."""
-
-    teacher: ContinuedTeacher | None = Field(default=None, description="teachers")
-    backwards: ContinuedBackwards | None = Field(default=None, description="the backwards model")
-
-
-class Continuation(Section):
-    """What is taken from an earlier run."""
-
-    vocab: ContinuedVocab | None = Field(default=None, description="vocabularies")
-    corpora: ContinuedCorpora = optional_section("corpora")
-    models: ContinuedModels = optional_section("models")
 
 
 class Taskcluster(Section):

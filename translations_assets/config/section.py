@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args, get_origin
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.annotated_handlers import GetJsonSchemaHandler
 from pydantic.fields import FieldInfo
+
+T = TypeVar("T")
 
 
 class Section(BaseModel):
@@ -50,3 +52,16 @@ class InJsonSchema:
     def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Pydantic's JSON Schema of the type, with that of the annotation laid over it."""
         return {**handler(core), **self.make()}
+
+
+def _some(value: T) -> T:
+    if not value:
+        raise ValueError("is empty; at least one is needed")
+    return value
+
+
+# YAML's lists become tuples; only lists do, so that a lone text is not taken for its letters.
+FROM_LIST = Field(strict=False)
+# A text among the annotations is what the reference page calls the type.
+Texts: TypeAlias = Annotated[tuple[str, ...], FROM_LIST, "list"]
+NotEmpty: TypeAlias = Annotated[T, AfterValidator(_some), InJsonSchema(lambda: {"minItems": 1})]

@@ -1,16 +1,16 @@
 """Names of stages, of every generation, and the stages of this project that they mean.
 
 Mozilla's pipeline renamed its stages twice; configs, guides and habits hold all the names. Today's names are
-those of 2024 with underscores. Each stage says its other names itself (`@stage(formerly=…)`). A name may mean
+those of 2024 with underscores. Each stage says its other names itself (`@stage(formerly=…)`), and all are
+registered where they are collected, as configs know no stages. A name may mean
 several stages (`dataset`, `evaluate`, `all`), and several names one stage: splitting, translating and
 collecting chunks are steps of a single stage here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from importlib import import_module
 
 from translations_assets.config.errors import ConfigError, suggestion
 
@@ -20,19 +20,29 @@ _NOT_BUILT = frozenset({"final-eval", "final-eval-lang", "update-db"})
 _NEVER = {"compile": "Marian is part of the environment and is not compiled"}
 
 
+_registered: dict[str, Sequence[str]] = {}  # today's names, each with those of other generations
+
+
+def register(formerly: Mapping[str, Sequence[str]]) -> None:
+    """Make stages known by their names, with those of other generations; the package of stages does it."""
+    _registered.update(formerly)
+    _meant.cache_clear()
+
+
 def stage_names() -> tuple[str, ...]:
     """Today's names of all stages."""
-    # Stages are made from configs, so no module of configs can import them; a name in a config is read later.
-    return tuple(import_module("translations_assets.stages").STAGES)
+    if not _registered:
+        raise RuntimeError("no stages are known: import translations_assets.stages before a config is read")
+    return tuple(_registered)
 
 
 @cache
-def _formerly() -> Mapping[str, tuple[str, ...]]:
+def _meant() -> Mapping[str, tuple[str, ...]]:
     """The stages that each name of other generations means."""
     meant: dict[str, tuple[str, ...]] = dict.fromkeys(_ALL, stage_names())
-    for stage in import_module("translations_assets.stages").STAGES.values():
-        for name in stage.formerly:
-            meant[name] = (*meant.get(name, ()), stage.name)
+    for stage, names in _registered.items():
+        for name in names:
+            meant[name] = (*meant.get(name, ()), stage)
     return meant
 
 
@@ -44,8 +54,8 @@ def resolve_stage(name: str) -> tuple[str, ...]:
     if name.replace("-", "_") in stage_names():
         return (name.replace("-", "_"),)
     spelled = name.replace("_", "-")
-    if spelled in _formerly():
-        return _formerly()[spelled]
+    if spelled in _meant():
+        return _meant()[spelled]
     if spelled in _NOT_BUILT:
         raise ConfigError.of(f"the stage {name!r} is not built yet; the stages: {', '.join(stage_names())}")
     if spelled in _NEVER:
@@ -77,4 +87,4 @@ def is_known(name: str) -> bool:
 
 def known_names() -> tuple[str, ...]:
     """Today's stage names, and all others that `resolve_stage` takes."""
-    return (*stage_names(), *_formerly())
+    return (*stage_names(), *_meant())

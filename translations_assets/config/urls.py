@@ -21,18 +21,8 @@ _SECRET_WORDS = frozenset(
     )
 )
 _SECRET_ENDS = (
-    *(
-        "accessid",
-        "accesskey",
-        "apikey",
-        "credential",
-        "keyid",
-        "password",
-        "secret",
-        "secretkey",
-        "signature",
-    ),
-    "token",
+    *("accessid", "accesskey", "apikey", "credential", "keyid", "password", "secret", "secretkey"),
+    *("signature", "token"),
 )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -69,6 +69,15 @@ def ask(url: str, mirror: str) -> Answer:
         return Answer(_first(url, mirror, _size_of_file, _size_at))
     except (NotThere, NoAnswer) as error:
         return Answer(problem=str(error))
+
+
+def together(answers: Sequence[Answer], problem: str = "") -> Answer:
+    """What is known of several files: the first problem, else the sum of the sizes where all are known."""
+    problem = next(filter(None, (problem, *(answer.problem for answer in answers))), "")
+    sizes = [answer.size for answer in answers if answer.size is not None]
+    if problem:
+        return Answer(problem=problem)
+    return Answer(sum(sizes) if len(sizes) == len(answers) else None)
 
 
 def read(url: str, mirror: str) -> bytes:

@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 import yaml
 
 from translations_assets.config.errors import ConfigError, Problem
+from translations_assets.config.key_paths import KeyPath, dotted
 
-KeyPath: TypeAlias = "tuple[str | int, ...]"
 _Pair: TypeAlias = "tuple[yaml.Node, yaml.Node]"
 
 DEEPEST = 20  # keys and items around a value; what is deeper is reported with the other problems
@@ -83,11 +83,6 @@ def _is_empty(node: yaml.Node, depth: int = 2) -> bool:
 def _is_merge(key: yaml.Node) -> bool:
     """Whether a key is `<<`; in quotes it is text like any other."""
     return isinstance(key, yaml.ScalarNode) and key.value == MERGE and not key.style
-
-
-def dotted(path: KeyPath) -> str:
-    """A key path for people: `datasets.train[2]`."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 
 def read_yaml(

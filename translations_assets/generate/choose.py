@@ -1,24 +1,53 @@
-"""Which of the datasets that were found go into a config, for which use, and why others do not.
+"""Which datasets there are of a pair, which of them go into a config, for which use, and why others do not.
 
-The rules are those of Mozilla's generator, and: no two sets that share sentences are used for two purposes,
-as far as their names tell.
+The rules of choosing are those of Mozilla's generator, and: no two sets that share sentences are used for two
+purposes, as far as their names tell.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from translations_assets.config.datasets import check_mono, check_parallel, parse_dataset
-from translations_assets.config.errors import ConfigError
-from translations_assets.config.providers.found import Found, Query
+from translations_assets.config.errors import ConfigError, Problem
+from translations_assets.config.providers import PROVIDERS
+from translations_assets.config.providers.provider import Found, Query
+from translations_assets.config.providers.provider import Search as Source
+
+SOURCES: Mapping[str, Source] = {
+    name: find for provider in PROVIDERS for name, find in provider.searches.items()
+}
+# huggingface_any finds what the two others find, and much else: it is asked only by name.
+USUAL = tuple(name for name in SOURCES if name != "huggingface_any")
 
 FEWEST = 200  # sentences; less adds steps, and nothing to a model
 CATEGORIES = ("devtest", "test", "train", "mono-src", "mono-trg")
 WIDE_VARIANTS = ("mix", "noise", "inline-noise", "punct")
 CASE_VARIANTS = ("title", "upper")
 SPELLING_VARIANTS = ("typos",)
+
+
+@dataclass(frozen=True)
+class Search:
+    """What was found, in the order of the sources, and what could not be learnt."""
+
+    found: tuple[Found, ...]
+    problems: tuple[Problem, ...]
+
+
+def search(query: Query, importers: Sequence[str] = USUAL) -> Search:
+    """Ask the sources with these names, all at once; one that is down does not stop the others."""
+    importers = [name for name in SOURCES if name in importers]
+    with ThreadPoolExecutor(len(importers)) as pool:
+        answers = [*pool.map(lambda name: list(SOURCES[name](query)), importers)]
+    told = [each for answer in answers for each in answer]
+    return Search(
+        tuple(each for each in told if isinstance(each, Found)),
+        tuple(each for each in told if isinstance(each, Problem)),
+    )
 
 
 @dataclass(frozen=True)

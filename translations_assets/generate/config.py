@@ -9,14 +9,12 @@ from pydantic import ValidationError
 
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.languages import language
-from translations_assets.config.load import parse_config
-from translations_assets.config.messages import describe
-from translations_assets.config.providers import PROVIDERS, found
-from translations_assets.config.providers.found import Query
+from translations_assets.config.load import describe, parse_config
+from translations_assets.config.providers import PROVIDERS
+from translations_assets.config.providers.provider import Query
 from translations_assets.config.schema import Experiment
 from translations_assets.errors import TranslationsError
-from translations_assets.generate.choose import Choice, choose
-from translations_assets.generate.search import USUAL, Search, search
+from translations_assets.generate.choose import USUAL, Choice, Search, choose, search
 from translations_assets.generate.write import write
 
 # huggingface_mono tells of nothing that could stand in a config as it is.
@@ -29,7 +27,7 @@ class Generated:
 
     text: str
     choice: Choice
-    problems: Sequence[found.Problem]
+    problems: Sequence[Problem]
 
 
 def pair_of(src: str, trg: str, mirror: str) -> Query:
@@ -60,7 +58,7 @@ def compose(name: str, query: Query, searched: Search) -> Generated:
     held_out = (each for provider in PROVIDERS for each in provider.held_out(query))
     choice = choose([*held_out, *searched.found], query)
     if not choice.chosen["train"]:
-        problems = "".join(f"\n  {each.importer}: {each.message}" for each in searched.problems)
+        problems = "".join(f"\n  {each}" for each in searched.problems)
         raise TranslationsError(
             f"no training data was found for {query.src.name} and {query.trg.name}"
             + (f". Try again when these can be reached:{problems}" if problems else "")

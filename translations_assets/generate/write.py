@@ -9,7 +9,8 @@ from importlib.metadata import version
 import yaml
 from rich.filesize import decimal
 
-from translations_assets.config.providers.found import Found, Problem, Query, one_line
+from translations_assets.config.errors import Problem
+from translations_assets.config.providers.provider import Found, Query, one_line
 from translations_assets.config.schema import MonoLimits
 from translations_assets.generate.choose import CATEGORIES, Choice, Chosen
 
@@ -47,7 +48,7 @@ def _head(name: str, query: Query, problems: Sequence[Problem]) -> Iterator[str]
     if problems:
         yield "#"
         yield "# Not all could be learnt, so datasets or their licences may be missing:"
-        yield from (f"#   {problem.importer}: {one_line(problem.message)}" for problem in problems)
+        yield from (f"#   {one_line(str(problem))}" for problem in problems)
 
 
 def _experiment(name: str, query: Query, choice: Choice) -> Iterator[str]:

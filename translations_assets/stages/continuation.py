@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from translations_assets.config.schema import ContinuationMode, ContinuedCorpus, TrainingConfig
+from translations_assets.config.continuation import ContinuationMode, ContinuedCorpus
+from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.urls import login_variable
 from translations_assets.graph.stage import step
 from translations_assets.graph.step import Arg, Input, Step

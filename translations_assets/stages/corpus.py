@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from translations_assets.config.datasets import Dataset
 from translations_assets.config.languages import Language, language
-from translations_assets.config.providers import MONO, PARALLEL, hplt
+from translations_assets.config.providers import MONO, PARALLEL, monolingual
 from translations_assets.config.schema import MonoLimits, TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Arg, Input, Output
@@ -142,7 +142,7 @@ def _mono(config: TrainingConfig, side: Side) -> list[Mono]:
 
 def _min_score(config: TrainingConfig, dataset: Dataset, side: Side) -> float:
     """Of lines of HPLT 1.2 their fluency, from 0 to 1; of documents of later releases 0 to 10."""
-    first = dataset.name == hplt.FIRST
+    first = dataset.name == monolingual.FIRST
     scores = config.experiment.hplt_min_fluency if first else config.experiment.hplt_min_doc_score
     score: float = getattr(scores, f"mono_{side}")
     return score

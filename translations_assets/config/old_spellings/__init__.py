@@ -10,19 +10,62 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from translations_assets.config.edits import Edit, apply
+from translations_assets.config.edits import Edit, apply, dropped, renamed
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.old_spellings import snakemake, taskcluster, unsaid
-from translations_assets.config.yaml_reader import Document, dotted
+from translations_assets.config.key_paths import dotted
+from translations_assets.config.old_spellings import snakemake, taskcluster
+from translations_assets.config.old_spellings.generations import (
+    MACHINE,
+    SECTIONS_OF_2021,
+    differences,
+    old_meanings,
+)
+from translations_assets.config.yaml_reader import Document
 
 Rule: TypeAlias = "Callable[[dict[str, Any]], Iterator[Edit]]"
 
 MOST_WORK = 5_000_000  # keys and items with lines, times edits, each of which goes through them all
 
+# Keys that stand elsewhere today, or have another name, and why they are read there.
+MOVED = (
+    ("experiment.spm_vocab_size", "experiment.spm-vocab-size", "a key of 2022"),
+    ("experiment.split-chunks", "taskcluster.split-chunks", "it has moved"),
+    ("previous_group_ids", "previous-group-ids", "a key of 2024"),
+    ("experiment.min-fluency-threshold", "experiment.hplt-min-fluency", "a key of 2024"),
+    ("continuation.corpora.original-parallel", "continuation.corpora.parallel", "a key of 2025"),
+    ("continuation.corpora.student-distillation", "continuation.corpora.distillation", "a key of 2025"),
+)
+# Keys that have nothing to take their place.
+REMOVED = {
+    **dict.fromkeys(
+        (*MACHINE, *SECTIONS_OF_2021),
+        "a key of Snakemake; removed: paths, GPUs and memory are found by themselves",
+    ),
+    "experiment.split-length": "a key of 2022; removed: a text is divided into taskcluster.split-chunks "
+    "parts, however long it is",
+    "existing_tasks": "removed: finished steps are found by what they are made from, not by ids of "
+    "Taskcluster",
+    **dict.fromkeys(
+        ("taskcluster.worker-classes.alignments-priors", "taskcluster.worker-classes.alignments-priors2"),
+        "removed: priors are made by the stages that align",
+    ),
+}
+
+
+def _moved(values: dict[str, Any]) -> Iterator[Edit]:
+    for old, new, why in MOVED:
+        yield from renamed(values, tuple(old.split(".")), tuple(new.split(".")), why)
+
+
+def _removed(values: dict[str, Any]) -> Iterator[Edit]:
+    for key, why in REMOVED.items():
+        yield from dropped(values, tuple(key.split(".")), why)
+
+
 # Those that look for what others take away come first.
 RULES: tuple[Rule, ...] = (
-    *(*taskcluster.FIRST_RULES, *snakemake.FIRST_RULES, *unsaid.RULES),
-    *(*snakemake.RULES, *taskcluster.RULES),
+    *(*taskcluster.FIRST_RULES, *snakemake.FIRST_RULES, old_meanings),
+    *(_moved, _removed, *snakemake.RULES, *taskcluster.RULES),
 )
 
 
@@ -32,17 +75,15 @@ def rewrite(document: Document) -> list[Edit]:
     Raises ConfigError for a config with so many edits that they would take minutes.
     """
     made = []
-    different = [(message, document.line(path), path) for path, message in unsaid.differences(document.value)]
+    different = [(message, document.line(path), path) for path, message in differences(document.value)]
     for rule in RULES:
         for edit in list(rule(document.value)):
             document.note(edit.path, edit.message)
             apply(edit, document)
             made.append(edit)
             if len(made) * len(document.lines) > MOST_WORK:
-                said = (
-                    f"more than {len(made):,} entries stand twice or are spelt as in earlier years: too many"
-                )
-                raise ConfigError.of(said, document.file)
+                said = f"more than {len(made):,} entries stand twice or are spelt as in earlier years"
+                raise ConfigError.of(f"{said}: too many", document.file)
     if made:  # what is left of an old config without being a key of any year is for the schema to tell of
         document.notes += [
             Problem(message, document.file, line, dotted(path)) for message, line, path in different

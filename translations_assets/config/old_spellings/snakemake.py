@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from translations_assets.config.edits import Edit, Put, at, has
-from translations_assets.config.generations import MACHINE, SECTIONS_OF_2021, is_old
-from translations_assets.config.old_spellings.common import dropped, is_free, renamed
+from translations_assets.config.edits import Edit, Put, is_free, renamed
+from translations_assets.config.key_paths import at, has
+from translations_assets.config.old_spellings.generations import is_old
 
 TEACHER_BASE = "training-teacher-base"
 MODELS_OF_2021 = {
@@ -27,13 +27,6 @@ NOT_YET = "NOT-YET-SUPPORTED"  # what the first configs for Taskcluster say in p
 BACKWARD_EPOCHS = 10  # as in pipeline/train/configs/curriculum/backward.yml
 EPOCHS = "the curriculum tells how many epochs there are, and early stopping ends training"
 BASE_EPOCHS = 2  # of back-translations, as in pipeline/train/configs/curriculum/teacher.two-stage.yml
-
-
-def machine(values: dict[str, Any]) -> Iterator[Edit]:
-    """Where Snakemake was installed, and on which machine."""
-    for key in (*MACHINE, *SECTIONS_OF_2021):
-        said = "a key of Snakemake; removed: paths, GPUs and memory are found by themselves"
-        yield from dropped(values, (key,), said)
 
 
 def training_of_2021(values: dict[str, Any]) -> Iterator[Edit]:
@@ -64,30 +57,12 @@ def perplexity(values: dict[str, Any]) -> Iterator[Edit]:
         yield Edit(path, said, (Put(path, "ce-mean-words", path),))
 
 
-def size_of_the_vocabulary(values: dict[str, Any]) -> Iterator[Edit]:
-    """Its first spelling."""
-    old, new = ("experiment", "spm_vocab_size"), ("experiment", "spm-vocab-size")
-    yield from renamed(values, old, new, "a key of 2022")
-
-
 def bicleaner_threshold(values: dict[str, Any]) -> Iterator[Edit]:
     """One threshold for all datasets, before each could have its own."""
     old, new = ("experiment", "bicleaner-threshold"), ("experiment", "bicleaner", "default-threshold")
     if has(values, old) and has(values, new):
         yield Edit(old, "a key of 2021; removed, as bicleaner.default-threshold is there")
     yield from renamed(values, old, new, "a key of 2021")
-
-
-def division(values: dict[str, Any]) -> Iterator[Edit]:
-    """How a text is divided for translation: into parts of so many lines, later into so many parts."""
-    yield from renamed(
-        values, ("experiment", "split-chunks"), ("taskcluster", "split-chunks"), "it has moved"
-    )
-    yield from dropped(
-        values,
-        ("experiment", "split-length"),
-        "a key of 2022; removed: a text is divided into taskcluster.split-chunks parts, however long it is",
-    )
 
 
 def earlier_models(values: dict[str, Any]) -> Iterator[Edit]:
@@ -172,12 +147,9 @@ def _joined(values: Any, base: Any, tuned: Any, new: Any) -> Iterator[Edit]:
 
 
 RULES = (
-    machine,
     training_of_2021,
     perplexity,
-    size_of_the_vocabulary,
     bicleaner_threshold,
-    division,
     earlier_models,
     epochs_of_the_backwards_model,
     teacher_in_two_runs,

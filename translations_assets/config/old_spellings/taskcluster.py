@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from translations_assets.config.datasets import CATEGORIES, THRESHOLDS, listed, parse_dataset
-from translations_assets.config.edits import Edit, Put, at, has
+from translations_assets.config.datasets import CATEGORIES, THRESHOLDS, listed, pair_of, parse_dataset
+from translations_assets.config.edits import Edit, Put, dropped, is_free, renamed
 from translations_assets.config.errors import ConfigError, suggestion
-from translations_assets.config.generations import STRICT, is_of_upstream, is_old
-from translations_assets.config.languages import languages
-from translations_assets.config.old_spellings.common import dropped, is_free, renamed
+from translations_assets.config.key_paths import KeyPath, at, has, mapping_at
+from translations_assets.config.old_spellings.generations import STRICT, is_of_upstream, is_old
 from translations_assets.config.providers import PARALLEL
-from translations_assets.config.yaml_reader import KeyPath
 
 MODELS = {
     "train-teacher": "teacher",
@@ -22,7 +20,6 @@ MODELS = {
     "backtranslations-train-backwards-model": "backwards",
     "backwards": "backwards",
 }
-CORPORA = {"original-parallel": "parallel", "student-distillation": "distillation"}
 # Thresholds that upstream's templates gave to every config, whether it listed the dataset or not.
 FROM_TEMPLATES = frozenset(
     {
@@ -41,7 +38,6 @@ FROM_TEMPLATES = frozenset(
         "opus_tldr-pages_v2023-08-29",
     }
 )
-FORMER_STAGES = ("alignments-priors", "alignments-priors2")
 
 
 def parameters(values: dict[str, Any]) -> Iterator[Edit]:
@@ -58,17 +54,6 @@ def parameters(values: dict[str, Any]) -> Iterator[Edit]:
                 yield Edit((key,), "a parameter of Taskcluster; removed")
 
 
-def group_ids(values: dict[str, Any]) -> Iterator[Edit]:
-    """Underscores, as Taskcluster's own parameters have them."""
-    yield from renamed(values, ("previous_group_ids",), ("previous-group-ids",), "a key of 2024")
-
-
-def existing_tasks(values: dict[str, Any]) -> Iterator[Edit]:
-    """Ids of finished tasks of Taskcluster."""
-    said = "removed: finished steps are found by what they are made from, not by ids of Taskcluster"
-    yield from dropped(values, ("existing_tasks",), said)
-
-
 def opuscleaner(values: dict[str, Any]) -> Iterator[Edit]:
     """A text, "true" or "false"; without OpusCleaner the scripts of 2024 cleaned."""
     path, mode = ("experiment", "use-opuscleaner"), ("experiment", "opuscleaner-mode")
@@ -80,12 +65,6 @@ def opuscleaner(values: dict[str, Any]) -> Iterator[Edit]:
             yield Edit(mode, "removed, as it has no meaning beside use-opuscleaner: false")
         put = Put(mode, "legacy", path)
         yield Edit(path, "a key of 2024; read as opuscleaner-mode: legacy", (put,))
-
-
-def fluency(values: dict[str, Any]) -> Iterator[Edit]:
-    """The least fluency of a line of HPLT's first release."""
-    old, new = ("experiment", "min-fluency-threshold"), ("experiment", "hplt-min-fluency")
-    yield from renamed(values, old, new, "a key of 2024")
 
 
 def limits(values: dict[str, Any]) -> Iterator[Edit]:
@@ -130,13 +109,6 @@ def _continued(name: str, model: Any, path: KeyPath) -> list[Put]:
     return puts
 
 
-def corpora(values: dict[str, Any]) -> Iterator[Edit]:
-    """The first names of continued corpora, early in 2025."""
-    for old, new in CORPORA.items():
-        section = ("continuation", "corpora")
-        yield from renamed(values, (*section, old), (*section, new), "a key of 2025")
-
-
 def no_thresholds(values: dict[str, Any]) -> Iterator[Edit]:
     """An empty list for no thresholds."""
     for path in THRESHOLDS:
@@ -171,17 +143,16 @@ def sets_of_other_pairs(values: dict[str, Any]) -> Iterator[Edit]:
 
     In a config for this project they are an error, as is a config that would be left without a set.
     """
-    src, trg = (languages().get(str(at(values, ("experiment", side)))) for side in ("src", "trg"))
+    src, trg = pair_of(values)
     if not src or not trg or not is_of_upstream(values):
         return
     providers = ("sacrebleu", "mtdata") if is_old(values) else ("sacrebleu",)
     for category in ("devtest", "test"):
         datasets = list(listed(values, category))
-        concerned = [(index, each) for index, each in datasets if each.provider in providers]
+        concerned = [(path, each) for path, each in datasets if each.provider in providers]
         lacking = [each for each in concerned if PARALLEL[each[1].provider].misfit(each[1].name, src, trg)]
-        for index, dataset in reversed(lacking if len(lacking) < len(datasets) else []):
-            said = f"{dataset.key!r} is not of {src.name} and {trg.name}; removed"
-            yield Edit(("datasets", category, index), said)
+        for path, dataset in reversed(lacking if len(lacking) < len(datasets) else []):
+            yield Edit(path, f"{dataset.key!r} is not of {src.name} and {trg.name}; removed")
 
 
 def ensemble_of_ctranslate2(values: dict[str, Any]) -> Iterator[Edit]:
@@ -243,19 +214,10 @@ def doubles(values: dict[str, Any]) -> Iterator[Edit]:
             yield Edit(("datasets", category, index), said)
 
 
-def former_stages(values: dict[str, Any]) -> Iterator[Edit]:
-    """Machines for stages that are part of others now."""
-    section = ("taskcluster", "worker-classes")
-    for name in FORMER_STAGES:
-        yield from dropped(values, (*section, name), "removed: priors are made by the stages that align")
-
-
 def _thresholds(values: dict[str, Any]) -> Iterator[tuple[KeyPath, str, Mapping[str, Any]]]:
     """Where thresholds of datasets stand, the category that the datasets are of, and they."""
     for path, category in THRESHOLDS.items():
-        given = at(values, path)
-        if isinstance(given, Mapping):
-            yield path, category, given
+        yield path, category, mapping_at(values, path)
 
 
 def _slug(key: str) -> str:
@@ -269,16 +231,11 @@ def _slug(key: str) -> str:
 FIRST_RULES = (parameters, thresholds_without_dataset, sets_of_other_pairs, ensemble_of_ctranslate2)
 RULES = (
     strict_variants,
-    group_ids,
-    existing_tasks,
     opuscleaner,
-    fluency,
     limits,
     pretrained_models,
-    corpora,
     no_thresholds,
     thresholds_from_templates,
     names_of_thresholds,
     doubles,
-    former_stages,
 )

@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from translations_assets.config.providers.held_out import FLORES, NTREX, TMX
-from translations_assets.config.providers.hplt import HPLT
+from translations_assets.config.errors import ConfigError
+from translations_assets.config.languages import Language
+from translations_assets.config.providers.held_out import FLORES, NTREX, SACREBLEU, TMX
 from translations_assets.config.providers.huggingface import HUB_MONO, HUB_PARALLEL
+from translations_assets.config.providers.monolingual import HPLT, NEWS_CRAWL
 from translations_assets.config.providers.mtdata import MTDATA
-from translations_assets.config.providers.news_crawl import NEWS_CRAWL
 from translations_assets.config.providers.opus import OPUS, OPUS_MONO
-from translations_assets.config.providers.own import DEMO, MONO_DEMO, MONO_URLS, URLS
-from translations_assets.config.providers.provider import Provider
-from translations_assets.config.providers.sacrebleu import SACREBLEU
+from translations_assets.config.providers.provider import Addresses, Provider
+from translations_assets.config.urls import PLACEHOLDER
+
+# Text of one's own, behind URLs, and the generated text of the demo
+_DEMO = ("en", "eo")
+
+
+def _url_addresses(name: str, *sides: Language) -> Addresses:
+    return [[name.replace(PLACEHOLDER, side.code)] for side in sides]
+
+
+def _check_pair(name: str) -> None:
+    if PLACEHOLDER not in name:
+        raise ConfigError.of(f"the URL needs the placeholder {PLACEHOLDER} where the language's code goes")
+
+
+def _demo_code(name: str, spoken: Language) -> str:
+    return spoken.code if spoken.code in _DEMO else ""
+
+
+MONO_URLS = Provider("url", lambda name, spoken: spoken.code, by_url=True, addresses=_url_addresses)
+URLS = replace(MONO_URLS, check=_check_pair)
+_DEMO_TITLE = f"the demo corpus ({', '.join(_DEMO)})"
+DEMO = Provider("demo", _demo_code, title=_DEMO_TITLE, sets=("train", "dev", "test"))
+MONO_DEMO = Provider("demo", _demo_code, title=_DEMO_TITLE, sets=("mono",))
 
 PARALLEL: Mapping[str, Provider] = {
     provider.name: provider

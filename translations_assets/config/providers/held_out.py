@@ -1,12 +1,19 @@
-"""Dev and test sets that are known by heart: FLORES-200, NTREX-128, strings of Mozilla's programs."""
+"""Dev and test sets: FLORES-200, NTREX-128, strings of Mozilla's programs, and those that sacreBLEU knows.
+
+The first three are known without asking. Of sacreBLEU's (https://github.com/mjpost/sacrebleu) the newest come
+first.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import cycle
 
+from translations_assets.config.errors import ConfigError, Problem, suggestion
+from translations_assets.config.known import sacrebleu_sets
 from translations_assets.config.languages import Language
-from translations_assets.config.providers.found import Found, Query
-from translations_assets.config.providers.provider import Addresses, Provider, same_code
+from translations_assets.config.providers.provider import Addresses, Found, Provider, Query, reason_of
 
 SHARE_ALIKE = "CC-BY-SA-4.0"  # of both FLORES-200 and NTREX-128
 ENGLISH = "en"
@@ -15,6 +22,15 @@ FLORES_SETS = {"devtest": ("dev", 997), "test": ("devtest", 1012)}  # by their u
 NTREX_FILES = "https://github.com/MicrosoftTranslator/NTREX/raw/468c6b6/NTREX-128"
 NTREX_SENTENCES = 1997
 MEMORIES = "https://pontoon.mozilla.org/translation-memory"
+
+# Why sets are left out, by their names.
+SKIPPED = {
+    r"wmt\d\d/(systems|[A-D]+|tworefs|full|test-ts|google/.*|improved|ms)": "the sentences of {year} again",
+    r"wmt08.*": "it has blank lines",
+    r"iwslt17.*": "TED talks, which training corpora of OPUS hold",
+    r".*/train": "a training set",
+}
+DEVELOPMENT = re.compile(r".*/(dev|valid)")
 
 
 def _flores(query: Query) -> Iterator[Found]:
@@ -61,9 +77,53 @@ def _tmx_addresses(name: str, src: Language, trg: Language) -> Addresses:
     return [[f"{MEMORIES}/{other.pontoon}.all-projects.tmx"]]
 
 
+def find_sacrebleu(query: Query) -> Iterator[Found | Problem]:
+    """The sets of the pair in either direction; nothing is asked of a server.
+
+    Development sets are for validation. So is every second one of the others, but the newest is a test set.
+    """
+    from sacrebleu.dataset import DATASETS
+
+    pairs = _pairs(query.src, query.trg)
+    uses = cycle(("test", "devtest"))
+    for name, known in DATASETS.items():
+        if not pairs & set(known.langpairs):
+            continue
+        skipped = reason_of(name, SKIPPED)
+        use = "devtest" if skipped or DEVELOPMENT.fullmatch(name) else next(uses)
+        url = (known.data or [""])[0]
+        yield Found("sacrebleu", f"sacrebleu_{name}", use, url=url, skipped=skipped.format(year=name[:5]))
+
+
+def _pairs(src: Language, trg: Language) -> set[str]:
+    return {f"{src.iso639_1}-{trg.iso639_1}", f"{trg.iso639_1}-{src.iso639_1}"}
+
+
+def _sacrebleu_addresses(name: str, src: Language, trg: Language) -> Addresses:
+    from sacrebleu.dataset import DATASETS
+
+    files: list[str] = (DATASETS[name].data or []) if name in DATASETS else []
+    own = [url for url in files if any(pair in url for pair in _pairs(src, trg))]
+    return [own] if own else [[url] for url in files]
+
+
+def _check_sacrebleu(name: str) -> None:
+    if name not in sacrebleu_sets():
+        raise ConfigError.of(f"sacreBLEU has no set {name!r}.{suggestion(name, sacrebleu_sets())}")
+
+
+def _sacrebleu_misfit(name: str, src: Language, trg: Language) -> str:
+    pairs, sets = _pairs(src, trg), sacrebleu_sets()
+    if name not in sets or not pairs.isdisjoint(sets[name]):
+        return ""
+    others = [other for other in sets if not pairs.isdisjoint(sets[other])]
+    with_pair = f"with it: {', '.join(others)}" if others else "no set of sacreBLEU has it"
+    return f"is not of {src.name} and {trg.name}; {with_pair}"
+
+
 FLORES = Provider(
     "flores",
-    same_code("flores"),
+    lambda name, spoken: spoken.flores,
     title="FLORES-200",
     sets=tuple(name for name, _ in FLORES_SETS.values()),
     addresses=_flores_addresses,
@@ -71,7 +131,7 @@ FLORES = Provider(
 )
 NTREX = Provider(
     "ntrex",
-    same_code("ntrex"),
+    lambda name, spoken: spoken.ntrex,
     title="NTREX-128",
     sets=("test",),
     addresses=_ntrex_addresses,
@@ -86,4 +146,13 @@ TMX = Provider(
     misfit=_tmx_misfit,
     addresses=_tmx_addresses,
     held_out=_pontoon,
+)
+SACREBLEU = Provider(
+    "sacrebleu",
+    lambda name, spoken: spoken.iso639_1,
+    example="sacrebleu_wmt19",
+    check=_check_sacrebleu,
+    misfit=_sacrebleu_misfit,
+    addresses=_sacrebleu_addresses,
+    searches={"sacrebleu": find_sacrebleu},
 )

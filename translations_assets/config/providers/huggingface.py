@@ -7,12 +7,13 @@ a config.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
+from translations_assets.config.errors import Problem
 from translations_assets.config.languages import Language
-from translations_assets.config.providers.found import Found, Problem, Query, licence_text
-from translations_assets.config.providers.provider import Addresses, Provider, same_code
+from translations_assets.config.providers.provider import Addresses, Found, Provider, Query, licence_text
 from translations_assets.config.web import NoAnswer, NotThere, read_json
 
 API = "https://huggingface.co/api/datasets"
@@ -56,9 +57,9 @@ def _find(
         answer = read_json(url, mirror)
         found = [_found(each, importer) for each in answer if SPEECH not in each.get("tags", ())]
     except (NoAnswer, NotThere) as error:
-        yield Problem(importer, str(error))
+        yield Problem(str(error), key=importer)
     except (KeyError, TypeError, AttributeError) as error:
-        yield Problem(importer, f"the answer of {url} cannot be understood ({error!r})")
+        yield Problem(f"the answer of {url} cannot be understood ({error!r})", key=importer)
     else:
         # The order of downloads changes from day to day; the largest first does not.
         yield from sorted(found, key=lambda each: (-_least(each.extent), each.key))
@@ -93,19 +94,17 @@ def _addresses(name: str, *sides: Language) -> Addresses:
 
 HUB_PARALLEL = Provider(
     "hfp",
-    same_code("code"),
+    lambda name, spoken: spoken.code,
     example="hfp_owner/corpus:train:en:ru",
     form=r"[^:@]+/[^:@]+(:[^:@]+){3,4}(@[\w./-]+)?",
     addresses=_addresses,
     secrets=("HF_TOKEN",),
     searches={PARALLEL: find_parallel, ANY: find_any},
 )
-HUB_MONO = Provider(
-    "hf",
-    same_code("code"),
+HUB_MONO = replace(
+    HUB_PARALLEL,
+    name="hf",
     example="hf_owner/corpus:subset:train:text",
     form=r"[^:@]+/[^:@]+(:[^:@]+){2,3}(@[\w./-]+)?",
-    addresses=_addresses,
-    secrets=("HF_TOKEN",),
     searches={MONO: find_mono},
 )

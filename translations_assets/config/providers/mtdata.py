@@ -13,17 +13,23 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from subprocess import CalledProcessError
 from tempfile import TemporaryDirectory
 
-from translations_assets.config.errors import ConfigError, suggestion
+from translations_assets.config.errors import ConfigError, Problem, suggestion
 from translations_assets.config.languages import Language
-from translations_assets.config.providers.found import Found, Problem, Query, estimate, reason_of
 from translations_assets.config.providers.opus import version_order
-from translations_assets.config.providers.provider import Addresses, Provider, same_code
-from translations_assets.config.web import ask
+from translations_assets.config.providers.provider import (
+    Addresses,
+    Found,
+    Provider,
+    Query,
+    estimate,
+    reason_of,
+)
+from translations_assets.config.web import ask, together
 
 IMPORTER = "mtdata"
 AT_ONCE = 16
@@ -50,48 +56,40 @@ HUB = "huggingface.co/datasets/"
 ON_THE_HUB = "it lies at the Hugging Face hub, from where mtdata's entries are not imported"
 
 
-@dataclass(frozen=True)
-class _Entry:
-    group: str
-    corpus: str
-    version: str
-    urls: tuple[str, ...]
-    found: Found
-
-
 def find(query: Query) -> Iterator[Found | Problem]:
     """The catalogue's entries of the pair, by name; each corpus in its newest version."""
     try:
         known = catalogue()
     except CalledProcessError as error:
         lines = error.stderr.strip().splitlines()
-        yield Problem(IMPORTER, f"mtdata's catalogue cannot be built: {lines[-1] if lines else error}")
+        yield Problem(f"mtdata's catalogue cannot be built: {lines[-1] if lines else error}", key=IMPORTER)
         return
-    entries = _only_newest(_entries(known, query))
+    entries = list(_entries(known, query))
     uses = Counter(url for urls in known.values() for url in urls)
-    wanted = [entry for entry in entries if not entry.found.skipped]
+    wanted = [(each, urls) for each, urls in entries if not each.skipped]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        sizes = pool.map(lambda each: _measured(each, uses, query.mirror), wanted)
-        measured = dict(zip(wanted, sizes, strict=True))
-    found = [measured.get(entry, entry.found) for entry in entries]
+        measured = pool.map(lambda entry: _measured(entry[0], entry[1], uses, query.mirror), wanted)
+        by_key = {each.key: each for each in measured}
+    found = [by_key.get(each.key, each) for each, _ in entries]
     yield from found
     if away := [each for each in found if each.skipped.startswith("no answer")]:
         first = f"{away[0].key}: {away[0].skipped}"
-        yield Problem(IMPORTER, f"{len(away)} of {len(wanted)} datasets cannot be reached; {first}")
+        yield Problem(f"{len(away)} of {len(wanted)} datasets cannot be reached; {first}", key=IMPORTER)
 
 
-def _entries(known: Mapping[str, Sequence[str]], query: Query) -> list[_Entry]:
+def _entries(known: Mapping[str, Sequence[str]], query: Query) -> Iterator[tuple[Found, Sequence[str]]]:
+    """The entries of the pair, by name, with their addresses; older versions are marked as such."""
     pair = {query.src.iso639_3, query.trg.iso639_3}
-    entries = []
-    for name in sorted(known):
-        parts = FORM.fullmatch(name)
-        if parts is None or parts[1] == "OPUS" or {parts[4][:3], parts[5][:3]} != pair:
-            continue
-        urls = tuple(known[name])
-        skipped = _skipped(f"{parts[1]}-{parts[2]}", urls)
-        found = Found(IMPORTER, f"mtdata_{name}", _use(parts[2]), url=urls[0], skipped=skipped)
-        entries.append(_Entry(parts[1], parts[2], parts[3], urls, found))
-    return entries
+    matches = [match for name in sorted(known) if (match := FORM.fullmatch(name))]
+    matches = [match for match in matches if match[1] != "OPUS" and {match[4][:3], match[5][:3]} == pair]
+    by_version = sorted(matches, key=lambda match: version_order(match[3]))
+    newest = {match.group(1, 2): match[3] for match in by_version}
+    for match in matches:
+        latest, urls = newest[match.group(1, 2)], known[match[0]]
+        skipped = _skipped(f"{match[1]}-{match[2]}", urls)
+        if match[3] != latest:
+            skipped = skipped or f"{latest} is newer"
+        yield Found(IMPORTER, f"mtdata_{match[0]}", _use(match[2]), url=urls[0], skipped=skipped), urls
 
 
 def _skipped(name: str, urls: Sequence[str]) -> str:
@@ -102,30 +100,14 @@ def _use(corpus: str) -> str:
     return next((use for use, form in HELD_OUT.items() if form.fullmatch(corpus)), "train")
 
 
-def _only_newest(entries: Sequence[_Entry]) -> list[_Entry]:
-    """The entries, older versions marked as such."""
-    newest: dict[tuple[str, str], str] = {}
-    for entry in sorted(entries, key=lambda entry: version_order(entry.version)):
-        newest[entry.group, entry.corpus] = entry.version
-    return [_marked(entry, newest[entry.group, entry.corpus]) for entry in entries]
-
-
-def _marked(entry: _Entry, newest: str) -> _Entry:
-    if entry.version == newest or entry.found.skipped:
-        return entry
-    return replace(entry, found=replace(entry.found, skipped=f"{newest} is newer"))
-
-
-def _measured(entry: _Entry, uses: Mapping[str, int], mirror: str) -> Found:
+def _measured(entry: Found, urls: Sequence[str], uses: Mapping[str, int], mirror: str) -> Found:
     """The entry with the size of its files; a file that several entries share tells nothing of one."""
-    answers = [ask(url, mirror) for url in entry.urls]
-    if problem := next((answer.problem for answer in answers if answer.problem), ""):
-        return replace(entry.found, skipped=problem)
-    sizes = [answer.size for answer in answers if answer.size is not None]
-    size = sum(sizes) if len(sizes) == len(answers) else None
-    if any(uses[url] > 1 for url in entry.urls):
-        return replace(entry.found, bytes=size, extent="part of an archive")
-    return replace(entry.found, bytes=size, sentences=estimate(size), estimated=True)
+    answer = together([ask(url, mirror) for url in urls])
+    if answer.problem:
+        return replace(entry, skipped=answer.problem)
+    if any(uses[url] > 1 for url in urls):
+        return replace(entry, bytes=answer.size, extent="part of an archive")
+    return replace(entry, bytes=answer.size, sentences=estimate(answer.size), estimated=True)
 
 
 @cache
@@ -203,7 +185,7 @@ def _are_of(codes: Sequence[str], *spoken: Language) -> bool:
 
 MTDATA = Provider(
     "mtdata",
-    same_code("iso639_3"),
+    lambda name, spoken: spoken.iso639_3,
     example="mtdata_Tilde-airbaltic-1-eng-rus",
     form=r"[^-]+-.+-[^-]+(-[a-z]{3}(_[^\W_]+)*){2}",
     check=_check,

@@ -8,16 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+from translations_assets.config.errors import Problem
 from translations_assets.config.languages import Language
-from translations_assets.config.providers.found import (
+from translations_assets.config.providers.provider import (
+    Addresses,
     Found,
-    Problem,
+    Provider,
     Query,
     estimate,
     licence_text,
     reason_of,
 )
-from translations_assets.config.providers.provider import Addresses, Provider, same_code
 from translations_assets.config.web import NoAnswer, NotThere, ask, read, read_json
 
 IMPORTER = "opus"
@@ -48,7 +49,7 @@ def find(query: Query) -> Iterator[Found | Problem]:
     try:
         yield from _with_licences(_parallel(read_json(url, query.mirror), url), query.mirror)
     except (NoAnswer, NotThere) as error:
-        yield Problem(IMPORTER, str(error))
+        yield Problem(str(error), key=IMPORTER)
     yield from _mono_of_nllb(query)
 
 
@@ -98,7 +99,7 @@ def _with_licences(corpora: list[Found], mirror: str) -> Iterator[Found | Proble
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield from pool.map(licensed, corpora)
     if away:
-        yield Problem(IMPORTER, f"licences could not all be looked up: no answer from {LICENCES_HOST}")
+        yield Problem(f"licences could not all be looked up: no answer from {LICENCES_HOST}", key=IMPORTER)
 
 
 def _licence(key: str, mirror: str) -> str:
@@ -127,7 +128,7 @@ def _mono_of_nllb(query: Query) -> Iterator[Found | Problem]:
                 url=url,
             )
         elif answer.is_unknown:
-            yield Problem(IMPORTER, answer.problem)
+            yield Problem(answer.problem, key=IMPORTER)
 
 
 def _addresses(name: str, src: Language, trg: Language) -> Addresses:
@@ -139,15 +140,12 @@ def _mono_addresses(name: str, spoken: Language) -> Addresses:
     return [[f"{CORPORA}{name}/mono/{spoken.iso639_1}.txt.gz"]]
 
 
-_FORM = r"[^/\s]+/[^/\s]+"
 OPUS = Provider(
     "opus",
-    same_code("iso639_1"),
+    lambda name, spoken: spoken.iso639_1,
     example="opus_ParaCrawl/v9",
-    form=_FORM,
+    form=r"[^/\s]+/[^/\s]+",
     addresses=_addresses,
     searches={IMPORTER: find},
 )
-OPUS_MONO = Provider(
-    "opus", same_code("iso639_1"), example=f"opus_{NLLB}", form=_FORM, addresses=_mono_addresses
-)
+OPUS_MONO = replace(OPUS, example=f"opus_{NLLB}", addresses=_mono_addresses, searches={})

@@ -1,20 +1,62 @@
-"""What is known of a provider of datasets."""
+"""What is known of a provider of datasets, what a search asks it for, and what it finds."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from translations_assets.config.errors import ConfigError
+from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.languages import Language
-from translations_assets.config.providers.found import Found, Problem, Query
 from translations_assets.config.urls import PLACEHOLDER, check_url
+from translations_assets.config.web import NoAnswer, NotThere
 
 # All of the outer list are needed; of an inner one, the first that exists.
 Addresses: TypeAlias = "list[list[str]]"
 Search: TypeAlias = "Callable[[Query], Iterator[Found | Problem]]"
+BYTES_PER_SENTENCE = 113  # of compressed text, as measured upstream on one dataset
+LICENCE_LENGTH = 60
+
+
+@dataclass(frozen=True)
+class Query:
+    """A language pair, and the mirror that is looked at first: a folder, `gs://bucket/prefix` or nothing."""
+
+    src: Language
+    trg: Language
+    mirror: str = ""
+
+    @property
+    def sides(self) -> tuple[tuple[str, Language], tuple[str, Language]]:
+        """The categories of monolingual text with their languages."""
+        return ("mono-src", self.src), ("mono-trg", self.trg)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A dataset that was found.
+
+    importer   where it was found
+    key        its dataset key; a repository's name where the columns must be chosen by a person
+    use        train, devtest, test, mono-src or mono-trg; empty where a person must say
+    sentences  their number, None when unknown; `estimated` when it was made from the size
+    bytes      the size of the download, None when unknown
+    extent     the size in other words
+    licence    as the source states it; empty when it does not
+    skipped    why it is left out of a config; empty when it need not be
+    """
+
+    importer: str
+    key: str
+    use: str
+    sentences: int | None = None
+    estimated: bool = False
+    bytes: int | None = None
+    extent: str = ""
+    licence: str = ""
+    url: str = ""
+    skipped: str = ""
 
 
 @dataclass(frozen=True)
@@ -32,7 +74,8 @@ class Provider:
     misfit     (name, source, target) → what is wrong with a dataset of another pair: `is of …`
     addresses  (name, languages) → where the files of a dataset lie; raises ConfigError as `check` does
     secrets    variables with tokens that any of its datasets may ask for
-    searches   importer → what it finds for a pair, by asking a catalogue
+    searches   importer → what it finds for a pair, by asking a catalogue, and a Problem for what it cannot
+               tell, whose key is the importer's name
     held_out   the dev and test sets that it is known to have for a pair; no server is asked
     """
 
@@ -69,14 +112,41 @@ class Provider:
             )
 
 
-def same_code(attribute: str) -> Callable[[str, Language], str]:
-    """The codes of a provider that has the same for all its datasets, by the name of Language's attribute."""
+def on_each_side(
+    query: Query, importer: str, find: Callable[[Language, str, str], Iterable[Found]]
+) -> Iterator[Found | Problem]:
+    """What `find` finds in each language alone, given language, category and mirror."""
+    for category, language in query.sides:
+        try:
+            yield from find(language, category, query.mirror)
+        except NotThere:
+            continue
+        except NoAnswer as error:
+            yield Problem(str(error), key=importer)
 
-    def code(name: str, spoken: Language) -> str:
-        found: str = getattr(spoken, attribute)
-        return found
 
-    return code
+def estimate(size: int | None) -> int | None:
+    """About how many sentences a compressed file of so many bytes holds."""
+    return None if size is None else size // BYTES_PER_SENTENCE
+
+
+def reason_of(name: str, reasons: Mapping[str, str]) -> str:
+    """Why a name is left out, by the first form that it has; empty when it has none."""
+    return next((why for form, why in reasons.items() if re.fullmatch(form, name)), "")
+
+
+def one_line(text: str) -> str:
+    """Text of a server on one line, without characters that would end a comment or show nothing."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def licence_text(stated: object) -> str:
+    """A licence on one line, without HTML and not too long; empty for what is none."""
+    text = re.sub(r"<[^>]*>", "", stated) if isinstance(stated, str) else ""
+    text = one_line(text)
+    if text.lower() in ("empty", "unknown", "none", "n/a"):
+        return ""
+    return text if len(text) <= LICENCE_LENGTH else f"{text[: LICENCE_LENGTH - 1]}…"
 
 
 def _check_placeholder(name: str) -> None:

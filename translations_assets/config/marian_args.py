@@ -1,18 +1,20 @@
-"""Checks of `marian-args`: options that Marian knows, with values of their types, not set by the scripts."""
+"""Checks of `marian-args`: options that Marian knows, with values of their types, not set by the scripts.
+
+Of Marian's decoding options some end well and leave something else than translations; these are refused, and
+so is, of a teacher that CTranslate2 decodes, what only Marian can do.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Mapping, Sequence
 from typing import Any
 
-from translations_assets.config.check_decoding import ALLOWED, range_of, refusal
-from translations_assets.config.edits import at
 from translations_assets.config.errors import suggestion
+from translations_assets.config.key_paths import Found, at, mapping_at
 from translations_assets.config.known import FLAG, marian_options, of_scripts
 from translations_assets.config.schema import Experiment, MarianArgs
 from translations_assets.config.section import by_key
-from translations_assets.config.yaml_reader import KeyPath
 
 # What each section of marian-args is for.
 SECTIONS = {
@@ -32,36 +34,64 @@ UPSTREAMS_DELAY = {
 }
 INT8_WIDTH = 64  # as in pipeline.quantize.quantize, which would refuse the trained student
 
+# Option → words that it may be, and the least and the most of numbers; of a list, each item.
+ALLOWED: Mapping[str, tuple[Sequence[str], float, float]] = of_scripts("allowed")
+# Why the likeliest of the others are refused.
+REFUSED: Mapping[str, str] = of_scripts("refused")
+# Options of decoding that CTranslate2 knows as well.
+IN_CTRANSLATE2 = frozenset(of_scripts("ctranslate2"))
+# Options of training, with the values of models that can be converted. The script that converts looks at the
+# trained model; what cannot be seen there stands here.
+CONVERTIBLE: Mapping[str, Sequence[object]] = {
+    **of_scripts("convertible"),
+    "task": ("transformer-base", "transformer-big"),
+    "type": ("transformer",),
+    "transformer-decoder-autoreg": ("self-attention",),
+    "transformer-postprocess": ("dan",),
+    "transformer-postprocess-top": ("",),
+    "transformer-postprocess-emb": ("", "d", "n", "nd"),
+    "transformer-no-projection": (False,),
+}
+MARIAN = "or write teacher-decoder: marian"
+
 _INTEGER, _NATURAL = re.compile(r"[-+]?[0-9]{1,18}"), re.compile(r"\+?[0-9]{1,18}")
 _SIZE = re.compile(r"[0-9]{1,18}")  # Python makes no number of thousands of digits
 _NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
 
 
-def check_marian_args(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+def check_marian_args(config: Mapping[str, Any]) -> Found:
     """The key path and message of every problem in `marian-args`."""
     for section, task in SECTIONS.items():
-        options = at(config, ("marian-args", section))
-        for name, value in options.items() if isinstance(options, Mapping) else ():
+        for name, value in _options(config, section):
             if message := _wrong(name, value, task):
                 yield ("marian-args", section, name), message
     yield from _sizes_of_the_student(config)
     yield from _sizes_of_vocabularies(config)
+    if at(config, ("experiment", "teacher-decoder")) == "ctranslate2":
+        yield from _not_in_ctranslate2(config)
 
 
-def remarks(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+def remarks(config: Mapping[str, Any]) -> Found:
     """Options that upstream's training takes in another way."""
     for section, upstreams in UPSTREAMS_DELAY.items():
-        options = at(config, ("marian-args", section))
-        if not isinstance(options, Mapping) or str(options.get("mini-batch-fit")).lower() == "true":
-            continue
+        options = mapping_at(config, ("marian-args", section))
         delay = str(options.get("optimizer-delay", ""))
-        if re.fullmatch(r"[1-9]\d*", delay):
+        if _text(options.get("mini-batch-fit")) != "true" and re.fullmatch(r"[1-9]\d*", delay):
             times = f"{int(delay) / upstreams:g}"
             yield (
                 ("marian-args", section, "optimizer-delay"),
                 f"divides the batch of an update, and leaves it as large; upstream's would be {times} times "
                 f"that of the training config: give mini-batch-words, {times} times what that config says",
             )
+
+
+def _options(config: Mapping[str, Any], section: str) -> ItemsView[str, Any]:
+    return mapping_at(config, ("marian-args", section)).items()
+
+
+def _text(value: object) -> str:
+    """A value as Marian reads it."""
+    return str(value).lower() if isinstance(value, bool) else str(value).strip()
 
 
 def _wrong(name: str, value: Any, task: str) -> str:
@@ -76,8 +106,8 @@ def _wrong(name: str, value: Any, task: str) -> str:
             return f"Marian has this option for `{other}` only, and this section is for `{task}`"
         return f"Marian has no such option for `{task}`.{suggestion(name, known)}"
     if task == "decode" and name not in ALLOWED:
-        return refusal(name)
-    expected = _expected(known[name], value) or (range_of(name, value) if task == "decode" else "")
+        return f"cannot be set: it {REFUSED.get(name, 'is none of ' + ', '.join(ALLOWED))}"
+    expected = _expected(known[name], _text(value)) or (_range(name, value) if task == "decode" else "")
     if expected:
         return f"must be {expected}, not {value!r}"
     if task == "train" and name == "after" and re.fullmatch(r"[1-9]\d*e", str(value)):
@@ -88,9 +118,8 @@ def _wrong(name: str, value: Any, task: str) -> str:
     return ""
 
 
-def _expected(kind: str, value: Any) -> str:
+def _expected(kind: str, text: str) -> str:
     """What a value should be, when it is not of a kind; lists are of any kind's values."""
-    text = str(value).lower() if isinstance(value, bool) else str(value).strip()
     if kind == FLAG and text not in ("true", "false"):
         return "true or false"
     if kind == "UINT" and not _NATURAL.fullmatch(text):
@@ -102,7 +131,23 @@ def _expected(kind: str, value: Any) -> str:
     return ""
 
 
-def _sizes_of_the_student(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+def _range(name: str, value: Any) -> str:
+    """What the value of a decoding option should be, when it is something else."""
+    words, least, most = ALLOWED[name]
+    parts = value if isinstance(value, list) else _text(value).strip("[] ").replace(",", " ").split() or [""]
+    if all(_fits(str(part), words, least, most) for part in parts):
+        return ""
+    return " or ".join([*words, *([f"{least:g} to {most:g}"] if least <= most else [])])
+
+
+def _fits(part: str, words: Sequence[str], least: float, most: float) -> bool:
+    try:
+        return part in words or least <= float(part) <= most
+    except ValueError:
+        return False
+
+
+def _sizes_of_the_student(config: Mapping[str, Any]) -> Found:
     for section in ("training-student", "training-student-finetuned"):
         for name in SIZES:
             size = at(config, ("marian-args", section, name))
@@ -111,7 +156,7 @@ def _sizes_of_the_student(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, 
                 yield ("marian-args", section, name), message
 
 
-def _sizes_of_vocabularies(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+def _sizes_of_vocabularies(config: Mapping[str, Any]) -> Found:
     given = at(config, ("experiment", "spm-vocab-size"))
     size = Experiment.model_fields["spm_vocab_size"].default if given is None else given
     for section in SECTIONS:
@@ -119,3 +164,21 @@ def _sizes_of_vocabularies(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath,
         sizes = set(map(int, _SIZE.findall(str(at(config, path))))) - {0}
         if isinstance(size, int) and sizes and sizes != {size}:
             yield path, f"does not fit experiment.spm-vocab-size: {size}; write {size} twice, or remove it"
+
+
+def _not_in_ctranslate2(config: Mapping[str, Any]) -> Found:
+    number = at(config, ("experiment", "teacher-ensemble"))
+    if number not in (None, 1):
+        said = f"CTranslate2 decodes with one teacher, not with {number}; write 1, or teacher-decoder: marian"
+        yield ("experiment", "teacher-ensemble"), said
+    decoding = dict(_options(config, "decoding-teacher"))
+    for name in decoding:
+        where = ("marian-args", "decoding-teacher", name)
+        if name in ALLOWED and name not in IN_CTRANSLATE2:
+            yield where, f"CTranslate2 has nothing like it; remove it, {MARIAN}"
+        elif name == "output-sampling" and _text(decoding.get("beam-size", "not given")) != "1":
+            yield where, f"goes with beam-size: 1 for CTranslate2; write that, too, {MARIAN}"
+    for name, value in _options(config, "training-teacher"):
+        if name in CONVERTIBLE and _text(value) not in map(_text, CONVERTIBLE[name]):
+            said = f"CTranslate2 cannot decode a model with {name}: {value}; remove it, {MARIAN}"
+            yield ("marian-args", "training-teacher", name), said

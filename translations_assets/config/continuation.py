@@ -1,16 +1,77 @@
-"""Checks of what is continued from an earlier run: URLs, and what goes together."""
+"""What is continued from an earlier run: the section `continuation` of a config, and its checks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from translations_assets.config.edits import at
+from pydantic import Field
+
 from translations_assets.config.errors import ConfigError
+from translations_assets.config.key_paths import Found, KeyPath, at, dotted, mapping_at
+from translations_assets.config.section import NotEmpty, Section, Texts, optional_section
 from translations_assets.config.urls import check_url
-from translations_assets.config.yaml_reader import KeyPath, dotted
 
-Found: TypeAlias = "Iterator[tuple[KeyPath, str]]"
+ContinuationMode = Literal["continue", "init", "use"]
+
+
+class ContinuedVocab(Section):
+    """Vocabularies of an earlier run."""
+
+    src: str = Field(description="URL of the source language's; the same as `trg` when it is joint")
+    trg: str = Field(description="URL of the target language's")
+
+
+class ContinuedCorpus(Section):
+    """A corpus of an earlier run."""
+
+    src: str = Field(description="URL of the source side, a sentence a line")
+    trg: str = Field(description="URL of the target side")
+    tok_src: str | None = Field(default=None, description="URL of the source side as tokens")
+    tok_trg: str | None = Field(default=None, description="URL of the target side as tokens")
+    alignments: str | None = Field(default=None, description="URL of the links between the tokens")
+
+
+class ContinuedCorpora(Section):
+    """Corpora of an earlier run."""
+
+    parallel: ContinuedCorpus | None = Field(default=None, description="the merged corpus")
+    backtranslations: ContinuedCorpus | None = Field(
+        default=None, description="target text and its back-translation"
+    )
+    distillation: ContinuedCorpus | None = Field(default=None, description="the distilled corpus")
+
+
+class ContinuedTeacher(Section):
+    """Teachers of an earlier run."""
+
+    urls: NotEmpty[Texts] = Field(description="a folder's URL for each teacher")
+    mode: ContinuationMode = Field(description="take the models, train them on, or begin with their weights")
+    type: Literal["default", "opusmt"] = Field(default="default", description="who made the models")
+
+
+class ContinuedBackwards(Section):
+    """The backwards model of an earlier run."""
+
+    url: str = Field(description="a folder's URL")
+    mode: ContinuationMode = Field(description="take the model, train it on, or begin with its weights")
+    type: Literal["default", "opusmt"] = Field(default="default", description="who made the model")
+
+
+class ContinuedModels(Section):
+    """Models of an earlier run."""
+
+    teacher: ContinuedTeacher | None = Field(default=None, description="teachers")
+    backwards: ContinuedBackwards | None = Field(default=None, description="the backwards model")
+
+
+class Continuation(Section):
+    """What is taken from an earlier run."""
+
+    vocab: ContinuedVocab | None = Field(default=None, description="vocabularies")
+    corpora: ContinuedCorpora = optional_section("corpora")
+    models: ContinuedModels = optional_section("models")
+
 
 CORPORA = ("parallel", "backtranslations", "distillation")
 WITH_ALIGNMENTS = ("tok-src", "tok-trg", "alignments")
@@ -20,17 +81,13 @@ MODELS = (TEACHER, BACKWARDS)
 
 def check_continuation(config: Mapping[str, Any]) -> Found:
     """The key path and message of every problem in `continuation`, and with what it makes needless."""
-    checks: tuple[Callable[[Mapping[str, Any]], Found], ...] = (
-        _no_training_data,
-        _needless_datasets,
-        _teachers,
-        _alignments,
-        _vocabulary,
-        _opusmt,
-        _urls,
-    )
-    for check in checks:
-        yield from check(config)
+    yield from _no_training_data(config)
+    yield from _needless_datasets(config)
+    yield from _teachers(config)
+    yield from _alignments(config)
+    yield from _vocabulary(config)
+    yield from _opusmt(config)
+    yield from _urls(config)
 
 
 def remarks(config: Mapping[str, Any]) -> Found:
@@ -68,16 +125,15 @@ def _not_needed(config: Mapping[str, Any]) -> Found:
     yield from ((path, f"is not used: {reason}") for path in needless if at(config, path))
 
 
-def urls_of(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+def urls_of(config: Mapping[str, Any]) -> Found:
     """Every URL of `continuation`, with its path."""
-    yield from _texts(at(config, ("continuation", "vocab")), ("continuation", "vocab"))
-    yield from _texts(at(config, ("continuation", "corpora")), ("continuation", "corpora"))
-    for path, text in _texts(at(config, ("continuation", "models")), ("continuation", "models")):
-        if "url" in path or "urls" in path:
-            yield path, text
+    for section in ("vocab", "corpora", "models"):
+        for path, text in _texts(at(config, ("continuation", section)), ("continuation", section)):
+            if section != "models" or "url" in path or "urls" in path:
+                yield path, text
 
 
-def _texts(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+def _texts(value: Any, path: KeyPath) -> Found:
     if isinstance(value, str):
         yield path, value
     pairs: Any = value.items() if isinstance(value, Mapping) else ()
@@ -119,8 +175,8 @@ def _teachers(config: Mapping[str, Any]) -> Found:
 
 def _alignments(config: Mapping[str, Any]) -> Found:
     for name in CORPORA:
-        corpus = _corpus(config, name)
-        given = [key for key in WITH_ALIGNMENTS if isinstance(corpus, Mapping) and corpus.get(key)]
+        corpus = mapping_at(config, ("continuation", "corpora", name))
+        given = [key for key in WITH_ALIGNMENTS if corpus.get(key)]
         for key in WITH_ALIGNMENTS if given and len(given) < len(WITH_ALIGNMENTS) else ():
             if key not in given:
                 yield ("continuation", "corpora", name, given[0]), f"needs {key} beside it, or must go"

@@ -1,0 +1,238 @@
+"""How old a config is, and what a key that is not given meant at its time.
+
+Configs carry no date, but keys and forms came and went with upstream's releases. MARKS is the one table of
+them. The newest mark in a config tells how old it can be at most, as no key is older than its invention,
+while left-over keys were carried along for years. Only a mark that is FORMER, a key or a form that is not
+written today, proves that a config is old: without one it may be a short one of today. Left out are keys that
+upstream changed in all its configs at once, however old (`min-fluency-threshold`, `hplt-min-doc-score`, the
+sections `mono-max-sentences-…`): they tell nothing.
+
+An old config gets its old meaning, written down (UNSAID). A config in which no mark decides is read as one of
+today, with one note that names what it leaves open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, TypeAlias
+
+from translations_assets.config.datasets import CATEGORIES
+from translations_assets.config.edits import Edit, Put, is_free
+from translations_assets.config.key_paths import Found, KeyPath, at, dotted, has
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.section import by_key, section_in
+from translations_assets.config.unused import UNUSED
+
+MACHINE = ("root", "cuda", "cudnn", "deps", "gpus", "numgpus", "workspace", "mariancmake")  # of Snakemake
+SECTIONS_OF_2021 = ("dirs", "resources")
+STRICT = {"title-strict": "title", "upper-strict": "upper"}  # modifiers of 2023, and today's that do the same
+
+
+class Generation(IntEnum):
+    """Times between two changes of what configs mean, by the year and month in which they began."""
+
+    FIRST = 202106
+    OPUSCLEANER = 202309
+    MODIFIERS = 202404
+    STUDENTS = 202410
+    CONTINUATION = 202503
+    TODAY = 202601
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A key, or a form of its value, that is not older than a generation."""
+
+    path: KeyPath
+    since: Generation
+    former: bool = False  # not written today
+    has_form: Callable[[Any], bool] = lambda value: True
+
+
+FORMER = True
+_Marks: TypeAlias = "tuple[Mark, ...]"
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _any_variant(*modifiers: str) -> Callable[[Any], bool]:
+    """Whether a list of datasets has one with any of some modifiers."""
+    found = tuple(f"_aug-{modifier}_" for modifier in modifiers)
+    return lambda keys: isinstance(keys, list) and any(one in str(key) for key in keys for one in found)
+
+
+def _has_aliases(datasets: object) -> bool:
+    return isinstance(datasets, list) and any(isinstance(item, Mapping) for item in datasets)
+
+
+def _keys(since: Generation, keys: str, former: bool = False) -> _Marks:
+    return tuple(Mark(tuple(key.split(".")), since, former) for key in keys.split())
+
+
+def _of_sets(since: Generation, has_form: Callable[[Any], bool], former: bool = False) -> _Marks:
+    return tuple(Mark(("datasets", use), since, former, has_form) for use in ("devtest", "test"))
+
+
+MARKS: _Marks = (
+    # Snakemake, and Taskcluster in its first months
+    *_keys(Generation.FIRST, " ".join((*MACHINE, *SECTIONS_OF_2021, "training")), FORMER),
+    *_keys(Generation.FIRST, "experiment.backward-model experiment.vocab experiment.split-length", FORMER),
+    *_keys(Generation.FIRST, "experiment.split-chunks experiment.bicleaner-threshold", FORMER),
+    *_keys(Generation.FIRST, "experiment.spm_vocab_size marian-args.training-teacher-base", FORMER),
+    *_keys(Generation.FIRST, "marian-args.training-teacher-finetuned", FORMER),
+    Mark(("experiment", "best-model"), Generation.FIRST, FORMER, lambda value: value == "perplexity"),
+    *(
+        Mark(("experiment", f"mono-max-sentences-{side}"), Generation.FIRST, FORMER, _is_count)
+        for side in ("src", "trg")
+    ),
+    # OpusCleaner, September 2023, and OpusTrainer
+    *_keys(Generation.OPUSCLEANER, "training_config experiment.use-opuscleaner pretrained-models", FORMER),
+    *_keys(Generation.OPUSCLEANER, "experiment.pretrained-models previous_group_ids existing_tasks", FORMER),
+    *_keys(Generation.OPUSCLEANER, "experiment.teacher-mode wandb-publication start-stage"),
+    *_of_sets(Generation.OPUSCLEANER, _any_variant(*STRICT), FORMER),
+    # modifiers that change every line, spring 2024
+    *_keys(Generation.MODIFIERS, "experiment.opuscleaner-mode"),
+    *_of_sets(Generation.MODIFIERS, _any_variant("noise", "inline-noise", "punct")),
+    # a choice of students, October 2024
+    *_keys(Generation.STUDENTS, "experiment.student-model"),
+    # 2025
+    *_keys(Generation.CONTINUATION, "experiment.teacher-decoder experiment.archive-corpora"),
+    *_keys(Generation.CONTINUATION, "experiment.spm-vocab-split experiment.dev-max-sentences"),
+    *_keys(Generation.CONTINUATION, "continuation taskcluster.upload-bucket"),
+    *_keys(Generation.CONTINUATION, "continuation.corpora.original-parallel", FORMER),
+    *_keys(Generation.CONTINUATION, "continuation.corpora.student-distillation", FORMER),
+    # upstream today, and keys of this project alone
+    *_keys(Generation.TODAY, "experiment.spm-norm-rule experiment.merging checks"),
+    *_keys(Generation.TODAY, "experiment.language-identification experiment.hplt-min-fluency"),
+    *(Mark(("datasets", use), Generation.TODAY, has_form=_has_aliases) for use in CATEGORIES),
+)
+
+
+def newest_mark(values: Mapping[str, Any]) -> Generation | None:
+    """The generation that a config, as it was read, is of at the least; None when nothing in it tells."""
+    return max((mark.since for mark in MARKS if _is_there(mark, values)), default=None)
+
+
+def is_old(values: Mapping[str, Any]) -> bool:
+    """Whether a config, as it was read and before it is rewritten, has what is not written today."""
+    return any(mark.former and _is_there(mark, values) for mark in MARKS)
+
+
+def is_of_upstream(values: Mapping[str, Any]) -> bool:
+    """Whether a config, as it was read, has what is only written for upstream's pipeline, of any year."""
+    return is_old(values) or any(has(values, path) for path in UNUSED)
+
+
+def _is_there(mark: Mark, values: Mapping[str, Any]) -> bool:
+    return has(values, mark.path) and mark.has_form(at(values, mark.path))
+
+
+VARIANTS = ("_aug-title_", "_aug-upper_", "_aug-typos_", "_aug-mix_")
+
+
+@dataclass(frozen=True)
+class Unsaid:
+    """A key that, not given, meant `then` until a generation; a path stands for the value there."""
+
+    path: KeyPath
+    until: Generation
+    then: str | KeyPath
+    why: str
+    said_by: tuple[KeyPath, ...] = ()  # other keys that decide it
+
+
+UNSAID = (
+    Unsaid(
+        ("target-stage",),
+        Generation.STUDENTS,
+        "all",
+        "with Snakemake, where it could be left out, all was made",
+    ),
+    Unsaid(
+        ("experiment", "opuscleaner-mode"),
+        Generation.OPUSCLEANER,
+        "legacy",
+        "there was no OpusCleaner then",
+        (("experiment", "use-opuscleaner"),),
+    ),
+    Unsaid(("experiment", "student-model"), Generation.STUDENTS, "tiny", "students were tiny then"),
+    Unsaid(
+        ("experiment", "dev-max-sentences"),
+        Generation.CONTINUATION,
+        ("experiment", "corpus-max-sentences"),
+        "corpus-max-sentences limited the validation set, too",
+    ),
+    Unsaid(
+        ("marian-args", "training-student", "early-stopping"),
+        Generation.STUDENTS,
+        "20",
+        "the training config said so",
+        (("marian-args", "training-student"),),
+    ),
+)
+
+
+def old_meanings(values: dict[str, Any]) -> Iterator[Edit]:
+    """Writes down what the keys that an old config does not give meant."""
+    if is_old(values):
+        for unsaid, then in _open(values):
+            name = dotted(unsaid.path).removeprefix("experiment.").removeprefix("marian-args.")
+            section = unsaid.path[:1] if len(unsaid.path) > 1 and has(values, unsaid.path[:1]) else ()
+            message = f"{name} is not given; {unsaid.why}, so read as {then}"
+            yield Edit(section, message, (Put(unsaid.path, then, section),), goes=False)
+
+
+def left_open(values: Mapping[str, Any]) -> Found:
+    """The note on a config of today, as it was rewritten, that might be old: nothing in it tells."""
+    found = [
+        f"{dotted(unsaid.path)}: {_default(unsaid.path)} ({then} before {_month(unsaid.until)})"
+        for unsaid, then in _open(values)
+    ]
+    if found and not is_old(values):
+        said = f"nothing tells which year's this config is; read as one of today, with {', '.join(found)}"
+        yield ("experiment",), f"{said}. Give experiment.student-model, as all configs since October 2024 do"
+
+
+def differences(values: Mapping[str, Any]) -> Found:
+    """What an old config, as it was read, means in another way here without there being a key for it."""
+    values = at(values, ("training_config",)) or values  # in a file of Taskcluster's parameters
+    if not is_old(values):
+        return
+    if at(values, ("experiment", "teacher-mode")) in (None, "two-stage"):
+        where = ("experiment", "teacher-mode")
+        yield where, "two-stage: patience (early-stopping) counts in the second stage alone, not in both"
+    newest = newest_mark(values)
+    sets = [at(values, ("datasets", use)) for use in ("devtest", "test")]
+    if newest and newest < Generation.MODIFIERS and any(name in str(sets) for name in VARIANTS):
+        said = (
+            "until spring 2024 aug-title, aug-upper and aug-typos changed 10 % of the lines, and aug-mix "
+            "10 % to title case and 10 % to upper case; now they do what docs/datasets.md tells"
+        )
+        yield ("datasets",), said
+
+
+def _open(values: Mapping[str, Any]) -> Iterator[tuple[Unsaid, Any]]:
+    """What a config leaves open that had another meaning at its time, or may have had, and that meaning."""
+    newest = newest_mark(values) or Generation.FIRST
+    for unsaid in UNSAID:
+        then = unsaid.then if isinstance(unsaid.then, str) else at(values, unsaid.then)
+        given = any(has(values, path) for path in unsaid.said_by)
+        if newest < unsaid.until and then is not None and not given and is_free(values, unsaid.path):
+            yield unsaid, then
+
+
+def _default(path: KeyPath) -> Any:
+    """What a key means today when it is not given."""
+    found: Any = TrainingConfig
+    for key in map(str, path):
+        field = None if isinstance(found, Mapping) else by_key(found)[key]
+        found = found.get(key) if field is None else section_in(field.annotation) or field.default
+    return "none" if found is None else found
+
+
+def _month(generation: Generation) -> str:
+    return f"{generation // 100}-{generation % 100:02}"
