@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
-from itertools import tee
+from itertools import groupby, tee
 from pathlib import Path
 from typing import Generic
 
@@ -182,11 +182,8 @@ class Artifacts(Generic[P]):
 
     def keys(self) -> Iterator[str]:
         """Every key that has a manifest."""
-        last = ""
-        for key, _, _ in self.manifest_files():
-            if key != last:
-                last = key
-                yield key
+        for key, _ in groupby(key for key, _, _ in self.manifest_files()):
+            yield key
 
     def manifests(self) -> Iterator[Manifest]:
         """Every whole manifest, each generation of each step, by key."""

@@ -197,7 +197,10 @@ class Checkpoints(Generic[P]):
             folder = inside(target, _set_name(inside(stored.parent, stored.name)))
             for relative, digests in _files_of_set(data).items():
                 source = inside(stored, f"files/{relative}")
-                self._place_file(source, inside(folder, relative), digests.blob)
+                placed = self.files.fetch(source, digests.blob, inside(folder, relative), writable=True)
+                if placed != digests.blob:
+                    wrong = "is missing" if placed is None else "differs from its digest"
+                    raise ValueError(f"{source} {wrong}")
         except MALFORMED as error:
             warn(f"The checkpoint set {stored} is damaged, {aside(self.files)} and not used: {error}")
             if folder:
@@ -205,13 +208,6 @@ class Checkpoints(Generic[P]):
             self.files.set_aside(stored, str(error))
             return False
         return True
-
-    def _place_file(self, stored: P, target: Path, blob: Blob) -> None:
-        placed = self.files.fetch(stored, blob, target, writable=True)
-        if placed is None:
-            raise ValueError(f"{stored} is missing")
-        if placed != blob:
-            raise ValueError(f"{stored} differs from its digest")
 
 
 def _described(digests: Digests) -> dict[str, Any]:

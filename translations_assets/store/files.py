@@ -36,17 +36,14 @@ _AWAY = {
 class Files:
     """The files below a store's root. Every method raises StoreError where Python would raise OSError."""
 
+    folders: Collection[str] = (*FOLDERS, "locks", "tmp", "work", MARK)
+
     def __init__(self, root: Path, read_only: bool = False) -> None:
-        self.root, self.read_only = root, read_only
+        self.root, self.url, self.read_only = root, root.as_uri(), read_only
         self._durable: set[Path] = set()  # folders whose own entries this process has made durable
         self._swept = False
         self._mark = f"{root}/{MARK}"
         self._marked = os.path.exists(self._mark)
-
-    @property
-    def folders(self) -> Collection[str]:
-        """The names of all folders and files that a store makes at its root."""
-        return (*FOLDERS, "locks", "tmp", "work", MARK)
 
     def at(self, *names: str) -> Path:
         """A path below the root; each name becomes one safe file name."""

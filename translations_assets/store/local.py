@@ -38,11 +38,6 @@ _LOCK = "blobs"  # shared by those who rely on contents that they found, held al
 class LocalFiles(Files):
     """A `Medium`; the files of contents are read-only."""
 
-    @property
-    def url(self) -> str:
-        """`file:///…`."""
-        return self.root.as_uri()
-
     def foreign(self) -> Iterator[Path]:
         """Every symbolic link below the root but in `work/`: the store makes and follows none."""
         for parent, folders, names in os.walk(self.root):

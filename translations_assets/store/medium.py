@@ -46,14 +46,9 @@ class Medium(Protocol[P]):
     """
 
     read_only: bool  # what is damaged stays where it is
-
-    @property
-    def url(self) -> str:
-        """What `open_store` opens the store by."""
-
-    @property
-    def root(self) -> P:
-        """What all paths begin with."""
+    url: str  # what `open_store` opens the store by
+    root: P  # what all paths begin with
+    folders: Collection[str]  # the names of all folders (and files) that a store makes at its root
 
     def __str__(self) -> str:
         """Where it is, for people."""
@@ -63,10 +58,6 @@ class Medium(Protocol[P]):
 
     def names(self, folder: P | str) -> list[str]:
         """What a folder holds, in no order; nothing when it does not exist."""
-
-    @property
-    def folders(self) -> Collection[str]:
-        """The names of all folders that a store makes at its root."""
 
     def entries(self, folder: P) -> Iterator[Entry]:
         """The files in a folder, in no order; what is removed meanwhile may be left out."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from heapq import merge
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -80,7 +81,8 @@ class OverlayStore:
 
     def manifests(self) -> Iterator[Manifest]:
         """Every whole manifest, by key; of two of one generation one's own."""
-        return _first(merge(self.own.manifests(), self.base.manifests(), key=_name))
+        both = merge(self.own.manifests(), self.base.manifests(), key=_name)
+        return (next(of_one_name) for _, of_one_name in groupby(both, _name))
 
     def retired(self) -> Iterator[Manifest]:
         """Manifests of collected artifacts, in either."""
@@ -159,12 +161,3 @@ class OverlayStore:
 
 def _name(manifest: Manifest) -> tuple[str, int]:
     return manifest.key, manifest.generation
-
-
-def _first(manifests: Iterable[Manifest]) -> Iterator[Manifest]:
-    """Manifests in order, of those of one name the first."""
-    last = None
-    for manifest in manifests:
-        if _name(manifest) != last:
-            last = _name(manifest)
-            yield manifest

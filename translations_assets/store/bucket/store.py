@@ -43,13 +43,15 @@ _CLOCKS = 600 * 10**9  # ns by which our clock and the service's may differ
 class BucketFiles:
     """The files below a bucket's prefix; see `medium.Medium`. Folders exist while they hold something."""
 
+    folders: Collection[str] = (*FOLDERS, "leases", "waiting", "sessions", "clock")
+
     def __init__(self, objects: Objects, leases: Leases, read_only: bool = False) -> None:
         self.objects, self._leases, self.read_only = objects, leases, read_only
-        self.root = PurePosixPath()
+        self.root, self.url = PurePosixPath(), objects.url
         self._lost = ""  # why the store's lock was lost, if it was
 
     def __str__(self) -> str:
-        return self.objects.url
+        return self.url
 
     def at(self, *names: str) -> PurePosixPath:
         """A path below the root; each name becomes one safe file name."""
@@ -59,16 +61,6 @@ class BucketFiles:
         """What a folder holds, in no order; nothing when it does not exist."""
         objects, folders = self.objects.folder(_prefix(folder))
         return [*(found.name.rpartition("/")[2] for found in objects), *folders]
-
-    @property
-    def url(self) -> str:
-        """The bucket's, with the prefix."""
-        return self.objects.url
-
-    @property
-    def folders(self) -> Collection[str]:
-        """The names of all folders that a store makes at its root."""
-        return (*FOLDERS, "leases", "waiting", "sessions", "clock")
 
     def entries(self, folder: PurePosixPath) -> Iterator[Entry]:
         """The files in a folder."""
