@@ -22,7 +22,7 @@ from translations_assets.store.bucket.leases import Leases
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.open import open_store
 
-PERIOD = 0.2
+PERIOD = 3.0  # seconds: generous, as a busy machine must not lose its leases
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_the_digest_of_what_is_read_is_compared(store: BucketStore, gcs: GcsServ
 
 @pytest.fixture
 def owners(gcs: GcsServer) -> list[BucketStore]:
-    """Machines that share a bucket, with leases that lapse fast."""
+    """Machines that share a bucket, and renew their leases every two seconds."""
     objects = replace(OBJECTS, prefix="")
     return [BucketStore(objects, Leases(objects, period=PERIOD)) for _ in range(3)]
 
