@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,8 @@ def find_gpus(environment: Mapping[str, str]) -> list[Gpu]:
         answer = subprocess.run(_NVIDIA_SMI, capture_output=True, text=True, timeout=30, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return []
-    gpus = [Gpu(*_id_and_memory(line)) for line in answer.splitlines() if line.strip()]
+    rows = [line.split(",") for line in answer.splitlines() if line.strip()]
+    gpus = [Gpu(index.strip(), int(memory)) for index, memory in rows]
     visible = environment.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
         return gpus
@@ -79,11 +81,6 @@ def find_gpus(environment: Mapping[str, str]) -> list[Gpu]:
 def workspace(gpus: Sequence[Gpu]) -> int:
     """MB of Marian's workspace on each of some GPUs; without any, on the CPU."""
     return int(min(gpu.memory for gpu in gpus) * _GPU_SHARE) if gpus else _CPU_WORKSPACE
-
-
-def _id_and_memory(line: str) -> tuple[str, int]:
-    index, memory = line.split(",")
-    return index.strip(), int(memory)
 
 
 class Monitor:
@@ -110,20 +107,13 @@ class Monitor:
 def _memory(pid: int) -> int:
     import psutil  # takes as long to import as a short script takes to run
 
-    try:
+    memory = 0
+    with suppress(psutil.NoSuchProcess):
         script = psutil.Process(pid)
-        return sum(map(_resident, [script, *script.children(recursive=True)]))
-    except psutil.NoSuchProcess:
-        return 0
-
-
-def _resident(process: Any) -> int:
-    import psutil
-
-    try:
-        return int(process.memory_info().rss)
-    except psutil.Error:
-        return 0
+        for process in (script, *script.children(recursive=True)):
+            with suppress(psutil.Error):
+                memory += process.memory_info().rss
+    return memory
 
 
 class GpuMonitor:
@@ -193,28 +183,17 @@ def toolchain(libraries: Mapping[str, str], gpus: GpuMonitor) -> dict[str, Any]:
 
     libraries  what the step uses, with the versions that its key stands for
     """
+    system = os.uname()
     versions: dict[str, Any] = {
         "python": ".".join(map(str, sys.version_info[:3])),
-        "platform": _platform(),
+        "platform": f"{system.sysname} {system.release} {system.machine}",
     }
     if _MARIAN in libraries:
-        versions["marian"] = _version(_MARIAN)
+        from importlib.metadata import version  # takes long to import
+
+        versions["marian"] = ""  # when it is missing
+        with suppress(ModuleNotFoundError):
+            versions["marian"] = version(_MARIAN)  # which is not always the one in the lock
     if gpus.models:
         versions |= {"gpu_models": gpus.models, "gpu_driver": gpus.driver}
     return versions
-
-
-def _platform() -> str:
-    """The system and the machine's architecture: `Linux 6.1.0 x86_64`."""
-    system = os.uname()
-    return f"{system.sysname} {system.release} {system.machine}"
-
-
-def _version(distribution: str) -> str:
-    """The version that is installed, which is not always the one in the lock; empty when there is none."""
-    from importlib.metadata import PackageNotFoundError, version  # takes long to import
-
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from translations_assets.background import CLOCK, Repeating
 from translations_assets.running.job import Job
@@ -118,27 +118,23 @@ class StepLog:
 
     def _ship(self, everything: bool, ended: bool = False) -> None:
         job = self._job
-        while piece := read_piece(self._path, self._offset, _PART_BYTES, self._redaction, ended):
-            if piece.size < _PART_BYTES - self._redaction.longest and not everything:
+        least = 1 if everything else _PART_BYTES - self._redaction.longest
+        while True:
+            text, size = read_piece(self._path, self._offset, _PART_BYTES, self._redaction, ended)
+            if size < least:
                 break
             part = self._first_part + self._parts
-            self._store.append_log(job.key, job.generation, job.attempt, part, piece.text)
+            self._store.append_log(job.key, job.generation, job.attempt, part, text)
             self._parts += 1
-            self._offset += piece.size
+            self._offset += size
         if everything:
             self._due = CLOCK.monotonic() + _PART_SECONDS
 
 
-class Piece(NamedTuple):
-    """A piece of a log that may be shown, and how many bytes of the file it stands for."""
+def read_piece(path: Path, offset: int, most: int, redaction: Redaction, ended: bool) -> tuple[bytes, int]:
+    """What a log file has from an offset on, without secrets, and how many bytes of it that stands for.
 
-    text: bytes
-    size: int
-
-
-def read_piece(path: Path, offset: int, most: int, redaction: Redaction, ended: bool) -> Piece | None:
-    """What a log file has from an offset on, at most so many bytes, without secrets; None when it is nothing.
-
+    most   bytes at most
     ended  the file is not written any more: what looks like the beginning of a secret is none
     """
     most = max(most, 2 * redaction.longest)
@@ -146,9 +142,8 @@ def read_piece(path: Path, offset: int, most: int, redaction: Redaction, ended: 
         file.seek(offset)
         data = file.read(most)
     if ended and len(data) < most:
-        return Piece(redaction.hide(data), len(data)) if data else None
-    text, size = redaction.hide_part(data)
-    return Piece(text, size) if size else None
+        return redaction.hide(data), len(data)
+    return redaction.hide_part(data)
 
 
 class LogEcho:
@@ -161,9 +156,12 @@ class LogEcho:
 
     def forward(self, ended: bool = False) -> None:
         """Hand on what is new; at the end, also a last line without an end."""
-        while piece := read_piece(self._path, self._offset, _ECHO_BYTES, self._redaction, ended):
-            self._offset += piece.size
-            self._hand_on(self._line + piece.text)
+        while True:
+            text, size = read_piece(self._path, self._offset, _ECHO_BYTES, self._redaction, ended)
+            if not size:
+                break
+            self._offset += size
+            self._hand_on(self._line + text)
         if ended and self._line:
             self._write(self._line + b"\n")
             self._line = b""
@@ -228,13 +226,6 @@ class Progress:
         whole = new[: new.rfind(b"\n") + 1]
         self._offset += len(whole)
         for line in self._redaction.hide(whole).splitlines():
-            if (value := _object(line)) is not None:
-                self._report(value)
-
-
-def _object(line: bytes) -> dict[str, Any] | None:
-    try:
-        value = json.loads(line)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
+            with suppress(ValueError):
+                if isinstance(value := json.loads(line), dict):
+                    self._report(value)

@@ -77,6 +77,10 @@ class Cluster:
 
         self.namespace, self.closed = namespace, closed or threading.Event()
         self._client, self._batch, self._core = client, BatchV1Api(client), CoreV1Api(client)
+        self._listers: dict[Kind, Callable[..., Any]] = {
+            "jobs": self._batch.list_namespaced_job,
+            "pods": self._core.list_namespaced_pod,
+        }
 
     @classmethod
     def connect(
@@ -137,7 +141,7 @@ class Cluster:
     def all(self, kind: Kind, patience: float = AWAY_SECONDS) -> tuple[list[Object], str]:
         """All of our jobs or pods, and the version from which to watch."""
         value = self._ask(
-            lambda: self._lister(kind)(self.namespace, label_selector=_SELECTOR, **_RAW), patience
+            lambda: self._listers[kind](self.namespace, label_selector=_SELECTOR, **_RAW), patience
         )
         return value["items"], value["metadata"]["resourceVersion"]
 
@@ -147,7 +151,7 @@ class Cluster:
         Raises ClusterAway when that ends early, and Expired; nothing is tried again.
         """
         response = self._try(
-            lambda: self._lister(kind)(
+            lambda: self._listers[kind](
                 self.namespace,
                 label_selector=_SELECTOR,
                 watch=True,
@@ -199,12 +203,6 @@ class Cluster:
             return []
         events = sorted(value["items"], key=lambda event: event.get("lastTimestamp") or "")
         return [f"{event.get('reason', '')}: {event.get('message', '')}" for event in events]
-
-    def _lister(self, kind: Kind) -> Callable[..., Any]:
-        lister: Callable[..., Any] = (
-            self._batch.list_namespaced_job if kind == "jobs" else self._core.list_namespaced_pod
-        )
-        return lister
 
     def _ask(
         self,

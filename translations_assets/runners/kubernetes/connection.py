@@ -13,13 +13,7 @@ from typing import Generic, TypeVar
 
 from translations_assets.background import CLOCK, Clock, Repeating
 from translations_assets.config.deployment import Kubernetes, WorkerClassName
-from translations_assets.runners.kubernetes.cluster import (
-    AWAY_SECONDS,
-    Cluster,
-    ClusterAway,
-    Expired,
-    Kind,
-)
+from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, Cluster, ClusterAway, Expired, Kind
 from translations_assets.runners.kubernetes.jobs import Descriptions, store_label
 from translations_assets.runners.kubernetes.state import (
     STORE,
@@ -246,12 +240,7 @@ class Sweep:
         self._unwanted_since: dict[str, float] = {}
         pause = min(self._seconds / _CHECKS, _LONGEST_PAUSE)
         self.start = Repeating(
-            "sweep",
-            self.check,
-            pause,
-            self._failed,
-            needed=lambda: not cluster.closed.is_set(),
-            clock=clock,
+            "sweep", self.check, pause, self._failed, needed=lambda: not cluster.closed.is_set(), clock=clock
         ).start
 
     def check(self) -> None:
@@ -278,10 +267,10 @@ class Connection:
     """A connected cluster and what is asked of it. Raises ClusterError when that cannot be had.
 
     root    folder of the code, whose locks name the images
-    store   whose Jobs are swept when no run waits for them
     sink    takes the lines of the scripts' logs: label of the step, line
     closed  ends its threads, once set
     unsaved_minutes  as in `Deployment`
+    store   whose Jobs are swept when no run waits for them
     """
 
     def __init__(
@@ -289,10 +278,10 @@ class Connection:
         kubernetes: Kubernetes,
         root: Path,
         kubeconfig: Path | None,
-        store: Store,
         sink: Callable[[str, bytes], None],
         closed: threading.Event,
         unsaved_minutes: float,
+        store: Store,
     ) -> None:
         self.kubernetes, self.sink, self.unsaved_minutes = kubernetes, sink, unsaved_minutes
         self.descriptions = Descriptions(kubernetes, root)

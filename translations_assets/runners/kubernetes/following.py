@@ -10,12 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from translations_assets.config.deployment import WorkerClassName
-from translations_assets.runners.kubernetes.cluster import (
-    AWAY_SECONDS,
-    ClusterAway,
-    ClusterError,
-    PodLog,
-)
+from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, ClusterAway, ClusterError, PodLog
 from translations_assets.runners.kubernetes.connection import Connection
 from translations_assets.runners.kubernetes.jobs import GRACE_SECONDS
 from translations_assets.runners.kubernetes.state import (

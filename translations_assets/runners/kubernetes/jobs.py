@@ -24,7 +24,6 @@ from translations_assets.runners.kubernetes.state import (
     STORE,
     WORKER_CLASS,
     Member,
-    pack_members,
 )
 from translations_assets.runners.pod import bootstrap
 from translations_assets.runners.wire import NODE, POD, SCRATCH
@@ -42,7 +41,7 @@ _DEFAULTS: PodConfig = {  # a deployment may say otherwise
             "allow_privilege_escalation": False,
             "read_only_root_filesystem": True,
             "capabilities": {"drop": ["ALL"]},
-        },
+        }
     },
     "pod_spec_config": {
         "automount_service_account_token": False,
@@ -135,11 +134,7 @@ class Descriptions:
         }
         if len(jobs) == 1:
             labels[STEP] = step_label(store, *members[0].step)
-        annotations = {
-            MEMBERS: pack_members(members),
-            SPEC: _spec_digest(body),
-            PREEMPTIONS: str(preemptions),
-        }
+        annotations = {MEMBERS: json.dumps(members), SPEC: _spec_digest(body), PREEMPTIONS: str(preemptions)}
         del body["spec"]["template"]["metadata"]["name"]  # the cluster names pods
         for metadata in (body["metadata"], body["spec"]["template"]["metadata"]):
             metadata["labels"] = {**metadata.get("labels", {}), **labels}
@@ -223,10 +218,7 @@ class Descriptions:
         hours = self.hours(group) * steps + kubernetes.pending_minutes / 60
         config = config._replace(
             container_config=self._container(config.container_config, group, command),
-            pod_spec_config={
-                **config.pod_spec_config,
-                "restart_policy": "Never",
-            },
+            pod_spec_config={**config.pod_spec_config, "restart_policy": "Never"},
             job_spec_config={
                 "ttl_seconds_after_finished": round(kubernetes.keep_finished_minutes * 60),
                 **config.job_spec_config,

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -216,11 +217,12 @@ class KubernetesRunner:
         sink: Callable[[str, bytes], None] = print_line,
         unsaved_minutes: float = UNSAVED_MINUTES,
     ) -> None:
-        self._kubernetes, self._root, self._kubeconfig, self._sink = kubernetes, root, kubeconfig, sink
-        self._unsaved_minutes = unsaved_minutes
         self._lock = threading.Lock()
         self._jobs: list[ClusterJob] = []
         self._closed = threading.Event()
+        self._make_connection = partial(
+            Connection, kubernetes, root, kubeconfig, sink, self._closed, unsaved_minutes
+        )
         self._connection: Future[Connection] | None = None
 
     def run(
@@ -271,17 +273,7 @@ class KubernetesRunner:
 
     def _open(self, opened: Future[Connection], store: Store) -> None:
         try:
-            opened.set_result(
-                Connection(
-                    self._kubernetes,
-                    self._root,
-                    self._kubeconfig,
-                    store,
-                    self._sink,
-                    self._closed,
-                    self._unsaved_minutes,
-                )
-            )
+            opened.set_result(self._make_connection(store))
         except Exception as error:
             opened.set_exception(error)
 

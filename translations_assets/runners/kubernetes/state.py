@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 Object: TypeAlias = "Mapping[str, Any]"
 
@@ -41,8 +41,7 @@ _OUT_OF_MEMORY = "ran out of memory"  # in that of one whose script alone was ki
 _EVICTIONS = {"TerminationByKubelet", "EvictionByEvictionAPI"}
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """A step in a job, and the attempt that the job makes of it."""
 
     key: str
@@ -97,7 +96,7 @@ class JobState:
             name=metadata["name"],
             uid=metadata["uid"],
             labels=metadata.get("labels") or {},
-            members=unpack_members(annotations.get(MEMBERS, "[]")),
+            members=tuple(Member(*item) for item in json.loads(annotations.get(MEMBERS, "[]"))),
             spec=annotations.get(SPEC, ""),
             image=value["spec"]["template"]["spec"]["containers"][0]["image"],
             preemptions=int(annotations.get(PREEMPTIONS, 0)),
@@ -152,10 +151,7 @@ class PodState:
         conditions = {item["type"]: item for item in status.get("conditions") or ()}
         disruption = conditions.get("DisruptionTarget", {})
         scheduled = conditions.get("PodScheduled", {})
-        containers = [
-            *(status.get("initContainerStatuses") or ()),
-            *(status.get("containerStatuses") or ()),
-        ]
+        containers = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
         waiting = next((item for item in map(_waiting, containers) if item), None)
         state = _worker(status.get("containerStatuses") or ())
         terminated = state.get("terminated") or {}
@@ -169,7 +165,7 @@ class PodState:
             phase=status.get("phase") or "Pending",
             reason=status.get("reason") or "",
             message=status.get("message") or "",
-            disruption=_said(disruption) if disruption.get("status") == "True" else None,
+            disruption=_reason_and_message(disruption) if disruption.get("status") == "True" else None,
             unscheduled=(scheduled.get("message") or "") if scheduled.get("status") == "False" else "",
             waiting=waiting,
             started="running" in state or bool(terminated),
@@ -177,16 +173,6 @@ class PodState:
             exit_reason=terminated.get("reason") or "",
             last_words=terminated.get("message") or "",
         )
-
-
-def pack_members(members: tuple[Member, ...]) -> str:
-    """Members as an annotation."""
-    return json.dumps([[item.key, item.generation, item.attempt, item.label] for item in members])
-
-
-def unpack_members(text: str) -> tuple[Member, ...]:
-    """The members of an annotation."""
-    return tuple(Member(*item) for item in json.loads(text))
 
 
 def _worker(containers: Any) -> Object:
@@ -197,10 +183,10 @@ def _worker(containers: Any) -> Object:
 
 def _waiting(container: Object) -> tuple[str, str] | None:
     waiting = (container.get("state") or {}).get("waiting")
-    return _said(waiting) if waiting else None
+    return _reason_and_message(waiting) if waiting else None
 
 
-def _said(item: Object) -> tuple[str, str]:
+def _reason_and_message(item: Object) -> tuple[str, str]:
     return item.get("reason") or "", item.get("message") or ""
 
 

@@ -20,16 +20,7 @@ from pathlib import Path
 
 from translations_assets.runners.control import Control
 from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, workspace
-from translations_assets.runners.wire import (
-    NODE,
-    POD,
-    RECORD,
-    Ending,
-    PodRequest,
-    Request,
-    pack_reply,
-    write,
-)
+from translations_assets.runners.wire import NODE, POD, RECORD, Ending, PodRequest, Request, pack_reply, write
 from translations_assets.runners.worker import make_attempt
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.store.open import open_store
