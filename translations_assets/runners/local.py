@@ -66,7 +66,13 @@ class LocalRunner:
         on_event: Callable[[JobEvent], None],
         wake: Wake,
     ) -> Work[Outcome]:
-        """One attempt, until its end; see `running.protocols.Runner`."""
+        """One attempt, until its end; see `running.protocols.Runner`.
+
+        >>> work = runner.run(job, store, cancel, lambda event: print(event.kind), wake)
+        >>> finish(work, wait).kind
+        started
+        'done'
+        """
         cpus, gpus = self._need(job.worker)
         try:
             while not cancel.is_set():

@@ -131,7 +131,8 @@ def pack_reply(reply: Reply, job: int = 0) -> bytes:
 def unpack_reply(line: bytes) -> tuple[int, Reply]:
     """The job's number and the reply of a line. Raises ValueError for anything else.
 
-    unpack_reply(b'\\x1e{"Busy": {}, "job": 2}\\n') → (2, Busy())
+    >>> unpack_reply(pack_reply(Busy(), 2))
+    (2, Busy())
     """
     try:
         value = json.loads(line.removeprefix(RECORD))

@@ -58,7 +58,11 @@ def make_attempt(
     owned  called once the worker owns the step, with the store and what adds a line to the step's log
     echo   gets the log, too, while it is written: whole lines
 
-        make_attempt(request, lambda: store, Control(), print) → Outcome("done", manifest)
+    >>> with store.lock(request.job.key, request.job.generation):  # another worker owns the step
+    ...     make_attempt(request, lambda: store, control, print)
+    Busy()
+    >>> make_attempt(replace(request, job=finished), lambda: store, control, print).kind
+    'done'
     """
     job, work = request.job, Path(request.work)
     try:

@@ -208,7 +208,13 @@ class Verdict:
 
 
 def judge(job: JobState | None, pod: PodState | None, word: str = "") -> Verdict:
-    """Why an attempt ended whose pod has ended or was deleted; `word` is what its worker said of that."""
+    """Why an attempt ended whose pod has ended or was deleted; `word` is what its worker said of that.
+
+    >>> judge(job, replace(pod, phase="Failed", exit_code=137, exit_reason="OOMKilled")).cause
+    'memory'
+    >>> judge(None, None).message
+    'its job was deleted from the cluster, not by this run'
+    """
     if job and job.reason == "DeadlineExceeded":
         return Verdict("deadline", "the attempt took longer than it may (max-hours in the deployment file)")
     if job is None and (pod is None or pod.deleting):
