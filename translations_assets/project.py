@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -43,7 +43,6 @@ from translations_assets.records.manifest import KeyParts
 from translations_assets.records.run import RunOptions
 from translations_assets.running.engine import Engine
 from translations_assets.running.history import History
-from translations_assets.running.plan import Plan, make_plan
 from translations_assets.running.previous import Previous, previous_results
 from translations_assets.running.protocols import Runner, Store
 from translations_assets.running.session import Session, repeated_stages
@@ -230,18 +229,6 @@ class Project:
         self.store.add_config(key, text)
         remember(self.store, settings.state_folder(), key)
 
-    def plan(self, session: Session, steps: Iterable[Step]) -> Plan:
-        """What the session's run of steps, given with all upstream steps in running order, would do."""
-        return make_plan(
-            steps,
-            self.keys,
-            self.store,
-            session.repeat,
-            session.fixed,
-            session.options.repair,
-            session.ref_partitions,
-        )
-
     def history(self, partition: str) -> History:
         """Earlier artifacts of a partition and of its relatives."""
         return History(self.store, self.space, partition)
@@ -299,7 +286,7 @@ class Project:
                 repeat=repeat,
                 selected=stages or graph.stages,
                 force=options.force,
-                explain=lambda *given: explainer.compared(*given).reasons,
+                explain=lambda *given: explainer.compare(*given).reasons,
             )
         return Session(
             run=run,

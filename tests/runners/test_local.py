@@ -337,7 +337,7 @@ with CLOCK.pool(4, "step") as pool:
 
     def pass_time():
         tasks.changed.wait(min(tasks.pause, 0.5))
-        outcomes.extend(outcome.kind for _, outcome in tasks.ended())
+        outcomes.extend(outcome.kind for _, outcome in tasks.advance())
 
     for number in range(300):
         step = replace(work, key=f"{number:064x}")

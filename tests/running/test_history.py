@@ -84,10 +84,12 @@ def test_what_a_step_took_is_that_of_its_newest_artifact_else_the_mean_of_its_st
     used(bench, "write-b", seconds=20.0, gpus=2)
     changed = demo_graph(a="1", b="2", new="3")
     costs = Durations(history(bench))
-    assert costs.cost(changed.step("write-a")) == Cost(10.0, 30.0, 0.0)
-    assert costs.cost(changed.step("write-b")) == Cost(20.0, 0.0, 40.0)
-    assert costs.cost(changed.step("write-new")) == Cost(15.0, 15.0, 20.0)
-    assert Durations(history(bench, "bob", "en-de")).cost(changed.step("write-new")) == Cost(15.0, 15.0, 20.0)
+    assert costs.estimate(changed.step("write-a")) == Cost(10.0, 30.0, 0.0)
+    assert costs.estimate(changed.step("write-b")) == Cost(20.0, 0.0, 40.0)
+    assert costs.estimate(changed.step("write-new")) == Cost(15.0, 15.0, 20.0)
+    assert Durations(history(bench, "bob", "en-de")).estimate(changed.step("write-new")) == Cost(
+        15.0, 15.0, 20.0
+    )
     assert past_seconds(history(bench), changed.steps)["write-a"] == 10.0
 
 
@@ -138,7 +140,7 @@ def student(config: TrainingConfig) -> Graph:
     return build_graph(config, {"train": train})
 
 
-def explained(bench: Bench, **overrides: Any) -> tuple[str, ...]:
+def explain_plan(bench: Bench, **overrides: Any) -> tuple[str, ...]:
     """What differs, with keys of the config overridden, from what the config as it is made."""
     before = student(demo_graph().config)
     session = bench.session(before)
@@ -152,7 +154,7 @@ def explained(bench: Bench, **overrides: Any) -> tuple[str, ...]:
 
 def test_the_key_that_decides_is_named_and_no_other(bench: Bench) -> None:
     """early-stopping of the student is overridden by that of its finetuning."""
-    found = explained(
+    found = explain_plan(
         bench,
         **{
             "marian-args.training-student": {"early-stopping": 3, "after": "9u"},
@@ -163,7 +165,7 @@ def test_the_key_that_decides_is_named_and_no_other(bench: Bench) -> None:
 
 
 def test_keys_that_only_together_decide_are_all_named(bench: Bench) -> None:
-    found = explained(
+    found = explain_plan(
         bench,
         **{
             "marian-args.training-student": {"after": "9u"},

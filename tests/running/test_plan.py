@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from tests.running.conftest import Bench, demo_graph
+from typing import Any
+
+from tests.running.conftest import Bench, demo_graph, demo_stages, graph_of
 from translations_assets.graph.graph import Graph
-from translations_assets.graph.step import Step
+from translations_assets.graph.stage import stage, step
+from translations_assets.graph.step import Output, Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.running.plan import Plan, make_plan
 
@@ -110,6 +113,27 @@ def test_a_step_that_cannot_be_repeated_is_lost(bench: Bench) -> None:
     assert statuses(made)["count"] == "lost"
     assert reasons(made, "count") == ("number.txt is missing from the store or damaged", "it took 0 s")
     assert statuses(plan(bench, repair=True))["count"] == "run"
+
+
+def test_a_step_is_lost_with_what_it_would_be_made_from(bench: Bench) -> None:
+    """What can be repeated is not, as long as one of its inputs is lost."""
+
+    @stage(group="demo")
+    def copy(config: Any, count: Output) -> None:
+        step("pipeline.demo.join", label="copy", inputs={"texts": [count]}, outputs=["joined.txt"])
+
+    graph = graph_of({**demo_stages({"a": "one"}), "copy": copy})
+    bench.run(bench.session(graph))
+    bench.lose("copy")
+    assert statuses(plan(bench, graph))["copy"] == "run"
+    bench.lose("count")
+    made = plan(bench, graph)
+    assert [planned.status for planned in made.steps] == ["cached", "cached", "lost", "lost"]
+    assert reasons(made, "copy") == (
+        "joined.txt is missing from the store or damaged",
+        "input from count, which is lost",
+    )
+    assert statuses(plan(bench, graph, repair=True))["copy"] == "maybe"
 
 
 def test_a_given_result_counts_whatever_its_key(bench: Bench) -> None:

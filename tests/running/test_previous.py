@@ -49,7 +49,7 @@ def previous(
         repeat=repeat,
         selected=graph.stages,
         force=force,
-        explain=lambda *given: explainer.compared(*given).differences,
+        explain=lambda *given: explainer.compare(*given).differences,
     )
 
 

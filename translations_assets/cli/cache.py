@@ -306,7 +306,7 @@ def _earlier(project: Project, session: Session, steps: Iterable[Step], what: st
     from translations_assets.why.explain import known_parts
 
     explainer = project.explainer(session.graph, project.history(session.partition))
-    made = project.plan(session, session.graph.steps).results()
+    made = session.plan(session.graph.steps).results()
     for step in steps:
         earlier = explainer.explain(step, known_parts(project.keys, step, made)).earlier
         if earlier is None or earlier.provenance.parts.script != step.script:

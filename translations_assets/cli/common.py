@@ -108,7 +108,7 @@ def plannable(read: ReadConfig, target: str | None, options: RunOptions) -> Sess
 
 def plan_of(session: Session, target: str | None) -> Plan:
     """The plan of a target's stages, with the options of the session's run."""
-    return this_project().plan(session, steps_of(session.graph, session.graph.up_to(target)))
+    return session.plan(steps_of(session.graph, session.graph.up_to(target)))
 
 
 def steps_of(graph: Graph, stages: Iterable[str]) -> list[Step]:

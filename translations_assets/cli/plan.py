@@ -131,7 +131,7 @@ def plan(
     history = project.history(session.partition)
     summary = planned.summary(costs_of(planned, history))
     if json or steps:
-        planned = project.explainer(session.graph, history).explained(planned)
+        planned = project.explainer(session.graph, history).explain_plan(planned)
     if json:
         common.print_json({"steps": [_planned_as_json(step) for step in planned.steps], "summary": summary})
         return
@@ -177,7 +177,7 @@ def costs_of(plan: Plan, history: History) -> dict[Step, Cost | None]:
     """What the steps of a plan cost that will or may run, by past durations."""
     durations = Durations(history)
     steps = (planned.step for planned in plan.steps if planned.status in ("run", "maybe"))
-    return {step: durations.cost(step) for step in steps}
+    return {step: durations.estimate(step) for step in steps}
 
 
 def print_stages(plan: Plan) -> None:
@@ -226,16 +226,16 @@ def _find(session: Session, step: Step) -> _Found:
 
     project, graph = this_project(), session.graph
     closure = graph.step_closure([step])
-    plan = project.plan(session, closure)
+    plan = session.plan(closure)
     if plan.count("lost"):  # whether that matters depends on what is made from it
-        plan = project.plan(session, graph.steps)
+        plan = session.plan(graph.steps)
     explainer = project.explainer(graph, project.history(session.partition))
     planned = next(planned for planned in plan.steps if planned.step is step)
     parts = known_parts(project.keys, step, plan.results())
     first: list[PlannedStep] = []
     if planned.status == "maybe":
         before = set(closure)
-        upstream = explainer.explained(Plan(tuple(other for other in plan.steps if other.step in before)))
+        upstream = explainer.explain_plan(Plan(tuple(other for other in plan.steps if other.step in before)))
         first = [other for other in upstream.steps if other.status in ("run", "lost")]
     is_made = planned.status == "cached"  # its manifest says why it was made
     explanation = Explanation(None, ()) if is_made else explainer.explain(step, parts)

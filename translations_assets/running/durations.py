@@ -37,10 +37,10 @@ class Durations:
         self._history = history
         self._means: dict[tuple[str, str], Cost | None] = {}
 
-    def cost(self, step: Step) -> Cost | None:
+    def estimate(self, step: Step) -> Cost | None:
         """What the step's newest artifact took, else the mean of its stage's newest with its script."""
         for manifest in self._history.earlier(step, "", 1):
-            return _cost(manifest)
+            return _cost_of(manifest)
         kind = step.stage, step.script
         if kind not in self._means:
             self._means[kind] = self._mean(*kind)
@@ -49,7 +49,7 @@ class Durations:
     def _mean(self, stage: str, script: str) -> Cost | None:
         newest = islice(self._history.of_stage(stage), LOOKED_AT)
         same = [manifest for manifest in newest if manifest.provenance.parts.script == script]
-        costs = [_cost(manifest) for manifest in same[:SAMPLE]]
+        costs = [_cost_of(manifest) for manifest in same[:SAMPLE]]
         if not costs:
             return None
         total = sum(costs, Cost())
@@ -59,7 +59,7 @@ class Durations:
 def past_seconds(history: History, steps: Iterable[Step]) -> Mapping[str, float]:
     """Label → wall-clock seconds that the step takes by past durations; without those that have none."""
     durations = Durations(history)
-    costs = {step.label: durations.cost(step) for step in steps}
+    costs = {step.label: durations.estimate(step) for step in steps}
     return {label: cost.seconds for label, cost in costs.items() if cost}
 
 
@@ -97,7 +97,7 @@ def duration(seconds: float) -> str:
     return f"{hours:.1f} h" if hours < 10 else f"{hours:.0f} h"
 
 
-def _cost(manifest: Manifest) -> Cost:
+def _cost_of(manifest: Manifest) -> Cost:
     worker, usage = manifest.provenance.worker, manifest.usage
     gpus = worker.gpus if worker else 0
     return Cost(usage.seconds, 0.0 if gpus else usage.cpu_seconds, usage.seconds * gpus)

@@ -23,7 +23,7 @@ from translations_assets.graph.step import Output, RepoFile, Step, placed
 from translations_assets.records.manifest import Blob, KeyParts, Manifest, Provenance
 from translations_assets.running.job import Job, JobEvent, Outcome, make_job
 from translations_assets.running.protocols import Runner, Store
-from translations_assets.running.resolve import Looking, looking
+from translations_assets.running.resolve import Map, parallel_map
 from translations_assets.running.session import Session
 from translations_assets.running.tasks import (
     RUN_SECONDS,
@@ -136,10 +136,10 @@ class _Execution:
         self.resolver = session.resolver()
 
     def finish(self) -> list[StepResult]:
-        with looking(self.engine.store) as look, self.engine.clock.pool(THREADS, "step") as pool:
+        with parallel_map(self.engine.store) as look_up, self.engine.clock.pool(THREADS, "step") as pool:
             tasks: Tasks[Step, Outcome] = Tasks(pool, self.engine.clock)
             try:
-                self._run_all(tasks, look)
+                self._run_all(tasks, look_up)
             except BaseException:
                 self.cancel.set()  # an interrupt: what runs has to end
                 while tasks:
@@ -151,14 +151,14 @@ class _Execution:
             raise Cancelled(f"The run was cancelled; {len(self.waiting)} steps were not run.")
         return sorted(self.results.values(), key=lambda result: self.order[result.step])
 
-    def _run_all(self, tasks: Tasks[Step, Outcome], look: Looking) -> None:
-        self._start_ready(tasks, look)
+    def _run_all(self, tasks: Tasks[Step, Outcome], look_up: Map) -> None:
+        self._start_ready(tasks, look_up)
         while tasks:
             ended = self._wait(tasks)
             for step, outcome in ended:
                 self._finished(step, outcome)
             if ended:
-                self._start_ready(tasks, look)
+                self._start_ready(tasks, look_up)
 
     def _wait(self, tasks: Tasks[Step, Outcome]) -> list[tuple[Step, Outcome]]:
         """Wait until something is to do for the tasks, and have it done; those that have ended."""
@@ -166,15 +166,15 @@ class _Execution:
         if self.cancel.is_set() and not self.woken:
             self.woken = True
             tasks.wake()
-        return list(tasks.ended())
+        return list(tasks.advance())
 
-    def _start_ready(self, tasks: Tasks[Step, Outcome], look: Looking) -> None:
+    def _start_ready(self, tasks: Tasks[Step, Outcome], look_up: Map) -> None:
         """Find or start every step whose inputs are known, until no more becomes ready."""
         to_start: list[_Missing] = []
         while ready := self._ready():
             for step in ready:
                 del self.waiting[step]
-            for missing in look.each(self._look_up, ready):
+            for missing in look_up(self._look_up, ready):
                 to_start += missing
         if self.cancel.is_set():
             self.waiting.update(dict.fromkeys(missing.step for missing in to_start))
@@ -274,7 +274,7 @@ class _Execution:
             outcome = yield from self._reach(step, partial(self._attempt, step, attempt, wake))
             if outcome.kind != "temporary" or number == step.attempts - 1:
                 return outcome
-            self._tell(StepEvent("retry", step, {"message": _why(outcome)}))
+            self._emit(StepEvent("retry", step, {"message": _why(outcome)}))
         raise AssertionError("a step has at least one attempt")
 
     def _attempt(self, step: Step, job: Job, wake: Wake) -> Work[Outcome]:
@@ -304,7 +304,7 @@ class _Execution:
                     begin,
                     RUN_SECONDS,
                     self.cancel.is_set,
-                    lambda message: self._tell(StepEvent("retry", step, {"message": message})),
+                    lambda message: self._emit(StepEvent("retry", step, {"message": message})),
                     self.engine.clock,
                 )
             )
@@ -346,9 +346,9 @@ class _Execution:
         }
 
     def _event(self, step: Step, event: JobEvent) -> None:
-        self._tell(StepEvent(event.kind, step, event.detail))
+        self._emit(StepEvent(event.kind, step, event.detail))
 
-    def _tell(self, event: StepEvent) -> None:
+    def _emit(self, event: StepEvent) -> None:
         try:
             self.listener(event)
         except Exception:
@@ -359,18 +359,18 @@ class _Execution:
             self._note(step, outcome.manifest, cached=False)
         elif outcome.kind == "cancelled":
             self.waiting[step] = None
-            self._tell(StepEvent("cancelled", step))
+            self._emit(StepEvent("cancelled", step))
         else:
             self._failed(step, self._explain(step, outcome))
 
     def _note(self, step: Step, manifest: Manifest, *, cached: bool) -> None:
         self.session.set_result(step, manifest, made=not cached)
         self.results[step] = StepResult(step, manifest, cached)
-        self._tell(StepEvent("cached" if cached else "done", step, {"manifest": manifest}))
+        self._emit(StepEvent("cached" if cached else "done", step, {"manifest": manifest}))
 
     def _failed(self, step: Step, message: str) -> None:
         self.failures.append(message)
-        self._tell(StepEvent("failed", step, {"message": message}))
+        self._emit(StepEvent("failed", step, {"message": message}))
 
     def _explain(self, step: Step, outcome: Outcome) -> str:
         return "\n".join(

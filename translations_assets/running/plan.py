@@ -11,7 +11,7 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.running.durations import Cost, outlook
 from translations_assets.running.protocols import Store
-from translations_assets.running.resolve import LostResults, Resolver, looking
+from translations_assets.running.resolve import LostResults, Resolver, parallel_map
 
 Status = Literal["cached", "run", "maybe", "lost"]
 
@@ -105,9 +105,9 @@ def make_plan(
         repair,
     )
     planning = _Planning(resolver)
-    with looking(store) as look:
+    with parallel_map(store) as look_up:
         for wave in _waves(steps):
-            planning.planned.update(zip(wave, look.each(planning.plan, wave), strict=True))
+            planning.planned.update(zip(wave, look_up(planning.plan, wave), strict=True))
     planning.leave_alone()
     return Plan(tuple(planning.planned.values()))
 
@@ -138,6 +138,8 @@ class _Planning:
         lost = tuple(f"input from {up.step.label}, which is lost" for up in upstream if up.status == "lost")
         found = resolver.resolve(step, self._outputs)
         is_new = found.manifest is None or resolver.repeats(step, found.manifest)
+        if lost and found.status == "run" and not is_new:  # its files are lost, and it cannot be made again
+            return PlannedStep(step, "lost", found.key, (*found.reasons, *lost), found.manifest)
         if found.status == "unknown" or (lost and is_new):
             return PlannedStep(step, "maybe", found.key, lost, found.manifest)
         return PlannedStep(step, found.status, found.key, found.reasons, found.manifest)

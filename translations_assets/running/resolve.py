@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from translations_assets.graph.step import Output, Step
 from translations_assets.keys.key import KeyMaker
@@ -180,22 +180,17 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-class Looking:
-    """Calls a function for each of some items: in threads, or one after the other without them."""
+class Map(Protocol):
+    """Calls a function for each of some items; an exception comes where its result would, in their order."""
 
-    def __init__(self, pool: ThreadPoolExecutor | None) -> None:
-        self._pool = pool
-
-    def each(self, function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
-        """The results in the order of the items; an exception comes where its result would."""
-        return self._pool.map(function, items) if self._pool else map(function, items)
+    def __call__(self, function: Callable[[T], U], items: Iterable[T], /) -> Iterator[U]: ...
 
 
 @contextmanager
-def looking(store: Store) -> Iterator[Looking]:
-    """As many look-ups at once as pay off with a store; they have ended when the block is left."""
+def parallel_map(store: Store) -> Iterator[Map]:
+    """A `map` that makes as many look-ups at once as pay off with a store; they end with the block."""
     if store.look_ups == 1:
-        yield Looking(None)
+        yield map
         return
     with ThreadPoolExecutor(store.look_ups, thread_name_prefix="look up") as pool:
-        yield Looking(pool)
+        yield pool.map

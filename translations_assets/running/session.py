@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import math
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -24,7 +24,7 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.records.canonical import canonical_json
 from translations_assets.records.manifest import Blob, Manifest, Ref
 from translations_assets.records.run import RunOptions, RunRecord
-from translations_assets.running.plan import make_plan
+from translations_assets.running.plan import Plan, make_plan
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import LostResults, Resolver, inputs_of, missing_outputs
 from translations_assets.running.tasks import RUN_SECONDS, when_reachable
@@ -151,17 +151,21 @@ class Session:
         """Whether a step's files are not needed: all that is made from them is whole."""
         return self._spent.get(step, False)
 
-    @cached_property
-    def _spent(self) -> dict[Step, bool]:
-        plan = make_plan(
-            self.graph.steps,
+    def plan(self, steps: Iterable[Step]) -> Plan:
+        """What the run of steps, given with all upstream steps in running order, would do."""
+        return make_plan(
+            steps,
             self.keys,
             self.store,
             self.repeat,
             self.fixed,
-            partitions=self.ref_partitions,
+            self.options.repair,
+            self.ref_partitions,
         )
-        return {planned.step: planned.status == "cached" for planned in plan.steps}
+
+    @cached_property
+    def _spent(self) -> dict[Step, bool]:
+        return {one.step: one.status == "cached" for one in self.plan(self.graph.steps).steps}
 
     def write_down(self) -> None:
         """Store which results the run uses, key by key; calls that wait for each other share a write."""

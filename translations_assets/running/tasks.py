@@ -67,7 +67,7 @@ class Tasks(Generic[K, T]):
 
     Used by one thread. A work must not raise.
 
-    changed  set when something is to do for `ended`
+    changed  set when something is to do for `advance`
     """
 
     def __init__(self, pool: Executor, clock: Clock) -> None:
@@ -102,8 +102,8 @@ class Tasks(Generic[K, T]):
         now = self._clock.monotonic()
         return max(0.0, min((task.due for task in self._tasks if not task.busy), default=now + 60) - now)
 
-    def ended(self) -> Iterator[tuple[K, T]]:
-        """Have done what is due; keys and results of the works that have ended."""
+    def advance(self) -> Iterator[tuple[K, T]]:
+        """Start what is due, in the pool; keys and results of the works that have ended."""
         self.changed.clear()
         now = self._clock.monotonic()
         for task in self._tasks:

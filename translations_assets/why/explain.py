@@ -126,16 +126,16 @@ class Explainer:
             if not found:
                 return Explanation(None, ())
             nearest = min(found, key=lambda other: (_distance(other.provenance.parts, parts), -other.ended))
-            return self.compared(step, parts, nearest)
+            return self.compare(step, parts, nearest)
 
-    def compared(self, step: Step, parts: KeyParts, earlier: Manifest) -> Explanation:
+    def compare(self, step: Step, parts: KeyParts, earlier: Manifest) -> Explanation:
         """What differs between a step's key, as far as it is known, and an artifact."""
         if not earlier.provenance.parts.code:
             return Explanation(earlier, (OTHER_FORM,))
         with self._lock:
             return Explanation(earlier, tuple(self._lines(step, earlier, parts)))
 
-    def explained(self, plan: Plan) -> Plan:
+    def explain_plan(self, plan: Plan) -> Plan:
         """The plan with the reasons of the steps that run because nothing has their key."""
         made = plan.results()
         new = [planned for planned in plan.steps if planned.status == "run" and not planned.manifest]
