@@ -2,6 +2,8 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 UV_VERSION := 0.13.8
+# 3.11 or 3.12; results of one do not count for the other (decision 23)
+PYTHON ?= 3.11
 VENV := .venv
 BIN := $(VENV)/bin
 TOOLS := .tools
@@ -75,9 +77,10 @@ golden: install-dev ## renew the golden files of the tests
 # From 3.10 on, as ever: what a lock says of who requires what is part of keys (decision 23).
 lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.toml
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    pyproject.toml -o requirements/main.lock
+	    --overrides requirements/overrides.txt pyproject.toml -o requirements/main.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    pyproject.toml --extra dev --group merging -c requirements/main.lock -o requirements/dev.lock
+	    --overrides requirements/overrides.txt pyproject.toml --extra dev --group merging -c requirements/main.lock \
+	    -o requirements/dev.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
 	    --group worker -c requirements/main.lock -o requirements/worker.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
@@ -97,19 +100,19 @@ clean: ## remove the environment and the caches; what was trained, in .state, st
 $(VENV)/.main: requirements/main.lock requirements/build.lock pyproject.toml | $(UV)
 	@command -v cc >/dev/null || { echo "error: a C compiler is missing, which the package eflomal needs." \
 	    "On Debian or Ubuntu: apt-get install gcc libc6-dev"; exit 1; }
-	@test -x $(BIN)/python || $(UV) venv -q --python 3.11 $(VENV) \
-	    || { echo "error: no Python 3.11 was found, and none could be fetched. Install one."; exit 1; }
+	@test -x $(BIN)/python || $(UV) venv -q --python $(PYTHON) $(VENV) \
+	    || { echo "error: no Python $(PYTHON) was found, and none could be fetched. Install one."; exit 1; }
 	@$(BIN)/python -c 'import os, sys, sysconfig; \
 	    os.path.exists(sysconfig.get_path("include") + "/Python.h") or sys.exit("error: Python.h is missing, which" \
 	    " the package eflomal needs. On Debian or Ubuntu: apt-get install python%d.%d-dev" % sys.version_info[:2])'
 	@echo "Installing the locked dependencies (Marian alone has 600 MB) …" >&2
-	@$(INSTALL) --compile-bytecode --require-hashes -r requirements/main.lock
+	@$(INSTALL) --compile-bytecode --require-hashes --no-deps -r requirements/main.lock
 	@$(INSTALL) --no-deps -e .
 	@$(BIN)/python -m translations_assets.dagster_home
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.main
-	@$(INSTALL) --compile-bytecode --require-hashes -r requirements/dev.lock
+	@$(INSTALL) --compile-bytecode --require-hashes --no-deps -r requirements/dev.lock
 	@touch $@
 
 $(TOOLS)/bin/uv:
