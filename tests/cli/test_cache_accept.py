@@ -65,6 +65,7 @@ def test_an_accepted_change_runs_nothing(command: Command, repository: Path, wha
     assert '"reason": "the sum is the same"}' in line
 
 
+@pytest.mark.slow
 def test_the_next_change_runs_and_deleting_the_line_undoes(command: Command, repository: Path) -> None:
     edit_level(repository, "+ 0")
     changed = to_run(command)
@@ -89,6 +90,7 @@ def test_it_asks(command: Command, repository: Path, monkeypatch: pytest.MonkeyP
     assert not (repository / FILE).exists()
 
 
+@pytest.mark.slow
 def test_a_symbol_leaves_other_changes(command: Command, repository: Path) -> None:
     edit_level(repository, "+ 0")
     path = repository / "pipeline/clean/merge_parallel.py"
@@ -140,6 +142,7 @@ def test_a_wrong_file_is_told(command: Command, repository: Path) -> None:
     assert f"{repository / FILE}, change 1" in said.err
 
 
+@pytest.mark.slow
 def test_an_artifact_whose_acceptance_was_deleted(command: Command, repository: Path) -> None:
     """Its key counted what is accepted no longer."""
     edit_level(repository, "+ 0")

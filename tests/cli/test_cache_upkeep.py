@@ -143,6 +143,7 @@ def test_an_old_store_is_told_to_be_empty(command: Command) -> None:
     assert not os.path.exists(Project().store.url.removeprefix("file://"))
 
 
+@pytest.mark.slow
 def test_a_store_in_a_bucket_is_looked_after_alike(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     with serve(BUCKET) as server:
         monkeypatch.setenv("STORAGE_EMULATOR_HOST", server.url)

@@ -154,6 +154,7 @@ def test_parts_that_no_run_ends_with(tmp_path: Path, parts: str) -> None:
     assert "taskcluster.split-chunks" in said
 
 
+@pytest.mark.slow
 def test_many_datasets(tmp_path: Path) -> None:
     lines = "".join(f"    - opus_Corpus{number}/v1\n" for number in range(60_000))
     code, said = check_text(tmp_path, SMALL.replace("  train:\n", f"  train:\n{lines}"))

@@ -186,6 +186,7 @@ def test_retries_can_be_switched_off(instance: DagsterInstance, marks: Path) -> 
     assert left(marks) == {"flaky"}
 
 
+@pytest.mark.slow
 def test_the_command_line_tells_failure_by_its_exit_status(instance: DagsterInstance, marks: Path) -> None:
     select = "broken,after_broken,sibling,after_sibling"
     done = subprocess.run(command("--select", select), cwd=repository_root(), timeout=PATIENCE)
@@ -197,6 +198,7 @@ def test_the_command_line_tells_failure_by_its_exit_status(instance: DagsterInst
 # Stopping
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_cancels_the_run_and_starts_nothing_more(
     instance: DagsterInstance, marks: Path, signum: signal.Signals
@@ -210,6 +212,7 @@ def test_a_signal_cancels_the_run_and_starts_nothing_more(
     assert only_run(instance).status is DagsterRunStatus.CANCELED
 
 
+@pytest.mark.slow
 def test_ctrl_c_twice_still_cancels_the_run(instance: DagsterInstance, marks: Path) -> None:
     with materializing("--select", "deaf,queued") as process:
         wait_for(lambda: {"deaf", "queued"} <= left(marks), "the assets to start")
@@ -221,6 +224,7 @@ def test_ctrl_c_twice_still_cancels_the_run(instance: DagsterInstance, marks: Pa
     assert only_run(instance).status is DagsterRunStatus.CANCELED
 
 
+@pytest.mark.slow
 def test_terminate_reaches_a_run_that_no_launcher_started(instance: DagsterInstance, marks: Path) -> None:
     with materializing("--select", "waiting,after_waiting") as process:
         wait_for(lambda: "waiting" in left(marks), "the asset to start")

@@ -8,8 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.end_to_end.tiny import PARTITION, make_place
 from tests.store.gcs_server import BUCKET, serve
+
+pytestmark = pytest.mark.slow
 
 CODE = """
 import dagster_gcp

@@ -20,7 +20,7 @@ from translations_assets.runners.kubernetes import following
 from translations_assets.running.job import Job
 from translations_assets.store.open import open_store
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 HOLD = written("print('begun', flush=True); time.sleep(600)")
 

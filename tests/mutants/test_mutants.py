@@ -37,6 +37,7 @@ def test_every_package_has_its_mutants() -> None:
     assert not [package for package in found if "__pycache__" in package]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "first"),
     [
@@ -52,6 +53,7 @@ def test_tests_that_concern_a_module(file: str, first: str) -> None:
     assert not [name for name in chosen if name.startswith("tests/end_to_end")]
 
 
+@pytest.mark.slow
 def test_a_mutant_is_noticed_survives_or_is_accepted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -57,6 +57,7 @@ def test_scripts_are_found() -> None:
     assert {"pipeline.train.train", "pipeline.quantize.export", "pipeline.data.parallel_opus"} <= set(SCRIPTS)
 
 
+@pytest.mark.slow
 def test_help_works_in_a_clean_environment(tmp_path: Path) -> None:
     """Each ends with 0, prints to standard output alone, and leaves no file."""
     with ThreadPoolExecutor(2) as pool:

@@ -189,6 +189,7 @@ def test_kill_9_of_the_worker_leaves_no_process_and_the_next_run_succeeds(
     assert list((store.root / "work").iterdir()) == [], "the next start has swept it"
 
 
+@pytest.mark.slow
 def test_kill_9_of_the_orchestrator_leaves_no_process_and_the_next_run_succeeds(
     runner: LocalRunner, store: LocalStore, tmp_path: Path
 ) -> None:

@@ -101,6 +101,7 @@ def outcome(run: subprocess.Popen[str]) -> str:
     return run.communicate(timeout=PATIENCE)[0].split()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_a_step_goes_on_for_the_run_that_still_waits(place: Place, how: signal.Signals) -> None:
     first = place.run()
@@ -120,6 +121,7 @@ def test_a_step_goes_on_for_the_run_that_still_waits(place: Place, how: signal.S
     assert eventually(lambda: place.slots_held() == 0 and leftovers(place.store.root) == [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [(signal.SIGTERM, signal.SIGTERM), (signal.SIGKILL, signal.SIGTERM)])
 @pytest.mark.parametrize("deaf", [False, True])
 def test_a_step_that_no_run_waits_for_any_more_ends(

@@ -64,6 +64,7 @@ def named_files(repository: Repository, *suffixes: str) -> dict[str, str]:
     return {name: (ROOT / name).read_text(encoding="utf-8") for name in names if name.endswith(suffixes)}
 
 
+@pytest.mark.slow
 def test_values_of_files(repository: Repository) -> None:
     """The first, a middle and the last value of every structured file that a step names."""
     texts = named_files(repository, ".yml", ".json")
@@ -162,6 +163,7 @@ def _pins() -> frozenset[str]:
     )
 
 
+@pytest.mark.slow
 def test_versions_of_libraries(repository: Repository) -> None:
     """Another version of each distribution of the lock."""
     used = {script: distributions(repository, script) for script in SCRIPTS}

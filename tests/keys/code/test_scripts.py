@@ -199,6 +199,7 @@ sys.exit(", ".join(failed) or 0)
 """
 
 
+@pytest.mark.slow
 def test_each_runs_from_its_bundle_alone(tmp_path: Path, code: CodeBase) -> None:
     """`--help` works where nothing but the bundle is importable, and a file that is left out is missing."""
     for script in SCRIPTS:

@@ -93,6 +93,7 @@ def test_an_impossible_share_is_refused(tmp_path: Path, drop: str) -> None:
     assert Fraction(drop) in (1, Fraction(-1, 10))
 
 
+@pytest.mark.slow
 @pytest.mark.marian
 def test_a_corpus_is_scored_in_the_models_direction(tmp_path: Path) -> None:
     pairs = tiny.pairs(30, seed=2)

@@ -15,7 +15,7 @@ from tests.pipeline.checks.helpers import numbers, text
 from tests.pipeline.quantize.conftest import one_thread, quantized, tiny
 from tests.pipeline.quantize.tiny_model import Tiny
 
-pytestmark = pytest.mark.marian
+pytestmark = [pytest.mark.marian, pytest.mark.slow]
 
 __all__ = ["one_thread", "quantized", "tiny"]  # fixtures
 

@@ -69,6 +69,7 @@ def test_good_pairs_stay_and_the_others_are_counted(tmp_path: Path) -> None:
     assert "kept 3; dropped: " in done.stderr
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_changes_no_byte(tmp_path: Path) -> None:
     pairs = [
         (f"Sentence {number} of the corpus.", f"Предложение {number} корпуса.") for number in range(11_000)

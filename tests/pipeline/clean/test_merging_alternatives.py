@@ -21,6 +21,7 @@ def to_merge(folder: Path) -> list[Merge]:
     return merges(folder, generate(folder, PAIRS), PAIRS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", merging.OTHERS)
 def test_every_way_writes_the_same(to_merge: list[Merge], folder: Path, way: str) -> None:
     for merge in to_merge:

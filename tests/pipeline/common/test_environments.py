@@ -8,6 +8,8 @@ import pytest
 from pipeline.common.environments import COMPLETE, interpreter
 from pipeline.common.errors import TemporaryError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

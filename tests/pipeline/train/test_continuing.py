@@ -13,7 +13,7 @@ from pipeline.continuation.model import main as fetch_model
 from tests.pipeline.train import tiny
 from tests.pipeline.train.training import metrics, train
 
-pytestmark = pytest.mark.marian
+pytestmark = [pytest.mark.marian, pytest.mark.slow]
 
 OFTEN = {**tiny.TINY, "save-freq": 10, "valid-freq": 15, "disp-freq": 1, "maxi-batch": 2}
 UPDATES = 40

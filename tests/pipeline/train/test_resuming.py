@@ -13,7 +13,7 @@ from pipeline.train.checkpoints import FEED, PROGRESS, find_fault
 from tests.patience import PATIENCE
 from tests.pipeline.train.training import QUICK, SMALL_CURRICULUM, metrics, newest_update, running, train
 
-pytestmark = pytest.mark.marian
+pytestmark = [pytest.mark.marian, pytest.mark.slow]
 
 # Asked for: saves that fall on validations. The learning rate rises for 40 updates, then falls.
 OFTEN = {**QUICK, "disp-freq": 1, "save-freq": 10, "valid-freq": 10, "early-stopping": 0, "lr-warmup": 40}

@@ -26,7 +26,7 @@ from tests.pipeline.train.training import (
 )
 from tests.runners.scripts import eventually
 
-pytestmark = pytest.mark.marian
+pytestmark = [pytest.mark.marian, pytest.mark.slow]
 
 
 def wait_until_gone(processes: list[psutil.Process]) -> None:

@@ -15,7 +15,7 @@ from tests.pipeline.train.training import (
     train,
 )
 
-pytestmark = pytest.mark.marian
+pytestmark = [pytest.mark.marian, pytest.mark.slow]
 
 STUDENT = {
     "dim-emb": 32,

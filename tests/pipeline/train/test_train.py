@@ -48,6 +48,7 @@ def test_metrics_hold_the_curve_and_what_was_derived() -> None:
     assert str(tiny.model().parent) not in json.dumps(facts)
 
 
+@pytest.mark.slow
 def test_a_batch_is_the_same_in_any_number_of_micro_batches(tmp_path: Path) -> None:
     curves = []
     for delay in (1, 3):
@@ -79,6 +80,7 @@ def test_the_last_model_is_taken_when_none_was_validated(tmp_path: Path) -> None
     assert best_or_last(tmp_path, "chrf").read_bytes() == b"best"
 
 
+@pytest.mark.slow
 def test_only_the_last_stage_stops_early(tmp_path: Path) -> None:
     two = {
         "stages": ["first", "second"],
@@ -124,6 +126,7 @@ def machine(folder: Path, threads: int, workspace: int) -> Any:
     return metrics(folder)
 
 
+@pytest.mark.slow
 def test_an_update_has_the_same_batch_on_any_machine(tmp_path: Path) -> None:
     """One device with two micro-batches, or two devices; a batch in words is full to a sentence or two."""
     small, large = machine(tmp_path / "small", 1, 128), machine(tmp_path / "large", 2, 256)

@@ -153,6 +153,7 @@ TEXTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["nfc", "nfd"])
 def test_rules_normalise_as_unicode_says(rule: str) -> None:
     for text in TEXTS:
@@ -179,6 +180,7 @@ def through(rule: str, text: str) -> str:
     return str(vocab.decode(vocab.encode(text)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_of_configs_trains_a_vocabulary(rule: str) -> None:
     assert rule in str(Experiment.model_fields["spm_norm_rule"].annotation)

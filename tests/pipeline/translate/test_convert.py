@@ -28,6 +28,7 @@ def with_options(folder: Path, **options: object) -> Path:
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.marian
 @pytest.mark.parametrize("joint", [False, True], ids=["split vocabulary", "joint vocabulary"])
 def test_the_files_are_always_the_same(joint: bool) -> None:

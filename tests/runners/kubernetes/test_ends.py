@@ -142,6 +142,7 @@ def test_a_secret_that_is_missing_fails_early(place: Place, monkeypatch: pytest.
     assert 'secret "nowhere" not found' in outcome.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("resumable", "kind"), [(True, "temporary"), (False, "failed")])
 def test_an_attempt_that_takes_too_long_is_ended(place: Place, resumable: bool, kind: str) -> None:
     run = place.run({"max-hours": 2 / 3600}, pending_minutes=1 / 60)
@@ -151,6 +152,7 @@ def test_an_attempt_that_takes_too_long_is_ended(place: Place, resumable: bool, 
     assert eventually(lambda: not place.live())
 
 
+@pytest.mark.slow
 def test_the_api_server_may_be_away_while_a_step_runs(place: Place) -> None:
     run = place.run()
     ending = run.start(place.talking())
@@ -163,6 +165,7 @@ def test_the_api_server_may_be_away_while_a_step_runs(place: Place) -> None:
     assert lines == [f"line {number}" for number in range(len(lines))]
 
 
+@pytest.mark.slow
 def test_the_api_server_may_be_away_when_a_step_begins_and_ends(place: Place) -> None:
     run = place.run()
     assert run.make(place.job(COPY, 1)).kind == "done"

@@ -150,6 +150,7 @@ SAVING = """
 """
 
 
+@pytest.mark.slow
 def test_a_pod_whose_machine_goes_away_keeps_what_its_script_saves(store: LocalStore, tmp_path: Path) -> None:
     jobs = job(store, SAVING, resumable=True), job(store, COPY, key=OTHER)
     pod = start(command(store, *jobs), tmp_path)

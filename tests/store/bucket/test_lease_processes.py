@@ -80,6 +80,7 @@ def leases(gcs: GcsServer) -> Leases:
     return Leases(replace(OBJECTS, prefix=PREFIX), PERIOD)
 
 
+@pytest.mark.slow
 def test_a_killed_owners_step_is_taken_over(leases: Leases, start: Callable[[], Process]) -> None:
     owner = start()
     assert said(owner) == "owner"
@@ -91,6 +92,7 @@ def test_a_killed_owners_step_is_taken_over(leases: Leases, start: Callable[[], 
         assert time.monotonic() - killed > PERIOD, "its last renewal counted for three periods"
 
 
+@pytest.mark.slow
 def test_a_paused_owner_has_lost_its_step_when_it_goes_on(
     leases: Leases, gcs: GcsServer, start: Callable[[], Process]
 ) -> None:
