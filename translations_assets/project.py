@@ -37,13 +37,11 @@ from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Step
-from translations_assets.kept_configs import kept_configs, remember
 from translations_assets.keys.key import KeyMaker
-from translations_assets.records.manifest import KeyParts
+from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.records.run import RunOptions
 from translations_assets.running.engine import Engine
 from translations_assets.running.history import History
-from translations_assets.running.previous import Previous, previous_results
 from translations_assets.running.protocols import Runner, Store
 from translations_assets.running.session import Session, repeated_stages
 from translations_assets.stages import STAGES
@@ -160,6 +158,8 @@ class Project:
 
     def partitions(self) -> Partitions:
         """The training configs in the config folders and those kept in the store; none is read."""
+        from translations_assets.kept_configs import kept_configs
+
         files, problems = _usable_files()
         kept = kept_configs(self.store, settings.state_folder())
         states = dict.fromkeys(kept.names, "kept in the store")
@@ -172,6 +172,8 @@ class Project:
         """The training config of a key, or of a path to a YAML file, as it is now, with some keys overridden.
 
         A path need not end in a name that can be a key: one is made from it. Raises ConfigError.
+
+        project.read("my config.yml", {"experiment.spm-vocab-size": 8000}).partition == "en-ru.my-config"
         """
         text, source = self.config_text(partition)
         config = self.parse(text, str(source))
@@ -226,6 +228,8 @@ class Project:
         return key
 
     def _keep(self, key: str, text: str) -> None:
+        from translations_assets.kept_configs import remember
+
         self.store.add_config(key, text)
         remember(self.store, settings.state_folder(), key)
 
@@ -275,8 +279,11 @@ class Project:
     ) -> Session:
         """A session that nothing shares."""
         graph, repeat = read.graph, repeated_stages(read.graph, options.start)
-        previous = Previous({}, ())
+        fixed: Mapping[Step, Manifest] = {}
+        warnings: list[str] = []
         if options.previous_run:
+            from translations_assets.running.previous import previous_results
+
             explainer = self.explainer(graph, self.history(read.partition))
             previous = previous_results(
                 graph,
@@ -288,6 +295,8 @@ class Project:
                 force=options.force,
                 explain=lambda *given: explainer.compare(*given).reasons,
             )
+            fixed = previous.fixed
+            warnings = [f"Overlooked in run {options.previous_run}: {line}" for line in previous.overlooked]
         return Session(
             run=run,
             partition=read.partition,
@@ -297,10 +306,10 @@ class Project:
             keys=self.keys,
             options=options,
             repeat=repeat,
-            fixed=previous.fixed,
+            fixed=fixed,
             stages=stages,
             notes=read.notes,
-            warnings=[f"Overlooked in run {options.previous_run}: {line}" for line in previous.overlooked],
+            warnings=warnings,
         )
 
     def end_sessions(self, run: str) -> None:
@@ -315,7 +324,11 @@ class Project:
 
 @cache
 def this_project() -> Project:
-    """The project of this process, which the command line and Dagster's definitions share."""
+    """The project of this process, which the command line and Dagster's definitions share.
+
+    project = this_project()
+    session = project.session("a-run", "en-ru")
+    """
     return Project()
 
 

@@ -15,15 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.filesize import decimal
 
-from translations_assets.cli.common import (
-    Json,
-    Partition,
-    find_step,
-    print_json,
-    print_note,
-    reading_session,
-    whole_id,
-)
+from translations_assets.cli import common
+from translations_assets.cli.common import Json, Partition, print_json
 from translations_assets.errors import TranslationsError
 from translations_assets.keys.code.accepted import FILE, Accepted, add_changes
 from translations_assets.keys.key import KeyMaker
@@ -39,7 +32,7 @@ if TYPE_CHECKING:
     from translations_assets.running.session import Session
     from translations_assets.store.durable import DurableStore
     from translations_assets.store.gc import Collected
-    from translations_assets.store.verify import Problem, Sample, Verified
+    from translations_assets.store.verify import Sample, Verified
 
 app = typer.Typer(no_args_is_help=True, help="What the store keeps, and what counts as made.")
 
@@ -122,7 +115,7 @@ def pin(
     """Keep everything that a run uses, until it is unpinned."""
     project = this_project()
     store = project.store
-    run = whole_id(run, store.runs(), "The store has no run", "translations status")
+    run = common.whole_id(run, store.runs(), "The store has no run", "translations status")
     store.pin(run, reason)
     record = store.read_run(run)
     uses = set(record.uses.values()) if record else set()
@@ -139,7 +132,7 @@ def pin(
 def unpin(run: Run) -> None:
     """Let what a pinned run uses be collected like everything else."""
     store = this_project().store
-    run = whole_id(run, store.pins(), "There is no pinned run", "translations cache pins")
+    run = common.whole_id(run, store.pins(), "There is no pinned run", "translations cache pins")
     store.unpin(run)
     typer.echo(f"Unpinned {run}.")
 
@@ -182,10 +175,10 @@ def accept(
     """
     if not reason.strip():
         raise TranslationsError("--reason is empty: say why the change is harmless.")
-    project, session = this_project(), reading_session(partition)
+    project, session = this_project(), common.reading_session(partition)
     graph = session.graph
     symbol = what if ":" in what and what not in graph.by_label else ""
-    steps = _reaching(project, graph, symbol) if symbol else [find_step(graph, partition, what)]
+    steps = _reaching(project, graph, symbol) if symbol else [common.find_step(graph, partition, what)]
     step, earlier = _earlier(project, session, steps, what)
     path = project.root / FILE
     accepted = Accepted.read(path)
@@ -227,16 +220,11 @@ class _HashProgress:
 
 
 def _verified_values(verified: Verified) -> dict[str, Any]:
-    return {
-        "checked": verified.checked,
-        "hashed_bytes": verified.hashed_bytes,
-        "problems": [_problem_verified_values(problem) for problem in verified.problems],
-    }
-
-
-def _problem_verified_values(problem: Problem) -> dict[str, Any]:
-    owners = [{**asdict(owner), "remedy": owner.remedy()} for owner in problem.owners]
-    return {**asdict(problem), "owners": owners}
+    problems = [
+        {**asdict(one), "owners": [{**asdict(owner), "remedy": owner.remedy()} for owner in one.owners]}
+        for one in verified.problems
+    ]
+    return {"checked": verified.checked, "hashed_bytes": verified.hashed_bytes, "problems": problems}
 
 
 def _print_verified(verified: Verified, root: str, sample: str) -> None:
@@ -344,7 +332,7 @@ def _check(found: Acceptance, earlier: Manifest, step: Step, symbol: str) -> Non
     if not found.changes:
         raise TranslationsError(f"{symbol} is as it was when {earlier.label} was made: nothing to accept.")
     if found.digest != found.earlier:
-        print_note(f"{step.label} still runs: its code differs in more than {symbol}")
+        common.print_note(f"{step.label} still runs: its code differs in more than {symbol}")
 
 
 def _digests(keys: KeyMaker, graph: Graph) -> dict[str, str]:

@@ -15,8 +15,6 @@ from translations_assets.cli.common import Json, print_json, print_note, print_t
 from translations_assets.config.datasets import listed
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.load import read_text, read_values
-from translations_assets.config.migrate import migrated
-from translations_assets.config.reference import json_schema
 from translations_assets.generate.choose import SOURCES, USUAL, judge, search
 from translations_assets.project import notes_of, this_project
 from translations_assets.settings import config_folders, mirror
@@ -103,6 +101,8 @@ def migrate(
     write: Annotated[bool, typer.Option("--write", help="Rewrite the file.")] = False,
 ) -> None:
     """Print a training config in today's form, comments and order kept, and a note for each changed key."""
+    from translations_assets.config.migrate import migrated
+
     text, notes = migrated(read_text(file), str(file))
     for note in notes:
         print_note(note)
@@ -121,6 +121,8 @@ def schema() -> None:
 
     Save it next to the configs, and begin a config with `# yaml-language-server: $schema=schema.json`.
     """
+    from translations_assets.config.reference import json_schema
+
     print_json(json_schema())
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -32,14 +31,7 @@ if TYPE_CHECKING:
 SHOWN_DIGITS = 12
 
 
-class Show(StrEnum):
-    """Which steps to show, in taskgraph's words."""
-
-    tasks = "tasks"
-    full = "full"
-    target = "target"
-    target_graph = "target-graph"
-    optimized = "optimized"
+Show = Literal["tasks", "full", "target", "target-graph", "optimized"]  # in taskgraph's words
 
 
 def graph(
@@ -51,7 +43,7 @@ def graph(
             help="tasks: all steps; full: all, with their edges; target: the target stage's; target-graph: "
             "those and everything they need; optimized: what is left of that after the cache."
         ),
-    ] = Show.tasks,
+    ] = "tasks",
     overrides: Set = None,
     json: Json = False,
 ) -> None:
@@ -61,7 +53,7 @@ def graph(
         common.print_json({step.label: _step_as_json(step, key) for step, key in keys.items()})
         return
     for step in keys:
-        edges = "" if show is Show.tasks else "".join(f"\n    <- {up.label}" for up in step.upstream())
+        edges = "" if show == "tasks" else "".join(f"\n    <- {up.label}" for up in step.upstream())
         typer.echo(step.label + edges)
 
 
@@ -71,12 +63,12 @@ def _shown(session: Session, show: Show, target: str | None) -> dict[Step, str |
     name = target or graph.config.target_stage
     named = [stage for stage in graph.up_to(target) if not name or stage in resolve_stage(name)]
     targets = common.steps_of(graph, named)
-    if show in (Show.tasks, Show.full):
+    if show in ("tasks", "full"):
         return dict.fromkeys(graph.steps)
-    if show is Show.target:
+    if show == "target":
         return dict.fromkeys(targets)
     closure = graph.step_closure(targets)
-    if show is Show.target_graph:
+    if show == "target-graph":
         return dict.fromkeys(closure)
     planned = {step.step: step for step in plan_of(session, target).steps}
     return {step: planned[step].key for step in closure if planned[step].status != "cached"}

@@ -9,9 +9,8 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import uuid4
 
 import typer
@@ -39,22 +38,13 @@ Scores = dict[str, dict[str, dict[str, float]]]
 STYLES = {"failed": "bold red", "passed": "green", "off": "dim", "not computed": "yellow"}
 
 
-class ModelName(StrEnum):
-    """The models that a config trains."""
-
-    backwards = "backwards"
-    teacher = "teacher"
-    student = "student"
-    finetuned = "finetuned"
-    quantized = "quantized"
-
-
-STAGE_OF = {
-    ModelName.backwards: "train_backwards",
-    ModelName.teacher: "train_teacher",
-    ModelName.student: "train_student",
-    ModelName.finetuned: "finetune_student",
-    ModelName.quantized: "quantize",
+ModelName = Literal["backwards", "teacher", "student", "finetuned", "quantized"]
+STAGE_OF: dict[ModelName, str] = {
+    "backwards": "train_backwards",
+    "teacher": "train_teacher",
+    "student": "train_student",
+    "finetuned": "finetune_student",
+    "quantized": "quantize",
 }
 
 
@@ -300,7 +290,7 @@ def translate(
     model: Annotated[
         ModelName,
         typer.Option(help="quantized is the student as users run it; teacher is the whole ensemble."),
-    ] = ModelName.quantized,
+    ] = "quantized",
     overrides: Set = None,
 ) -> None:
     """Translate standard input, a sentence a line, to standard output."""
@@ -310,7 +300,7 @@ def translate(
     begun_with = {up for step in steps for up in step.upstream()}  # one makes what another begins with
     makers = [step for step in steps if step not in begun_with]
     if not makers:
-        raise TranslationsError(f"The training config has no {model.value} model; give another --model.")
+        raise TranslationsError(f"The training config has no {model} model; give another --model.")
     files = QUANTIZED_FILES if stage == "quantize" else MODEL_FILES
     with tempfile.TemporaryDirectory() as work:
         folders = []

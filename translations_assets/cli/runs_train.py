@@ -9,19 +9,11 @@ from uuid import uuid4
 
 import typer
 
+from translations_assets.cli import runs
 from translations_assets.cli.common import Partition, Target, Yes, asks, plan_of, plannable
 from translations_assets.cli.console import console_of, steps
 from translations_assets.cli.plan import costs_of, print_stages
-from translations_assets.cli.runs import (
-    Run,
-    end_run,
-    find_run,
-    get_run,
-    is_run,
-    missed_gates,
-    open_instance,
-    running_of,
-)
+from translations_assets.cli.runs import Run
 from translations_assets.cli.runs_status import note_changes, rows_of_run
 from translations_assets.config.partitions import SUFFIXES
 from translations_assets.errors import Cancelled, TranslationsError
@@ -83,7 +75,7 @@ def rerun(
 ) -> None:
     """Repeat what failed in a run: same partition, stages and options; finished steps are kept."""
     project = this_project()
-    run = find_run(name)
+    run = runs.find_run(name)
     _check_repeatable(run)
     read = project.read(run.partition, run.options.overrides)
     graph = read.graph
@@ -114,8 +106,8 @@ def cancel(
         _cancel_on_server(name, Server(server))
         return
     run = _running(name)
-    status = end_run(run.id, CANCEL_SECONDS)
-    ended = get_run(run.id)
+    status = runs.end_run(run.id, CANCEL_SECONDS)
+    ended = runs.get_run(run.id)
     if not ended.is_over:
         raise TranslationsError(
             f"{run.short} has not ended within {CANCEL_SECONDS:.0f} s (it is {status}). It was asked to. "
@@ -148,7 +140,7 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
     selection = [AssetKey(stage) for stage in session.stages if stage in ASSETS]
     tags = {PARTITION_TAG: partition}
     session.listeners.append(listener)
-    with open_instance() as instance:
+    with runs.open_instance() as instance:
         run = create_run(
             instance, all_job, selection, run_id=session.run, config=config, tags=tags, parent=parent
         )
@@ -171,7 +163,7 @@ def _run_here(session: Session, parent: str | None = None) -> None:
     with console.display():
         typer.echo(f"Run {short}: {Server(server_url()).run_url(session.run)} (to start the UI: make ui)")
         status = launch(session, console, parent).status.value
-    if missed := missed_gates(session.run):
+    if missed := runs.missed_gates(session.run):
         typer.echo(f"Gates that failed or warned: {', '.join(missed)}. Why: translations checks {partition}")
     if status == "CANCELED":
         raise Cancelled(f"What is finished is kept; to go on: translations rerun {short}")
@@ -220,18 +212,18 @@ def _check_repeatable(run: Run) -> None:
 
 
 def _running(name: str) -> Run:
-    if is_run(name):
-        run = find_run(name)
+    if runs.is_run(name):
+        run = runs.find_run(name)
         if run.is_over or not run.dagster:
             raise TranslationsError(f"{run.short} does not run: {run.state}.")
         return run
-    runs = running_of(this_project().read(name).partition)
-    if not runs:
+    running = runs.running_of(this_project().read(name).partition)
+    if not running:
         raise TranslationsError(f"No run of {name} is running. To list the runs: translations status")
-    if len(runs) > 1:
-        found = ", ".join(run.short for run in runs)
+    if len(running) > 1:
+        found = ", ".join(run.short for run in running)
         raise TranslationsError(f"Several runs of {name} are running: {found}. Name one of them.")
-    return runs[0]
+    return running[0]
 
 
 def _cancel_on_server(run: str, server: Server) -> None:

@@ -17,15 +17,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from translations_assets.cli.common import (
-    Label,
-    Partition,
-    Set,
-    copy_blob,
-    find_step,
-    reading_session,
-    results_of,
-)
+from translations_assets.cli import common
+from translations_assets.cli.common import Label, Partition, Set
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.step import Output, RepoFile, placed
 from translations_assets.project import this_project
@@ -50,9 +43,9 @@ def shell(
     overrides: Set = None,
 ) -> None:
     """Open a shell in a step's work folder, with its code, copies of its inputs, and its command."""
-    session = reading_session(partition, overrides)
-    step = find_step(session.graph, partition, label)
-    results_of(session, [*step.upstream()])
+    session = common.reading_session(partition, overrides)
+    step = common.find_step(session.graph, partition, label)
+    common.results_of(session, [*step.upstream()])
     with _folder(label, keep) as folder:
         job, own = _job(session, step)
         _place(session, job, own, folder)
@@ -136,7 +129,7 @@ def _place(session: Session, job: Job, own: Mapping[Blob, bytes], folder: WorkFo
         if blob in own:
             target.write_bytes(own[blob])
         else:
-            copy_blob(session.store, blob, target)
+            common.copy_blob(session.store, blob, target)
     if job.resumable:
         session.store.place_checkpoints(job.key, job.generation, folder.checkpoints)
 
