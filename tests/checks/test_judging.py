@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.checks import numbers
+from tests.stages.configs import FULL, graph
 from translations_assets.checks import models, text
-from translations_assets.checks.gates import GATES
+from translations_assets.checks.gates import GATES, examine
 from translations_assets.checks.verdict import NotComputed, NothingToJudge, percent
 from translations_assets.config import gates
+from translations_assets.errors import StepFailed, TranslationsError
+from translations_assets.records.run import RunOptions
+from translations_assets.running.session import UpstreamMissing
 
 
 def of(document: Any, stage: str = "check_merge_corpus") -> Any:
@@ -320,3 +325,22 @@ def test_gates_of_what_costs_most_to_build_upon_block() -> None:
     checks = gates.Checks()
     blocking = {gate.name.replace("-", "_") for gate in GATES if gate.blocking}
     assert {getattr(checks, name).level for name in blocking} == {"error"}
+
+
+@pytest.mark.parametrize(
+    ("error", "state"),
+    [(StepFailed("out of memory"), "failed"), (UpstreamMissing("out of memory"), "not computed")],
+)
+def test_only_gates_that_read_what_has_no_result_are_not_judged(error: TranslationsError, state: str) -> None:
+    fetched = SimpleNamespace(outputs={})
+    session: Any = SimpleNamespace(
+        graph=graph(FULL), options=RunOptions(), need=lambda steps: None, result_of=lambda step: fetched
+    )
+    errors = {"check_train_teacher": error}
+    found = {gate.name: examine(session, gate, errors) for gate in GATES if gate.stage == "train_teacher"}
+    assert (found["teacher-floor"].state, found["teacher-floor"].description) == (state, "out of memory")
+    other = found["training-collapse"]
+    assert (other.state, other.description) == (
+        "passed",
+        "nothing to judge: the training config trains no such model",
+    )

@@ -128,7 +128,7 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
     """
     from dagster import AssetKey
 
-    from translations_assets.defs.runs import create_run, run_created
+    from translations_assets.defs.runs import run_here
 
     job, partition = all_job(), session.partition
     if job.partitions_def is None or partition not in job.partitions_def.get_partition_keys():
@@ -141,10 +141,9 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
     tags = {PARTITION_TAG: partition}
     session.listeners.append(listener)
     with runs.open_instance() as instance:
-        run = create_run(
+        return run_here(
             instance, all_job, selection, run_id=session.run, config=config, tags=tags, parent=parent
         )
-        return run_created(instance, all_job, run)
 
 
 def all_job() -> JobDefinition:

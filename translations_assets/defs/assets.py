@@ -12,12 +12,10 @@ from typing import Any
 import dagster as dg
 from dagster._core.events import EngineEventData
 
-from translations_assets.config.errors import ConfigError
 from translations_assets.defs.executor import cancel_event
 from translations_assets.defs.metadata import lines_by_dataset, stage_metadata
 from translations_assets.defs.recipes import recipe_key, recipe_tags
-from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS
-from translations_assets.errors import Cancelled, TranslationsError
+from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_failures
 from translations_assets.graph.stage import Stage
 from translations_assets.records.canonical import json_digest
 from translations_assets.running.engine import Listener, StepEvent, StepResult
@@ -50,14 +48,10 @@ def make_asset(stage: Stage) -> dg.AssetsDefinition:
 
 
 def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.MaterializeResult[None]:
-    try:
+    with reported_failures():
         session = run_session(context)
         results = run_stage(context, session, stage.name)
         tags = recipe_tags(context.instance, session, stage.name)
-    except Cancelled as error:
-        raise dg.DagsterExecutionInterruptedError(str(error)) from error
-    except (ConfigError, TranslationsError) as error:
-        raise dg.Failure(str(error), allow_retries=False) from None
     for warning in session.warnings:
         context.log.warning(warning)
     if not results:

@@ -12,10 +12,9 @@ from typing import Any
 import dagster as dg
 
 from translations_assets.checks.gates import GATES, Finding, Gate, examine
-from translations_assets.config.errors import ConfigError
 from translations_assets.defs.assets import run_session, run_stage
-from translations_assets.defs.shared import TRAINING_CONFIGS
-from translations_assets.errors import Cancelled, StepFailed, TranslationsError
+from translations_assets.defs.shared import TRAINING_CONFIGS, reported_failures
+from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.running.session import UpstreamMissing
 from translations_assets.stages import ASSETS
 
@@ -57,7 +56,7 @@ def _spec(gate: Gate) -> dg.AssetCheckSpec:
 
 
 def _examine(context: dg.OpExecutionContext, gates: list[Gate]) -> list[Finding]:
-    try:
+    with reported_failures():
         session = run_session(context)
         errors: dict[str, TranslationsError] = {}
         for name in session.graph.checks:
@@ -67,10 +66,6 @@ def _examine(context: dg.OpExecutionContext, gates: list[Gate]) -> list[Finding]
                 except (UpstreamMissing, StepFailed) as error:
                     errors[name] = error
         return [examine(session, gate, errors) for gate in gates]
-    except Cancelled as error:
-        raise dg.DagsterExecutionInterruptedError(str(error)) from error
-    except (ConfigError, TranslationsError) as error:
-        raise dg.Failure(str(error), allow_retries=False) from None
 
 
 def _result(found: Finding) -> dg.AssetCheckResult:

@@ -17,12 +17,12 @@ import dagster as dg
 import yaml
 
 from translations_assets import settings
-from translations_assets.config.errors import ConfigError, Problem
+from translations_assets.config.errors import ConfigError
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.defs.executor import cancel_event, threaded_executor
 from translations_assets.defs.metadata import notes_table, tell_notes
 from translations_assets.defs.runs import CONFIG
-from translations_assets.defs.shared import PROJECT
+from translations_assets.defs.shared import PROJECT, reported_failures
 from translations_assets.errors import TranslationsError
 from translations_assets.records.run import RunOptions
 from translations_assets.server import Server, ServerUnreachable
@@ -75,17 +75,17 @@ _SCHEMA = {
 def pasted_config(context: dg.OpExecutionContext) -> None:
     """Check the config, keep it in the store as an experiment of its pair, and launch its training."""
     asked = context.op_config
-    try:
+    with reported_failures():
         options = RunOptions.from_dict(asked["options"])
         if asked["target"]:
             resolve_stage(asked["target"])  # before anything is kept for good
         key = PROJECT.keep(_text(asked["config"]), asked["name"])
         context.log.info(f"The training config is kept as {key}.")
         read = PROJECT.read(key, options.overrides)
-        _tell_notes(context, read.notes)
+        tell_notes(context.instance, context.run_id, context.log, read.notes)
+        if read.notes:
+            context.add_output_metadata({"notes": notes_table(read.notes)})
         _train(context, key, read.graph.up_to(asked["target"]), asked["target"], options)
-    except (ConfigError, TranslationsError) as error:
-        raise dg.Failure(str(error), allow_retries=False) from None
 
 
 def _text(config: object) -> str:
@@ -95,12 +95,6 @@ def _text(config: object) -> str:
         return yaml.safe_dump(config, allow_unicode=True, sort_keys=False)
     except RecursionError:
         raise ConfigError.of("is nested too deeply", "the pasted config") from None
-
-
-def _tell_notes(context: dg.OpExecutionContext, notes: Sequence[Problem]) -> None:
-    tell_notes(context.instance, context.run_id, context.log, notes)
-    if notes:
-        context.add_output_metadata({"notes": notes_table(notes)})
 
 
 def _train(

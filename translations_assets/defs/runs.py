@@ -84,7 +84,7 @@ def _stages(dagster_run: DagsterRun) -> list[str]:
     return [name for name, stage in STAGES.items() if name in names or stage.checks in names]
 
 
-def create_run(
+def run_here(
     instance: DagsterInstance,
     job: Callable[[], JobDefinition],
     selection: Iterable[AssetKey],
@@ -94,7 +94,7 @@ def create_run(
     tags: Mapping[str, str],
     parent: str | None = None,
 ) -> DagsterRun:
-    """A run of assets that this process is going to run; `parent` is the id of the run that it repeats."""
+    """Run assets in this process, and wait; the run as it ended. `parent` is the run that this one repeats."""
     repeated = instance.get_run_by_id(parent) if parent else None
     chosen = reconstructable(job).get_subset(asset_selection=frozenset(selection))
     run = instance.create_run_for_job(
@@ -107,14 +107,8 @@ def create_run(
         parent_run_id=repeated.run_id if repeated else None,
         job_code_origin=chosen.get_python_origin(),
     )
-    instance.add_run_tags(run.run_id, {PROCESS_TAG: this_process(run.run_id)})
-    return run
-
-
-def run_created(instance: DagsterInstance, job: Callable[[], JobDefinition], run: DagsterRun) -> DagsterRun:
-    """Run what `create_run` created, and wait; the run as it ended."""
-    chosen = reconstructable(job).get_subset(asset_selection=run.asset_selection)
+    instance.add_run_tags(run_id, {PROCESS_TAG: this_process(run_id)})
     execute_run(chosen, run, instance)
-    ended = instance.get_run_by_id(run.run_id)
+    ended = instance.get_run_by_id(run_id)
     assert ended is not None  # it has just ended
     return ended

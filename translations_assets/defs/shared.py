@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from translations_assets.config.errors import ConfigError
+from translations_assets.errors import Cancelled, TranslationsError
 from translations_assets.project import this_project
 from translations_assets.store.gcs.client import supply_client
 
@@ -25,6 +29,17 @@ def _client() -> Client:
 
 
 supply_client(_client)
+
+
+@contextmanager
+def reported_failures() -> Iterator[None]:
+    """What goes wrong inside, as Dagster reports it: cancelled, or failed with that message."""
+    try:
+        yield
+    except Cancelled as error:
+        raise dg.DagsterExecutionInterruptedError(str(error)) from error
+    except (ConfigError, TranslationsError) as error:
+        raise dg.Failure(str(error), allow_retries=False) from None
 
 
 def partition_keys() -> list[str]:

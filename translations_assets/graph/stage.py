@@ -53,7 +53,13 @@ _building: ContextVar[_Building] = ContextVar("building")
 
 
 def stage(group: str, checks: str = "", formerly: tuple[str, ...] = ()) -> Callable[[StageFunction], Stage]:
-    """Make a function a stage: `config` first, then its upstream stages by name."""
+    """Make a function a stage: `config` first, then its upstream stages by name.
+
+    @stage(group="corpus", formerly=("corpus-merge-devset",))
+    def merge_devset(config: TrainingConfig, dataset_devtest: list[Corpus]) -> Corpus:
+        # its docstring is shown in the UI
+        return corpus_step(config, "pipeline.clean.merge_parallel", label="merge-devset-en-ru", …)
+    """
 
     def make(function: StageFunction) -> Stage:
         first, *upstream = inspect.signature(function).parameters

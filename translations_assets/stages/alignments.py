@@ -8,7 +8,7 @@ from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Output
 from translations_assets.stages.continuation import fetch_alignments, trains_teachers
-from translations_assets.stages.handles import Aligned, Corpus, Vocab, aligned_files, aligned_of
+from translations_assets.stages.handles import Aligned, Corpus, Vocab, aligned_step, languages, pair
 from translations_assets.stages.translation import split_pairs
 
 PRIORS_SAMPLE = 1_000_000  # pairs, which eflomal holds in memory all at once
@@ -21,7 +21,7 @@ def learn_priors(
     learned = step(
         "pipeline.alignments.priors",
         label=label,
-        args={"src": config.experiment.src, "trg": config.experiment.trg, "sample_size": sample_size},
+        args={**languages(config), "sample_size": sample_size},
         inputs=corpus.sides,
         outputs=("corpus.priors", "stats.json"),
         repeatable=False,
@@ -31,39 +31,28 @@ def learn_priors(
 
 def align(config: TrainingConfig, label: str, corpus: Corpus, priors: Output) -> Aligned:
     """Tokenise and align a corpus."""
-    src, trg = config.experiment.src, config.experiment.trg
-    aligned = step(
-        "pipeline.alignments.align",
-        label=label,
-        args={"src": src, "trg": trg},
-        inputs={**corpus.sides, "priors": priors},
-        outputs=aligned_files(src, trg),
-        repeatable=False,
-    )
-    return aligned_of(aligned, src, trg)
+    inputs = {**corpus.sides, "priors": priors}
+    return aligned_step(config, "pipeline.alignments.align", label=label, inputs=inputs, repeatable=False)
 
 
 def align_in_chunks(config: TrainingConfig, name: str, corpus: Corpus, priors: Output) -> Aligned:
     """Split a corpus, tokenise and align the parts with the same priors, collect them in order."""
-    src, trg = config.experiment.src, config.experiment.trg
-    family, parts = f"alignments-{name}-{src}-{trg}", config.taskcluster.split_chunks
+    family, parts = f"alignments-{name}-{pair(config)}", config.taskcluster.split_chunks
     aligned = [
-        align(config, f"{family}-{i}/{parts}", Corpus(*pair), priors)
-        for i, pair in enumerate(split_pairs(family, parts, corpus.src, corpus.trg), start=1)
+        align(config, f"{family}-{i}/{parts}", Corpus(*part), priors)
+        for i, part in enumerate(split_pairs(family, parts, corpus.src, corpus.trg), start=1)
     ]
-    collected = step(
+    return aligned_step(
+        config,
         "pipeline.alignments.collect",
         label=f"collect-{family}",
-        args={"src": src, "trg": trg},
         inputs={
             "tokens_src": [part.src for part in aligned],
             "tokens_trg": [part.trg for part in aligned],
             "alignments": [part.alignments for part in aligned],
             "corpus_src": corpus.src,
         },
-        outputs=aligned_files(src, trg),
     )
-    return aligned_of(collected, src, trg, priors)
 
 
 @stage(group="teacher", formerly=("corpus-align-parallel", "alignments-teacher"))
@@ -75,14 +64,10 @@ def alignments_original(config: TrainingConfig, merge_corpus: Corpus | None) -> 
     """
     if merge_corpus is None or not trains_teachers(config):
         return None
-    src, trg = config.experiment.src, config.experiment.trg
-    priors = learn_priors(config, f"alignments-priors-{src}-{trg}", merge_corpus)
+    priors = learn_priors(config, f"alignments-priors-{pair(config)}", merge_corpus)
     fetched = fetch_alignments(config, "parallel", merge_corpus)
-    return (
-        replace(fetched, priors=priors)
-        if fetched
-        else align_in_chunks(config, "original", merge_corpus, priors)
-    )
+    aligned = fetched or align_in_chunks(config, "original", merge_corpus, priors)
+    return replace(aligned, priors=priors)
 
 
 @stage(group="teacher", formerly=("corpus-align-backtranslations",))
@@ -114,8 +99,7 @@ def alignments_student(
         return fetched
     priors = alignments_original.priors if alignments_original else None
     if priors is None:
-        pair = f"{config.experiment.src}-{config.experiment.trg}"
-        priors = learn_priors(config, f"alignments-priors-student-{pair}", cefilter)
+        priors = learn_priors(config, f"alignments-priors-student-{pair(config)}", cefilter)
     return align_in_chunks(config, "student", cefilter, priors)
 
 
@@ -124,12 +108,8 @@ def shortlist(config: TrainingConfig, cefilter: Corpus, train_vocab: Vocab) -> O
     """The lexical shortlist: the likeliest target pieces of every source piece, by an alignment of pieces."""
     listed = step(
         "pipeline.alignments.shortlist",
-        label=f"shortlist-{config.experiment.src}-{config.experiment.trg}",
-        inputs={
-            "source_vocab": train_vocab.src,
-            "target_vocab": train_vocab.trg,
-            **cefilter.sides,
-        },
+        label=f"shortlist-{pair(config)}",
+        inputs={"source_vocab": train_vocab.src, "target_vocab": train_vocab.trg, **cefilter.sides},
         outputs=("lex.s2t.zst", "stats.json"),
         worker="large-cpu",
         repeatable=False,

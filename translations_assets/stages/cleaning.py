@@ -20,7 +20,7 @@ from translations_assets.config.schema import Thresholds, TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Output, RepoFile
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS
-from translations_assets.stages.handles import GPU_ATTEMPTS, CleanMono, Corpus, Mono, corpus_files, corpus_of
+from translations_assets.stages.handles import GPU_ATTEMPTS, CleanMono, Corpus, Mono, corpus_step, pair
 from translations_assets.stages.languages import Identifying, opuscleaner_code
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -132,20 +132,17 @@ def monocleaner(config: TrainingConfig, clean_mono: CleanMono) -> CleanMono:
 
 def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus, identifying: Identifying) -> Corpus:
     """The step that cleans a parallel dataset by the filters of a file."""
-    src, trg = config.experiment.src, config.experiment.trg
-    source, target = language(src), language(trg)
-    dataset = corpus.dataset
+    source, target = language(config.experiment.src), language(config.experiment.trg)
+    dataset, mode = corpus.dataset, config.experiment.opuscleaner_mode
     assert dataset  # only datasets are cleaned
-    label = f"clean-corpus-{dataset.short_name}-{src}-{trg}"
-    mode = config.experiment.opuscleaner_mode
-    filters = filter_files(mode, src, trg, dataset)
+    filters = filter_files(mode, source.code, target.code, dataset)
     found = [identifying.of_pairs(spoken, model_name(filters)) for spoken in (source, target)]
-    clean = step(
+    return corpus_step(
+        config,
         "pipeline.clean.clean_parallel",
-        label=label,
+        label=f"clean-corpus-{dataset.short_name}-{pair(config)}",
+        dataset=dataset,
         args={
-            "src": src,
-            "trg": trg,
             "src_script": source.script,
             "trg_script": target.script,
             "src_code": opuscleaner_code(source),
@@ -165,11 +162,9 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus, identifying: 
             "trg_language_model": found[1].model,
             "opuscleaner_lock": OPUSCLEANER if needs_opuscleaner(filters) else None,
         },
-        outputs=corpus_files(src, trg),
         worker="large-cpu",
         programs=programs(filters),
     )
-    return corpus_of(clean, src, trg, dataset)
 
 
 def clean_mono_dataset(side: str, lang: str, mono: Mono, identifying: Identifying) -> Mono:
@@ -303,14 +298,16 @@ def _filter_corpus(config: TrainingConfig, corpus: Corpus, model: Folder) -> Cor
         repeatable=False,  # the last digit depends on the processor
         attempts=GPU_ATTEMPTS,
     )
-    filtered = step(
+    filtered = corpus_step(
+        config,
         "pipeline.clean.filter_parallel",
         label=f"bicleaner-ai-{name}",
-        args={"src": src, "trg": trg, "threshold": threshold},
+        dataset=corpus.dataset,
+        args={"threshold": threshold},
         inputs={**corpus.sides, "scores": scored["scores.zst"]},
-        outputs=corpus_files(src, trg, "scores.zst"),
+        more=["scores.zst"],
     )
-    return replace(corpus_of(filtered, src, trg, corpus.dataset), scores=filtered["scores.zst"])
+    return replace(filtered, scores=filtered.src.step["scores.zst"])
 
 
 def _filter_monos(side: str, lang: str, thresholds: Thresholds, monos: Sequence[Mono]) -> list[Mono]:

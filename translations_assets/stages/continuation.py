@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Literal
 
 from translations_assets.config.continuation import ContinuationMode, ContinuedCorpus
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.urls import login_variable
 from translations_assets.graph.stage import step
-from translations_assets.graph.step import Arg, Input, Step
 from translations_assets.stages.handles import (
     MODEL_FILES,
     STATE_FILES,
@@ -18,10 +17,9 @@ from translations_assets.stages.handles import (
     Corpus,
     Model,
     Vocab,
-    aligned_files,
-    aligned_of,
-    corpus_files,
-    corpus_of,
+    aligned_step,
+    corpus_step,
+    pair,
 )
 
 CorpusName = Literal["parallel", "backtranslations", "distillation"]
@@ -66,19 +64,21 @@ def fetch_vocab(config: TrainingConfig) -> Vocab | None:
 
 def _fetch_vocab(config: TrainingConfig, src: str, trg: str, urls: dict[str, str]) -> Vocab:
     """Those of a model stand in its own order: `src` is what it translates from."""
-    fetched = _fetch(
-        "vocabulary",
-        f"vocab-{config.experiment.src}-{config.experiment.trg}",
-        urls,
+    own = config.experiment
+    fetched = step(
+        "pipeline.continuation.vocabulary",
+        label=f"fetch-vocab-{pair(config)}",
         args={
+            **urls,
             "src": src,
             "trg": trg,
-            "vocab_size": config.experiment.spm_vocab_size,
+            "vocab_size": own.spm_vocab_size,
             "split": has_split_vocabulary(config),
         },
         outputs=(f"vocab.{src}.spm", f"vocab.{trg}.spm", "stats.json"),
+        attempts=DOWNLOAD_ATTEMPTS,
+        secrets=url_secrets(urls.values()),
     )
-    own = config.experiment
     return Vocab(fetched[f"vocab.{own.src}.spm"], fetched[f"vocab.{own.trg}.spm"])
 
 
@@ -87,15 +87,14 @@ def fetch_corpus(config: TrainingConfig, name: CorpusName) -> Corpus | None:
     given: ContinuedCorpus | None = getattr(config.continuation.corpora, name)
     if given is None:
         return None
-    src, trg = config.experiment.src, config.experiment.trg
-    fetched = _fetch(
-        "corpus",
-        f"{name}-{src}-{trg}",
-        {"src_url": given.src, "trg_url": given.trg},
-        args={"src": src, "trg": trg},
-        outputs=corpus_files(src, trg),
+    return corpus_step(
+        config,
+        "pipeline.continuation.corpus",
+        label=f"fetch-{name}-{pair(config)}",
+        args={"src_url": given.src, "trg_url": given.trg},
+        attempts=DOWNLOAD_ATTEMPTS,
+        secrets=url_secrets([given.src, given.trg]),
     )
-    return corpus_of(fetched, src, trg)
 
 
 def fetch_alignments(config: TrainingConfig, name: CorpusName, corpus: Corpus) -> Aligned | None:
@@ -103,20 +102,16 @@ def fetch_alignments(config: TrainingConfig, name: CorpusName, corpus: Corpus) -
     given: ContinuedCorpus | None = getattr(config.continuation.corpora, name)
     if not (given and given.tok_src and given.tok_trg and given.alignments):
         return None
-    src, trg = config.experiment.src, config.experiment.trg
-    fetched = _fetch(
-        "alignments",
-        f"alignments-{name}-{src}-{trg}",
-        {
-            "tok_src_url": given.tok_src,
-            "tok_trg_url": given.tok_trg,
-            "alignments_url": given.alignments,
-        },
-        args={"src": src, "trg": trg},
+    urls = {"tok_src_url": given.tok_src, "tok_trg_url": given.tok_trg, "alignments_url": given.alignments}
+    return aligned_step(
+        config,
+        "pipeline.continuation.alignments",
+        label=f"fetch-alignments-{name}-{pair(config)}",
+        args=urls,
         inputs=corpus.sides,
-        outputs=aligned_files(src, trg),
+        attempts=DOWNLOAD_ATTEMPTS,
+        secrets=url_secrets(urls.values()),
     )
-    return aligned_of(fetched, src, trg)
 
 
 def fetch_model(
@@ -125,41 +120,23 @@ def fetch_model(
     """A model of the earlier run, from `src` to `trg`; with its training's last save, to go on with that."""
     vocab = config.continuation.vocab
     own = {config.experiment.src: vocab.src, config.experiment.trg: vocab.trg} if vocab else {}
-    fetched = _fetch(
-        "model",
-        label,
-        {"url": url},
+    vocabs = [own[src], own[trg]] if own else []
+    fetched = step(
+        "pipeline.continuation.model",
+        label=f"fetch-{label}",
         args={
+            "url": url,
             "src": src,
             "trg": trg,
             "best_model": config.experiment.best_model,
-            "vocab_urls": [own[src], own[trg]] if own else None,
+            "vocab_urls": vocabs or None,
             "state": mode == "continue",
         },
         outputs=(*MODEL_FILES, TRAINED_WITH, *(STATE_FILES if mode == "continue" else ()), "stats.json"),
+        attempts=DOWNLOAD_ATTEMPTS,
+        secrets=url_secrets([url, *vocabs]),
     )
     return fetched.folder(*MODEL_FILES)
-
-
-def _fetch(
-    script: str,
-    label: str,
-    urls: Mapping[str, str],
-    *,
-    args: Mapping[str, Arg],
-    outputs: Sequence[str],
-    inputs: Mapping[str, Input | None] | None = None,
-) -> Step:
-    vocabs = args.get("vocab_urls")
-    return step(
-        f"pipeline.continuation.{script}",
-        label=f"fetch-{label}",
-        args={**urls, **args},
-        inputs=inputs,
-        outputs=outputs,
-        attempts=DOWNLOAD_ATTEMPTS,
-        secrets=url_secrets([*urls.values(), *(vocabs if isinstance(vocabs, list) else ())]),
-    )
 
 
 def url_secrets(urls: Iterable[str]) -> tuple[str, ...]:

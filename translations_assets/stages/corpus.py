@@ -18,7 +18,7 @@ from translations_assets.stages.continuation import (
     fetch_corpus,
     url_secrets,
 )
-from translations_assets.stages.handles import CleanMono, Corpus, Mono, Side, aliases, corpus_files, corpus_of
+from translations_assets.stages.handles import CleanMono, Corpus, Mono, Side, aliases, corpus_step, pair
 
 ALIGNED = ("inline-noise", "mix", "mix-nocase", "mix-cjk")  # as in pipeline.data.modifiers
 PRIORS_SAMPLE = 100_000  # pairs; a test set has fewer
@@ -29,31 +29,32 @@ SEEDS = {"corpus": 1111, "devset": 1112, "mono-src": 1113, "mono-trg": 1114}
 @stage(group="data", formerly=("dataset", "download"))
 def dataset_train(config: TrainingConfig) -> list[Corpus]:
     """The parallel training datasets, each fetched from its provider as two files of equally many lines."""
-    return _parallel(config, "train", config.datasets.train)
+    return [import_parallel(config, "train", dataset) for dataset in config.datasets.train]
 
 
 @stage(group="data", formerly=("dataset", "download"))
 def dataset_devtest(config: TrainingConfig) -> list[Corpus]:
     """The parallel datasets that training is validated on."""
-    return _parallel(config, "devtest", config.datasets.devtest)
+    return [import_parallel(config, "devtest", dataset) for dataset in config.datasets.devtest]
 
 
 @stage(group="data", formerly=("dataset", "download"))
 def dataset_test(config: TrainingConfig) -> list[Corpus]:
     """The test sets that every model is evaluated on, variants (upper case, typos) included."""
-    return _parallel(config, "test", config.datasets.test)
+    return [import_parallel(config, "test", dataset) for dataset in config.datasets.test]
 
 
 @stage(group="data", formerly=("dataset", "download"))
 def dataset_mono_src(config: TrainingConfig) -> list[Mono]:
     """Monolingual datasets in the source language, for distillation."""
-    return _mono(config, "src")
+    return [import_mono(config, "src", dataset) for dataset in config.datasets.mono_src]
 
 
 @stage(group="data", formerly=("dataset", "download"))
 def dataset_mono_trg(config: TrainingConfig) -> list[Mono]:
     """Monolingual datasets in the target language, for back-translation."""
-    return _mono(config, "trg") if back_translates(config) else []
+    datasets = config.datasets.mono_trg if back_translates(config) else []
+    return [import_mono(config, "trg", dataset) for dataset in datasets]
 
 
 @stage(group="data", formerly=("corpus-analyze-parallel",))
@@ -125,23 +126,8 @@ def merge_mono_trg(
     return _merge_mono(config, "trg", monocleaner.trg, merge_corpus, dataset_devtest + dataset_test)
 
 
-def _parallel(config: TrainingConfig, category: str, datasets: Sequence[Dataset]) -> list[Corpus]:
-    return [import_parallel(config, category, dataset) for dataset in datasets]
-
-
-def _mono(config: TrainingConfig, side: Side) -> list[Mono]:
-    datasets: Sequence[Dataset] = getattr(config.datasets, f"mono_{side}")
-    limits: MonoLimits = getattr(config.experiment, f"mono_max_sentences_{side}")
-    return [
-        import_mono(
-            config, side, dataset, limit=limits.per_dataset, min_score=_min_score(config, dataset, side)
-        )
-        for dataset in datasets
-    ]
-
-
 def _min_score(config: TrainingConfig, dataset: Dataset, side: Side) -> float:
-    """Of lines of HPLT 1.2 their fluency, from 0 to 1; of documents of later releases 0 to 10."""
+    """The least of HPLT: of lines of 1.2 their fluency, 0 to 1; of documents of later releases 0 to 10."""
     first = dataset.name == monolingual.FIRST
     scores = config.experiment.hplt_min_fluency if first else config.experiment.hplt_min_doc_score
     score: float = getattr(scores, f"mono_{side}")
@@ -160,55 +146,49 @@ def _analyze(name: str, lang: str, text: Output) -> None:
 
 def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> Corpus:
     """A parallel dataset of a category: its last step has the dataset's label, earlier ones longer labels."""
-    src, trg = config.experiment.src, config.experiment.trg
+    src, trg = language(config.experiment.src), language(config.experiment.trg)
     provider = PARALLEL[dataset.provider]
-    label = f"dataset-{category}-{dataset.short_name}-{src}-{trg}"
-    chinese = _chinese_args(language(src), language(trg))
-    fetched = step(
+    label = f"dataset-{category}-{dataset.short_name}-{pair(config)}"
+    chinese = _chinese_args(src, trg)
+    corpus = corpus_step(
+        config,
         f"pipeline.data.parallel_{dataset.provider}",
         label=f"{label}-unmodified" if chinese or dataset.augmentation else label,
+        dataset=dataset,
         args={
             "dataset": dataset.name,
-            "src": src,
-            "trg": trg,
-            "src_code": provider.code(dataset.name, language(src)),
-            "trg_code": provider.code(dataset.name, language(trg)),
+            "src_code": provider.code(dataset.name, src),
+            "trg_code": provider.code(dataset.name, trg),
         },
-        outputs=corpus_files(src, trg),
         attempts=DOWNLOAD_ATTEMPTS,
         secrets=provider.secrets or url_secrets([dataset.name]),
     )
-    corpus = corpus_of(fetched, src, trg, dataset)
     if chinese:
-        one_variant = step(
+        corpus = corpus_step(
+            config,
             "pipeline.data.chinese_parallel",
             label=f"{label}-chinese" if dataset.augmentation else label,
-            args={"src": src, "trg": trg, **chinese},
+            dataset=dataset,
+            args=chinese,
             inputs=corpus.sides,
-            outputs=corpus_files(src, trg),
         )
-        corpus = corpus_of(one_variant, src, trg, dataset)
     return _augmented(config, corpus, dataset, label) if dataset.augmentation else corpus
 
 
-def import_mono(
-    config: TrainingConfig, side: Side, dataset: Dataset, *, limit: int, min_score: float
-) -> Mono:
-    """A monolingual dataset of a side.
-
-    min_score  the least of a line or document of HPLT; other providers have none
-    """
+def import_mono(config: TrainingConfig, side: Side, dataset: Dataset) -> Mono:
+    """A monolingual dataset of a side."""
     lang: str = getattr(config.experiment, side)
+    limits: MonoLimits = getattr(config.experiment, f"mono_max_sentences_{side}")
     label = f"dataset-mono-{side}-{dataset.short_name}-{lang}"
     provider, variant = MONO[dataset.provider], language(lang).chinese
     args: dict[str, Arg] = {
         "dataset": dataset.name,
         "lang": lang,
         "code": provider.code(dataset.name, language(lang)),
-        "max_sentences": limit,
+        "max_sentences": limits.per_dataset,
     }
     if dataset.provider == "hplt":
-        args["min_score"] = min_score
+        args["min_score"] = _min_score(config, dataset, side)
     outputs = (f"mono.{lang}.zst", "stats.json")
     fetched = step(
         f"pipeline.data.mono_{dataset.provider.replace('-', '_')}",
@@ -236,19 +216,18 @@ def _chinese_args(src: Language, trg: Language) -> dict[str, Arg]:
 
 
 def _augmented(config: TrainingConfig, corpus: Corpus, dataset: Dataset, label: str) -> Corpus:
-    src, trg = config.experiment.src, config.experiment.trg
-    args: dict[str, Arg] = {"modifier": dataset.augmentation, "src": src, "trg": trg}
+    args: dict[str, Arg] = {"modifier": dataset.augmentation}
     if dataset.augmentation in ("mix", "mix-nocase"):
-        args |= {"bicameral": language(src).bicameral, "phonemic": language(src).phonemic}
+        src = language(config.experiment.src)
+        args |= {"bicameral": src.bicameral, "phonemic": src.phonemic}
     inputs: dict[str, Input | None] = {**corpus.sides}
     if dataset.augmentation in ALIGNED:
         priors = learn_priors(config, f"{label}-priors", corpus, PRIORS_SAMPLE)
         aligned = align(config, f"{label}-alignments", corpus, priors)
         inputs |= {"tokens_src": aligned.src, "tokens_trg": aligned.trg, "alignments": aligned.alignments}
-    augmented = step(
-        "pipeline.data.augment", label=label, args=args, inputs=inputs, outputs=corpus_files(src, trg)
+    return corpus_step(
+        config, "pipeline.data.augment", label=label, dataset=dataset, args=args, inputs=inputs
     )
-    return corpus_of(augmented, src, trg, dataset)
 
 
 def _choices(
@@ -271,10 +250,7 @@ def _merge_parallel(
     limit: int | None,
     choices: Mapping[str, Arg],
 ) -> Corpus:
-    src, trg = config.experiment.src, config.experiment.trg
     args: dict[str, Arg] = {
-        "src": src,
-        "trg": trg,
         "datasets": [corpus.name for corpus in corpora],
         "max_sentences": limit,
         "seed": SEEDS[name],
@@ -283,9 +259,10 @@ def _merge_parallel(
     scores = {corpus.name: corpus.scores for corpus in corpora if corpus.scores}
     if 0 < len(scores) < len(corpora):
         args["scored"] = list(scores)
-    merged = step(
+    return corpus_step(
+        config,
         "pipeline.clean.merge_parallel",
-        label=f"merge-{name}-{src}-{trg}",
+        label=f"merge-{name}-{pair(config)}",
         args=args,
         inputs={
             "corpus_src": [corpus.src for corpus in corpora],
@@ -294,11 +271,10 @@ def _merge_parallel(
             "held_out_src": [corpus.src for corpus in held_out],
             "held_out_trg": [corpus.trg for corpus in held_out],
         },
-        outputs=corpus_files(src, trg, "sample.txt"),
+        more=["sample.txt"],
         worker="large-cpu",
         aliases=aliases(corpora),
     )
-    return corpus_of(merged, src, trg)
 
 
 def _merge_mono(

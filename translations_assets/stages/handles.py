@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from translations_assets.config.datasets import Dataset
-from translations_assets.graph.step import Folder, Input, Output, Step
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.stage import step
+from translations_assets.graph.step import Arg, Folder, Input, Output
 
 # A folder with model.npz, source.spm, target.spm and decoder.yml: a model carries its own vocabularies, in
 # the order in which it was trained (a backwards model: target language first).
@@ -105,25 +107,43 @@ class Aligned:
         return {f"{name}_src": self.src, f"{name}_trg": self.trg, f"{name}_alignments": self.alignments}
 
 
-def corpus_of(step: Step, src: str, trg: str, dataset: Dataset | None = None) -> Corpus:
-    """The corpus that a step leaves as corpus.{src}.zst and corpus.{trg}.zst."""
-    return Corpus(step[f"corpus.{src}.zst"], step[f"corpus.{trg}.zst"], dataset)
+def pair(config: TrainingConfig) -> str:
+    """The languages as labels end in them: en-ru."""
+    return f"{config.experiment.src}-{config.experiment.trg}"
 
 
-def corpus_files(src: str, trg: str, *more: str) -> tuple[str, ...]:
-    """The output names of a step that leaves a corpus and stats.json."""
-    return (f"corpus.{src}.zst", f"corpus.{trg}.zst", *more, "stats.json")
+def languages(config: TrainingConfig) -> dict[str, Arg]:
+    """The languages as arguments of a script."""
+    return {"src": config.experiment.src, "trg": config.experiment.trg}
 
 
-def aligned_of(step: Step, src: str, trg: str, priors: Output | None = None) -> Aligned:
-    """The tokens and alignments that a step leaves under the names of `aligned_files`."""
-    tokens_src, tokens_trg, alignments, _ = aligned_files(src, trg)
-    return Aligned(step[tokens_src], step[tokens_trg], step[alignments], priors)
+def corpus_step(
+    config: TrainingConfig,
+    script: str,
+    *,
+    args: Mapping[str, Arg] | None = None,
+    dataset: Dataset | None = None,
+    more: Sequence[str] = (),
+    **options: Any,
+) -> Corpus:
+    """The corpus that a step leaves, with statistics and `more` files; `options` are those of `step`.
+
+    corpus_step(config, "pipeline.data.augment", label="dataset-test-x-en-ru", inputs=corpus.sides)
+    """
+    src, trg = f"corpus.{config.experiment.src}.zst", f"corpus.{config.experiment.trg}.zst"
+    outputs = (src, trg, *more, "stats.json")
+    made = step(script, args={**languages(config), **(args or {})}, outputs=outputs, **options)
+    return Corpus(made[src], made[trg], dataset)
 
 
-def aligned_files(src: str, trg: str) -> tuple[str, ...]:
-    """The output names of a step that leaves a tokenised corpus, its alignments and stats.json."""
-    return (f"corpus.tok-icu.{src}.zst", f"corpus.tok-icu.{trg}.zst", "corpus.aln.zst", "stats.json")
+def aligned_step(
+    config: TrainingConfig, script: str, *, args: Mapping[str, Arg] | None = None, **options: Any
+) -> Aligned:
+    """The tokens and alignments that a step leaves, with statistics; `options` are those of `step`."""
+    names = [f"corpus.tok-icu.{lang}.zst" for lang in languages(config).values()] + ["corpus.aln.zst"]
+    arguments, outputs = {**languages(config), **(args or {})}, (*names, "stats.json")
+    made = step(script, args=arguments, outputs=outputs, **options)
+    return Aligned(*(made[name] for name in names))
 
 
 def marian_args(values: Mapping[str, Any]) -> str:

@@ -22,7 +22,9 @@ from translations_assets.stages.handles import (
     Mono,
     Side,
     Vocab,
+    languages,
     marian_args,
+    pair,
 )
 from translations_assets.stages.languages import Identifying, letters
 
@@ -98,13 +100,11 @@ def check_train_teacher(config: TrainingConfig, train_teacher: list[Model], merg
     """What the teachers together make of the dev set, before they translate everything."""
     if not train_teacher:
         return
-    src, trg = config.experiment.src, config.experiment.trg
     step(
         "pipeline.checks.models",
-        label=f"check-teacher-{src}-{trg}",
+        label=f"check-teacher-{pair(config)}",
         args={
-            "src": src,
-            "trg": trg,
+            **languages(config),
             "marian_args": marian_args(config.marian_args.decoding_teacher),
             "seed": SEED,
         },
@@ -172,7 +172,7 @@ def check_export(config: TrainingConfig, export: Folder, dataset_devtest: list[C
     """Whether the exported files load and translate."""
     step(
         "pipeline.checks.exported",
-        label=f"check-export-{config.experiment.src}-{config.experiment.trg}",
+        label=f"check-export-{pair(config)}",
         args={"seed": SEED},
         inputs={"exported": list(export.files.values()), "text": dataset_devtest[0].src},
         outputs=(NUMBERS,),
@@ -245,7 +245,7 @@ def _check_alignments(config: TrainingConfig, name: str, aligned: Aligned | None
         return
     step(
         "pipeline.checks.alignments",
-        label=f"check-alignments-{name}-{config.experiment.src}-{config.experiment.trg}",
+        label=f"check-alignments-{name}-{pair(config)}",
         inputs={"tokens": [aligned.src, aligned.trg], "alignments": aligned.alignments},
         outputs=(NUMBERS,),
     )

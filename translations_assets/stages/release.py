@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Literal
 
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
@@ -15,7 +15,9 @@ from translations_assets.stages.handles import (
     Corpus,
     Model,
     aliases,
+    languages,
     marian_args,
+    pair,
 )
 
 
@@ -24,7 +26,7 @@ def quantize(config: TrainingConfig, finetune_student: Model, shortlist: Output)
     """The finetuned student with 8-bit weights (intgemm8) and its binary shortlist, as Marian decodes it."""
     quantized = step(
         "pipeline.quantize.quantize",
-        label=f"quantize-{config.experiment.src}-{config.experiment.trg}",
+        label=f"quantize-{pair(config)}",
         inputs={"model": finetune_student, "shortlist": shortlist},
         outputs=(*QUANTIZED_FILES, "stats.json"),
     )
@@ -57,19 +59,16 @@ def evaluate_backwards(
     config: TrainingConfig, train_backwards: Model | None, dataset_test: list[Corpus]
 ) -> None:
     """Scores of the backwards model, from target to source."""
-    if train_backwards is None:
-        return
-    args = config.marian_args.decoding_backward
-    turned = [Corpus(test.trg, test.src, test.dataset) for test in dataset_test]
-    _evaluate(config, "backwards", [train_backwards], turned, "backward", args, reverse=True)
+    if train_backwards is not None:
+        turned = [Corpus(test.trg, test.src, test.dataset) for test in dataset_test]
+        _evaluate(config, "backwards", [train_backwards], turned, "backward")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
 def evaluate_teacher(config: TrainingConfig, train_teacher: list[Model], dataset_test: list[Corpus]) -> None:
     """Scores of each teacher by itself."""
-    args = config.marian_args.decoding_teacher
     for number, teacher in enumerate(train_teacher, start=1):
-        _evaluate(config, f"teacher-{number}", [teacher], dataset_test, "teacher", args)
+        _evaluate(config, f"teacher-{number}", [teacher], dataset_test, "teacher")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
@@ -78,14 +77,13 @@ def evaluate_teacher_ensemble(
 ) -> None:
     """Scores of all teachers together; nothing to do when there is only one."""
     if len(train_teacher) > 1:
-        args = config.marian_args.decoding_teacher
-        _evaluate(config, "teacher-ensemble", train_teacher, dataset_test, "teacher", args)
+        _evaluate(config, "teacher-ensemble", train_teacher, dataset_test, "teacher")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
 def evaluate_student(config: TrainingConfig, train_student: Model, dataset_test: list[Corpus]) -> None:
     """Scores of the student before finetuning."""
-    _evaluate(config, "student", [train_student], dataset_test, "student", {})
+    _evaluate(config, "student", [train_student], dataset_test, "student")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
@@ -93,13 +91,13 @@ def evaluate_finetuned_student(
     config: TrainingConfig, finetune_student: Model, dataset_test: list[Corpus]
 ) -> None:
     """Scores of the student after finetuning in 8 bits."""
-    _evaluate(config, "finetuned-student", [finetune_student], dataset_test, "student", {})
+    _evaluate(config, "finetuned-student", [finetune_student], dataset_test, "student")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
 def evaluate_quantized(config: TrainingConfig, quantize: Model, dataset_test: list[Corpus]) -> None:
     """Scores of the quantised student, decoded in 8 bits through its shortlist, as users will run it."""
-    _evaluate(config, "quantized", [quantize], dataset_test, "student", {})
+    _evaluate(config, "quantized", [quantize], dataset_test, "student")
 
 
 def _evaluate(
@@ -107,21 +105,17 @@ def _evaluate(
     model: str,
     models: Sequence[Model],
     tests: list[Corpus],
-    decoding: str,
-    args: Mapping[str, Any],
-    reverse: bool = False,
+    decoding: Literal["backward", "teacher", "student"],
 ) -> None:
-    src, trg = config.experiment.src, config.experiment.trg
+    options, langs = config.marian_args, languages(config)
+    if decoding == "backward":
+        langs = {"src": langs["trg"], "trg": langs["src"]}
+    args = {"backward": options.decoding_backward, "teacher": options.decoding_teacher, "student": {}}
     for test in tests:
         step(
             "pipeline.eval.evaluate",
-            label=f"evaluate-{model}-{test.short_name}-{src}-{trg}",
-            args={
-                "src": trg if reverse else src,
-                "trg": src if reverse else trg,
-                "dataset": test.name,
-                "marian_args": marian_args(args),
-            },
+            label=f"evaluate-{model}-{test.short_name}-{pair(config)}",
+            args={**langs, "dataset": test.name, "marian_args": marian_args(args[decoding])},
             inputs={
                 "models": models,
                 **test.sides,

@@ -20,6 +20,7 @@ from translations_assets.stages.handles import (
     Model,
     Vocab,
     marian_args,
+    pair,
 )
 from translations_assets.stages.languages import letters
 
@@ -71,20 +72,18 @@ def train_backwards(
     """
     if merge_corpus is None:
         return None
-    src, trg = config.experiment.src, config.experiment.trg
     given, fetched = config.continuation.models.backwards, None
     if given:
+        src, trg = config.experiment.src, config.experiment.trg
         fetched = fetch_model(config, f"backwards-{src}-{trg}", given.url, given.mode, trg, src)
         if given.mode == "use":
             return fetched
     return train_model(
         config,
-        label=f"train-backwards-{src}-{trg}",
-        src=trg,
-        trg=src,
-        vocab=Vocab(train_vocab.trg, train_vocab.src),
+        label=f"train-backwards-{pair(config)}",
+        vocab=train_vocab,
         data={"original_src": merge_corpus.trg, "original_trg": merge_corpus.src},
-        dev=Corpus(merge_devset.trg, merge_devset.src),
+        dev=merge_devset,
         model="backward",
         training="backward.train",
         curriculum="backward",
@@ -92,7 +91,7 @@ def train_backwards(
         seed=SEED,
         pretrained=fetched,
         resume=bool(given and given.mode == "continue"),
-        tokenized=False,
+        backwards=True,
     )
 
 
@@ -116,13 +115,10 @@ def train_teacher(
     if alignments_backtranslated is not None:
         curriculum = f"teacher.{config.experiment.teacher_mode}"
         data |= alignments_backtranslated.data("backtranslated")
-    src, trg = config.experiment.src, config.experiment.trg
     return [
         train_model(
             config,
-            label=f"train-teacher-{src}-{trg}-{seed}",
-            src=src,
-            trg=trg,
+            label=f"train-teacher-{pair(config)}-{seed}",
             vocab=train_vocab,
             data=data,
             dev=merge_devset,
@@ -179,12 +175,10 @@ def _train(
     dev: Corpus,
     pretrained: Model | None = None,
 ) -> Model:
-    src, trg, options = config.experiment.src, config.experiment.trg, config.marian_args
+    options = config.marian_args
     return train_model(
         config,
-        label=f"{verb}-student-{src}-{trg}",
-        src=src,
-        trg=trg,
+        label=f"{verb}-student-{pair(config)}",
         vocab=vocab,
         data=aligned.data("original"),
         dev=dev,
@@ -201,8 +195,6 @@ def train_model(
     config: TrainingConfig,
     *,
     label: str,
-    src: str,
-    trg: str,
     vocab: Vocab,
     data: Mapping[str, Input | None],
     dev: Corpus,
@@ -213,13 +205,16 @@ def train_model(
     seed: int,
     pretrained: Model | None = None,
     resume: bool = False,
-    tokenized: bool = True,
+    backwards: bool = False,
 ) -> Model:
-    """A step that trains a model src→trg; `vocab` and `dev` are given in that direction.
+    """A step that trains a model, from target to source when it is `backwards`, on text without tokens then.
 
     It begins with the weights of `pretrained`, if any, and with the options that this was trained with, over
     which `args` are laid; with `resume` also with what its training saved last, so that it continues.
     """
+    src, trg = config.experiment.src, config.experiment.trg
+    if backwards:
+        src, trg, vocab, dev = trg, src, Vocab(vocab.trg, vocab.src), Corpus(dev.trg, dev.src)
     spoken = language(src)
     trained = step(
         "pipeline.train.train",
@@ -230,7 +225,7 @@ def train_model(
             "marian_args": marian_args(args),
             "seed": seed,
             "best_model": config.experiment.best_model,
-            "tokenized": tokenized,
+            "tokenized": not backwards,
             "bicameral": spoken.bicameral,
             "phonemic": spoken.phonemic,
         },

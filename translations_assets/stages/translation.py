@@ -16,9 +16,9 @@ from translations_assets.stages.handles import (
     Corpus,
     Model,
     Mono,
-    corpus_files,
-    corpus_of,
+    corpus_step,
     marian_args,
+    pair,
 )
 
 CUDA = RepoFile("requirements/cuda.lock")
@@ -72,15 +72,14 @@ def translate_in_chunks(
     Marian decodes with `models`, or CTranslate2 with the one in its form. With references the lists of n best
     are searched for the best translation by chrF.
     """
-    pair = f"{config.experiment.src}-{config.experiment.trg}"
-    parts = config.taskcluster.split_chunks
-    split = _split(f"{family}-{pair}", parts, text, references)
+    parts, family = config.taskcluster.split_chunks, f"{family}-{pair(config)}"
+    split = _split(family, parts, text, references)
     translated = []
     for i in range(1, parts + 1):
         output = "nbest.zst" if references else "translations.zst"
         chunk = step(
             "pipeline.translate.with_ctranslate2" if converted else "pipeline.translate.translate",
-            label=f"translate-{family}-{pair}-{i}/{parts}",
+            label=f"translate-{family}-{i}/{parts}",
             args={"marian_args": marian_args(args), "nbest": references is not None},
             inputs={
                 **({"model": converted, "cuda_lock": CUDA} if converted else {"models": models}),
@@ -97,13 +96,13 @@ def translate_in_chunks(
         translated = [
             step(
                 "pipeline.translate.extract_best",
-                label=f"extract-best-{pair}-{i}/{parts}",
+                label=f"extract-best-{pair(config)}-{i}/{parts}",
                 inputs={"nbest": nbest, "references": split[f"part.{i}.ref.zst"]},
                 outputs=("best.zst", "stats.json"),
             )["best.zst"]
             for i, nbest in enumerate(translated, start=1)
         ]
-    return collect(f"{family}-{pair}", name, translated, text)
+    return collect(family, name, translated, text)
 
 
 @stage(
@@ -149,7 +148,7 @@ def convert_teacher(config: TrainingConfig, train_teacher: list[Model]) -> Model
     (teacher,) = train_teacher
     converted = step(
         "pipeline.translate.convert",
-        label=f"convert-teacher-{config.experiment.src}-{config.experiment.trg}",
+        label=f"convert-teacher-{pair(config)}",
         inputs={"model": teacher},
         outputs=(*CONVERTED_FILES, "stats.json"),
     )
@@ -215,12 +214,12 @@ def merge_translated(
     """The distilled corpus, shuffled, without duplicates and without any line of a dev or test set."""
     if translate_corpus is None:
         return None
-    src, trg = config.experiment.src, config.experiment.trg
     held_out = dataset_devtest + dataset_test
-    merged = step(
+    return corpus_step(
+        config,
         "pipeline.clean.merge_translated",
-        label=f"merge-translated-{src}-{trg}",
-        args={"src": src, "trg": trg, "seed": SEED},
+        label=f"merge-translated-{pair(config)}",
+        args={"seed": SEED},
         inputs={
             "corpus_src": translate_corpus.src,
             "corpus_trg": translate_corpus.trg,
@@ -229,10 +228,9 @@ def merge_translated(
             "held_out_src": [corpus.src for corpus in held_out],
             "held_out_trg": [corpus.trg for corpus in held_out],
         },
-        outputs=corpus_files(src, trg, "sample.txt"),
+        more=["sample.txt"],
         worker="large-cpu",
     )
-    return corpus_of(merged, src, trg)
 
 
 @stage(group="distillation", formerly=("distillation-parallel-src-translations-score",))
@@ -242,13 +240,12 @@ def score(
     """The backwards model's log-probability per token of every distilled pair; split, scored, collected."""
     if merge_translated is None or train_backwards is None:
         return None
-    pair = f"{config.experiment.src}-{config.experiment.trg}"
-    parts = config.taskcluster.split_chunks
-    pairs = split_pairs(f"score-{pair}", parts, merge_translated.trg, merge_translated.src)
+    family, parts = f"score-{pair(config)}", config.taskcluster.split_chunks
+    pairs = split_pairs(family, parts, merge_translated.trg, merge_translated.src)
     scored = [
         step(
             "pipeline.cefilter.score",
-            label=f"score-{pair}-{i}/{parts}",
+            label=f"{family}-{i}/{parts}",
             inputs={"model": train_backwards, "model_source": source, "model_target": target},
             outputs=("scores.zst", "stats.json"),
             worker="gpu",
@@ -257,7 +254,7 @@ def score(
         )["scores.zst"]
         for i, (source, target) in enumerate(pairs, start=1)
     ]
-    return collect(f"score-{pair}", "scores.zst", scored, merge_translated.trg)
+    return collect(family, "scores.zst", scored, merge_translated.trg)
 
 
 @stage(group="distillation", formerly=("distillation-corpus-final-filtering", "continuation-corpus"))
@@ -270,15 +267,13 @@ def cefilter(config: TrainingConfig, merge_translated: Corpus | None, score: Out
     if fetched:
         return fetched
     assert merge_translated is not None  # it is made where it is not fetched
-    src, trg = config.experiment.src, config.experiment.trg
-    filtered = step(
+    return corpus_step(
+        config,
         "pipeline.cefilter.filter",
-        label=f"cefilter-{src}-{trg}",
-        args={"src": src, "trg": trg, "drop": DROPPED_SHARE},
+        label=f"cefilter-{pair(config)}",
+        args={"drop": DROPPED_SHARE},
         inputs={**merge_translated.sides, "scores": score},
-        outputs=corpus_files(src, trg),
     )
-    return corpus_of(filtered, src, trg)
 
 
 def _translate(

@@ -372,11 +372,11 @@ class _Reacher:
         used = set(self._reach.external)
         for module in self._reach.modules:
             for name, imports in module.imports.items():
-                if (module, name) in self._reach.imports or name in module.mentioned:
-                    continue
                 modules = {imported.loads[0] for imported in imports if _is_plain(imported)}
                 top = imports[-1].target.module.split(".")[0]
-                if modules and not is_internal(top) and not is_standard_library(top):
+                if not modules or is_internal(top) or is_standard_library(top):
+                    continue
+                if (module, name) not in self._reach.imports and name not in module.mentioned:
                     self._reach.imports.add((module, name))
                     self._reach.external.add(top)
                     self._reach.effects |= modules - used
