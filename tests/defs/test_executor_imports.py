@@ -19,10 +19,11 @@ import translations_assets
 
 PACKAGE = Path(translations_assets.__file__).parent
 EXECUTOR = PACKAGE / "defs" / "executor.py"
+ASSETS = PACKAGE / "defs" / "assets.py"
 RUNS = PACKAGE / "defs" / "runs.py"
 RECIPES = PACKAGE / "defs" / "recipes.py"
 UI = PACKAGE / "ui" / "__main__.py"  # tests/ui starts it
-USERS = (EXECUTOR, RUNS, RECIPES, UI)
+USERS = (ASSETS, EXECUTOR, RUNS, RECIPES, UI)
 
 
 def private_imports(path: Path) -> list[tuple[str, str]]:

@@ -94,7 +94,7 @@ def run_here(
     tags: Mapping[str, str],
     parent: str | None = None,
 ) -> DagsterRun:
-    """Run assets in this process, and wait; the run as it ended. `parent` is the run that this one repeats."""
+    """Run assets here, and wait; the run as it ended. `parent` is the id of the run that this one repeats."""
     repeated = instance.get_run_by_id(parent) if parent else None
     chosen = reconstructable(job).get_subset(asset_selection=frozenset(selection))
     run = instance.create_run_for_job(
