@@ -60,11 +60,10 @@ def verify(
     """
     from translations_assets.store.verify import verify as verify_store
 
-    project = this_project()
-    store = _durable_store(project)
+    store, base = _own_and_base()
     chosen = _sample(sample)
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
-    verified = verify_store(store, sample=chosen, seed=seed, progress=_HashProgress(), base=_base_of(project))
+    verified = verify_store(store, sample=chosen, seed=seed, progress=_HashProgress(), base=base)
     if json:
         print_json(
             {**_verified_values(verified), "sample": sample or None, "seed": None if chosen is None else seed}
@@ -99,7 +98,7 @@ def gc(
     """
     from translations_assets.store.gc import collect
 
-    store = _durable_store(this_project())
+    store, _ = _own_and_base()
     collected = collect(store, Rules(keep_days, keep_refs, grace_days), delete=delete)
     if json:
         print_json({**asdict(collected), "total": asdict(collected.total())})
@@ -113,16 +112,15 @@ def pin(
     reason: Annotated[str, typer.Option(help="Why, for whoever wonders later.")] = "",
 ) -> None:
     """Keep everything that a run uses, until it is unpinned."""
-    project = this_project()
-    store = project.store
+    store = this_project().store
     run = common.whole_id(run, store.runs(), "The store has no run", "translations status")
     store.pin(run, reason)
     record = store.read_run(run)
     uses = set(record.uses.values()) if record else set()
-    gone = sum(store.generation(key, generation) is None for key, generation in uses)
-    lacking = f"; {gone:,} of them are not there any more" if gone else ""
-    if base := _base_of(project):
-        own = _durable_store(project)
+    missing = sum(store.generation(*used) is None for used in uses)
+    lacking = f"; {missing:,} of them are not there any more" if missing else ""
+    own, base = _own_and_base()
+    if base:
         others = sum(own.generation(*used) is None and base.generation(*used) is not None for used in uses)
         lacking += f"; {others:,} are those of {base.url}, where this pin keeps nothing" if others else ""
     typer.echo(f"Pinned {run}: its {len(uses):,} artifacts are kept{lacking}.")
@@ -259,22 +257,19 @@ def _print_collected(collected: Collected, root: str) -> None:
         typer.echo("Nothing was removed. To do so, add --delete.")
 
 
-def _durable_store(project: Project) -> DurableStore[Any]:
-    """The project's own store, in a folder or a bucket. Raises TranslationsError when it is in memory."""
+def _own_and_base() -> tuple[DurableStore[Any], Reading | None]:
+    """The project's own store, in a folder or a bucket, and the one that it stands over, if there is one.
+
+    Raises TranslationsError when the store is in memory.
+    """
     from translations_assets.store.durable import DurableStore
     from translations_assets.store.overlay import OverlayStore
 
-    store = project.store.own if isinstance(project.store, OverlayStore) else project.store
-    if not isinstance(store, DurableStore):
-        raise TranslationsError(f"The store {store.url} keeps nothing: there is nothing to look after.")
-    return store
-
-
-def _base_of(project: Project) -> Reading | None:
-    """The store that the project's own one stands over; None without one."""
-    from translations_assets.store.overlay import OverlayStore
-
-    return project.store.base if isinstance(project.store, OverlayStore) else None
+    store = this_project().store
+    own, base = (store.own, store.base) if isinstance(store, OverlayStore) else (store, None)
+    if not isinstance(own, DurableStore):
+        raise TranslationsError(f"The store {own.url} keeps nothing: there is nothing to look after.")
+    return own, base
 
 
 def _reaching(project: Project, graph: Graph, symbol: str) -> list[Step]:
