@@ -23,7 +23,6 @@ from translations_assets.config.load import (
     read_text,
     read_values,
 )
-from translations_assets.config.local_files import check_files
 from translations_assets.config.partitions import (
     SUFFIXES,
     find_config,
@@ -33,6 +32,7 @@ from translations_assets.config.partitions import (
     partition_key,
 )
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.sources import check_files
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph

@@ -10,8 +10,8 @@ from tests.config.texts import SMALL, problem_of, problems_of, with_line
 from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.load import apply_overrides, config_notes, parse_config, read_values
 from translations_assets.config.migrate import migrated
-from translations_assets.config.online import addresses
 from translations_assets.config.reference import json_schema
+from translations_assets.config.sources import addresses
 
 URL = "url_https://example.org/data/bulletins.[LANG].zst"
 NAMED = f"    - dataset: {URL}\n      alias: bulletins"

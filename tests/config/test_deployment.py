@@ -59,7 +59,11 @@ def test_a_local_deployment_needs_no_cluster() -> None:
         ("    gpu: {", "    tpu: {", "13: kubernetes.worker-classes.tpu: must be one of cpu, large-cpu, gpu"),
         ("class: gpu", "class: gpo", "15: kubernetes.stages.train_teacher.worker-class: must be one of cpu"),
         ("train_teacher", "train_techer", "15: kubernetes.stages.train_techer: is not a stage. Did you mean"),
-        ("pod_spec_config", "pod_spec", "11: kubernetes.worker-classes.cpu.spot: unknown key 'pod_spec'."),
+        (
+            "pod_spec_config",
+            "pod_spec",
+            "12: kubernetes.worker-classes.cpu.spot.pod_spec: must be one of",
+        ),
         ("hugging-face/token", "token", "7: kubernetes.secrets.HF_TOKEN: must be `secret/key`"),
         ("runner: kubernetes", "runner: docker", "3: runner: must be one of local, kubernetes"),
         ("store: gs://bucket/store\n", "", "2: runner: pods need a store"),

@@ -286,35 +286,6 @@ def test_a_threshold_of_mono_text_is_matched_with_its_own_side() -> None:
     assert config.experiment.monocleaner.mono_trg.dataset_thresholds == {"opus_Books_v1": 0.8}
 
 
-def test_a_weight_that_matches_no_dataset() -> None:
-    weights = "    dataset-weights:\n      train:\n        opus_ParaCrawl_9: 2"
-    text = with_line(f"  corpus-max-sentences: 9\n  merging:\n{weights}", "  trg: ru")
-    assert problem_of(text) == (
-        "9 experiment.merging.dataset-weights.train.opus_ParaCrawl_9: matches no dataset in datasets.train."
-        " Did you mean 'opus_ParaCrawl_v9'? Names: opus_ParaCrawl_v9"
-    )
-
-
-def test_a_weight_is_matched_with_the_texts_of_its_own_side() -> None:
-    lines = "  merging:\n    dataset-weights:\n      mono-trg:\n        opus_Books_v1: 2"
-    text = with_line(lines, "  trg: ru")
-    assert problem_of(text + "  mono-src:\n    - opus_Books/v1\n").startswith(
-        "8 experiment.merging.dataset-weights.mono-trg.opus_Books_v1: matches no dataset in datasets.mono-trg"
-    )
-    config = parse_config(text + "  mono-trg:\n    - opus_Books/v1\n", "my.yml")
-    assert config.experiment.merging.dataset_weights.mono_trg == {"opus_Books_v1": 2.0}
-
-
-def test_weights_without_a_limit_to_choose_for() -> None:
-    lines = "  merging:\n    dataset-weights:\n      train:\n        opus_ParaCrawl_v9: 2"
-    text = with_line(lines, "  trg: ru")
-    assert problem_of(text) == (
-        "7 experiment.merging.dataset-weights.train: decides what a limit drops, and there is none; "
-        "set experiment.corpus-max-sentences"
-    )
-    parse_config(text.replace("  merging:", "  corpus-max-sentences: 1000\n  merging:"), "my.yml")
-
-
 def test_a_weight_of_nothing() -> None:
     weights = "    dataset-weights:\n      train:\n        opus_ParaCrawl_v9: 0"
     text = with_line(f"  corpus-max-sentences: 9\n  merging:\n{weights}", "  trg: ru")

@@ -8,7 +8,7 @@ import pytest
 from tests.config.texts import SMALL, problem_of, with_line
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.load import parse_config
-from translations_assets.config.local_files import check_files
+from translations_assets.config.sources import check_files
 
 
 def problems(text: str, *folders: str) -> list[str]:

@@ -16,9 +16,9 @@ from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.load import config_notes, parse_config, read_values
 from translations_assets.config.migrate import migrated
 from translations_assets.config.old_spellings.generations import is_old
-from translations_assets.config.online import addresses
 from translations_assets.config.providers import mtdata
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.sources import addresses
 
 OWN = [
     *sorted((Path(__file__).parent / "generations").glob("*.yml")),

@@ -11,9 +11,9 @@ import pytest
 from tests.config.texts import SMALL, with_line
 from translations_assets.config import web
 from translations_assets.config.load import read_values
-from translations_assets.config.online import addresses, look_up
 from translations_assets.config.providers import PROVIDERS, mtdata
 from translations_assets.config.providers.provider import Provider
+from translations_assets.config.sources import addresses, look_up
 from translations_assets.config.web import Answer, ask
 
 NOWHERE = "http://127.0.0.1:9"  # nothing listens there

@@ -3,7 +3,7 @@
 from tests.config.texts import SMALL, notes_on, with_line
 from translations_assets.config.key_paths import dotted
 from translations_assets.config.load import read_values
-from translations_assets.config.unused import without_effect
+from translations_assets.config.schema import without_effect
 
 
 def unused(text: str) -> list[str]:

@@ -20,8 +20,8 @@ from translations_assets.project import notes_of, this_project
 from translations_assets.settings import config_folders, mirror
 
 if TYPE_CHECKING:
-    from translations_assets.config.online import Looked
     from translations_assets.config.providers.provider import Found
+    from translations_assets.config.sources import Looked
 
 app = typer.Typer(no_args_is_help=True, help="Training configs: check, generate, rewrite, describe.")
 
@@ -191,7 +191,7 @@ def _check(file: str, online: bool) -> _Checked:
         problems = error.problems
     found: list[Looked] = []
     if online:
-        from translations_assets.config.online import look_up
+        from translations_assets.config.sources import look_up
 
         found = look_up(document.value, mirror())
         for looked in found:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.key_paths import Found, KeyPath, at, dotted, mapping_at
-from translations_assets.config.section import NotEmpty, Section, Texts, optional_section
+from translations_assets.config.section import NotEmpty, Section, Texts, default
 from translations_assets.config.urls import check_url
 
 ContinuationMode = Literal["continue", "init", "use"]
@@ -27,19 +27,17 @@ class ContinuedCorpus(Section):
 
     src: str = Field(description="URL of the source side, a sentence a line")
     trg: str = Field(description="URL of the target side")
-    tok_src: str | None = Field(default=None, description="URL of the source side as tokens")
-    tok_trg: str | None = Field(default=None, description="URL of the target side as tokens")
-    alignments: str | None = Field(default=None, description="URL of the links between the tokens")
+    tok_src: str | None = default(None, "URL of the source side as tokens")
+    tok_trg: str | None = default(None, "URL of the target side as tokens")
+    alignments: str | None = default(None, "URL of the links between the tokens")
 
 
 class ContinuedCorpora(Section):
     """Corpora of an earlier run."""
 
-    parallel: ContinuedCorpus | None = Field(default=None, description="the merged corpus")
-    backtranslations: ContinuedCorpus | None = Field(
-        default=None, description="target text and its back-translation"
-    )
-    distillation: ContinuedCorpus | None = Field(default=None, description="the distilled corpus")
+    parallel: ContinuedCorpus | None = default(None, "the merged corpus")
+    backtranslations: ContinuedCorpus | None = default(None, "target text and its back-translation")
+    distillation: ContinuedCorpus | None = default(None, "the distilled corpus")
 
 
 class ContinuedTeacher(Section):
@@ -47,7 +45,7 @@ class ContinuedTeacher(Section):
 
     urls: NotEmpty[Texts] = Field(description="a folder's URL for each teacher")
     mode: ContinuationMode = Field(description="take the models, train them on, or begin with their weights")
-    type: Literal["default", "opusmt"] = Field(default="default", description="who made the models")
+    type: Literal["default", "opusmt"] = default("default", "who made the models")
 
 
 class ContinuedBackwards(Section):
@@ -55,22 +53,22 @@ class ContinuedBackwards(Section):
 
     url: str = Field(description="a folder's URL")
     mode: ContinuationMode = Field(description="take the model, train it on, or begin with its weights")
-    type: Literal["default", "opusmt"] = Field(default="default", description="who made the model")
+    type: Literal["default", "opusmt"] = default("default", "who made the model")
 
 
 class ContinuedModels(Section):
     """Models of an earlier run."""
 
-    teacher: ContinuedTeacher | None = Field(default=None, description="teachers")
-    backwards: ContinuedBackwards | None = Field(default=None, description="the backwards model")
+    teacher: ContinuedTeacher | None = default(None, "teachers")
+    backwards: ContinuedBackwards | None = default(None, "the backwards model")
 
 
 class Continuation(Section):
     """What is taken from an earlier run."""
 
-    vocab: ContinuedVocab | None = Field(default=None, description="vocabularies")
-    corpora: ContinuedCorpora = optional_section("corpora")
-    models: ContinuedModels = optional_section("models")
+    vocab: ContinuedVocab | None = default(None, "vocabularies")
+    corpora: ContinuedCorpora = default({}, "corpora")
+    models: ContinuedModels = default({}, "models")
 
 
 CORPORA = ("parallel", "backtranslations", "distillation")
@@ -179,7 +177,7 @@ def _alignments(config: Mapping[str, Any]) -> Found:
         given = [key for key in WITH_ALIGNMENTS if corpus.get(key)]
         for key in WITH_ALIGNMENTS if given and len(given) < len(WITH_ALIGNMENTS) else ():
             if key not in given:
-                yield ("continuation", "corpora", name, given[0]), f"needs {key} beside it, or must go"
+                yield ("continuation", "corpora", name, given[0]), f"needs {key} as well, or must go"
 
 
 def _vocabulary(config: Mapping[str, Any]) -> Found:
@@ -192,7 +190,7 @@ def _opusmt(config: Mapping[str, Any]) -> Found:
     for path in MODELS:
         if at(config, (*path, "type")) == "opusmt":
             message = (
-                "is not supported: OPUS-MT's models keep their vocabulary as a vocab.yml beside two "
+                "is not supported: OPUS-MT's models keep their vocabulary as a vocab.yml next to two "
                 "SentencePiece models. Of a model with model.npz and .spm files write default"
             )
             yield (*path, "type"), message

@@ -104,7 +104,12 @@ class Dataset:
 
 @lru_cache(maxsize=1 << 16)
 def parse_dataset(key: str) -> Dataset:
-    """Take a dataset key apart. Raises ConfigError when it does not have the form of one."""
+    """Take a dataset key apart. Raises ConfigError when it does not have the form of one.
+
+    >>> dataset = parse_dataset("flores_aug-upper_devtest")
+    >>> dataset.provider, dataset.augmentation, dataset.name
+    ('flores', 'upper', 'devtest')
+    """
     if len(key) > KEY_LENGTH:
         said = f"is no dataset key: it has more than {KEY_LENGTH:,} characters"
         raise ConfigError.of(f"'{shown(key)[:40]}…' {said}")

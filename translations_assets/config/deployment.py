@@ -12,32 +12,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
 
-from translations_assets.config.errors import suggestion
 from translations_assets.config.key_paths import Found, mapping_at
 from translations_assets.config.load import read_text, validated
-from translations_assets.config.section import Section, Texts
+from translations_assets.config.section import Section, Texts, default
 from translations_assets.config.stage_names import meant_stage, stage_names
 from translations_assets.config.yaml_reader import read_yaml
-
-# The parts of Dagster's `dagster-k8s/config` that say something of a pod
-POD_KEYS = (
-    "container_config",
-    "pod_spec_config",
-    "pod_template_spec_metadata",
-    "job_config",
-    "job_metadata",
-    "job_spec_config",
-    "merge_behavior",
-)
-
-
-def _pod_config(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    for key in value:
-        if key not in POD_KEYS:
-            raise ValueError(
-                f"unknown key {key!r}.{suggestion(key, POD_KEYS)} Allowed: {', '.join(POD_KEYS)}"
-            )
-    return value
 
 
 def _reference(value: str) -> str:
@@ -48,7 +27,17 @@ def _reference(value: str) -> str:
 
 WorkerClassName: TypeAlias = Literal["cpu", "large-cpu", "gpu", "large-gpu"]
 Machine: TypeAlias = Literal["spot", "standard"]
-PodConfig: TypeAlias = Annotated[Mapping[str, Any], AfterValidator(_pod_config)]
+# The parts of Dagster's `dagster-k8s/config` that say something of a pod
+PodKey: TypeAlias = Literal[
+    "container_config",
+    "pod_spec_config",
+    "pod_template_spec_metadata",
+    "job_config",
+    "job_metadata",
+    "job_spec_config",
+    "merge_behavior",
+]
+PodConfig: TypeAlias = Mapping[PodKey, Any]
 SecretReference: TypeAlias = Annotated[str, AfterValidator(_reference)]
 Positive: TypeAlias = Annotated[int, Field(ge=1)]
 
@@ -59,92 +48,77 @@ _POD = "what pods get, as the values of Dagster's tag `dagster-k8s/config`"
 class WorkerClass(Section):
     """The machines of one worker class."""
 
-    gpus: int = Field(default=0, ge=0, description="GPUs of a pod")
-    pod: PodConfig = Field(default={}, description=_POD)
-    spot: PodConfig | None = Field(
-        default=None, description="added on machines that may be taken away; null where there are none"
+    gpus: int = default(0, "GPUs of a pod", ge=0)
+    pod: PodConfig = default({}, _POD)
+    spot: PodConfig | None = default(
+        None, "added on machines that may be taken away; null where there are none"
     )
-    standard: PodConfig | None = Field(
-        default={}, description="added on machines that stay; null where there are none"
-    )
-    machine: Machine = Field(default="standard", description="where the training config names none")
-    max_jobs: Positive | None = Field(default=None, description="pods of this class at once")
-    steps_per_pod: Positive = Field(
-        default=1, description="steps of one stage, ready at the same time, that share a pod"
-    )
-    max_hours: float = Field(
-        default=168.0, gt=0, description="time an attempt may take; with it the pod ends"
-    )
+    standard: PodConfig | None = default({}, "added on machines that stay; null where there are none")
+    machine: Machine = default("standard", "where the training config names none")
+    max_jobs: Positive | None = default(None, "pods of this class at once")
+    steps_per_pod: Positive = default(1, "steps of one stage, ready at the same time, that share a pod")
+    max_hours: float = default(168.0, "time an attempt may take; with it the pod ends", gt=0)
 
 
 class StagePod(Section):
     """What differs for the steps of one stage."""
 
-    worker_class: WorkerClassName | None = Field(default=None, description="another worker class")
-    pod: PodConfig = Field(default={}, description=_POD)
-    steps_per_pod: Positive | None = Field(default=None, description="as in the worker class")
-    max_hours: float | None = Field(default=None, gt=0, description="as in the worker class")
+    worker_class: WorkerClassName | None = default(None, "another worker class")
+    pod: PodConfig = default({}, _POD)
+    steps_per_pod: Positive | None = default(None, "as in the worker class")
+    max_hours: float | None = default(None, "as in the worker class", gt=0)
 
 
 class Kubernetes(Section):
     """The cluster that steps run on."""
 
-    context: str | None = Field(
-        default=None, description="context of the kubeconfig; in a pod of the cluster: none"
-    )
-    namespace: str = Field(default="translations", description="namespace of the jobs")
+    context: str | None = default(None, "context of the kubeconfig; in a pod of the cluster: none")
+    namespace: str = default("translations", "namespace of the jobs")
     image: str = Field(
         description="image of the worker without its tag, which is the digest of what it is built from"
     )
-    tag: str | None = Field(
-        default=None, description="another tag, for all steps; you vouch for its contents"
+    tag: str | None = default(None, "another tag, for all steps; you vouch for its contents")
+    image_pull_secrets: Texts = default((), "names of secrets")
+    service_account: str = default("translations-worker", "account of the pods")
+    secrets: Mapping[str, SecretReference] = default(
+        {}, "variable → `secret/key` that holds it; only steps that ask for it get it"
     )
-    image_pull_secrets: Texts = Field(default=(), description="names of secrets")
-    service_account: str = Field(default="translations-worker", description="account of the pods")
-    secrets: Mapping[str, SecretReference] = Field(
-        default={}, description="variable → `secret/key` that holds it; only steps that ask for it get it"
+    files: Texts = default(
+        (), "folders in the pods below which file:// URLs may name files, besides those of the mirror"
     )
-    files: Texts = Field(
-        default=(),
-        description="folders in the pods below which file:// URLs may name files, beside those of the mirror",
+    cache: str | None = default(
+        None, "folder in the pods (mount a disk of the node there) that keeps downloads"
     )
-    cache: str | None = Field(
-        default=None, description="folder in the pods (mount a disk of the node there) that keeps downloads"
+    cache_gb: float = default(100.0, "size that the folder is kept below", gt=0)
+    max_jobs: Positive = default(100, "pods at once")
+    max_preemptions: int = default(3, "after so many of a step's attempts, standard machines are taken", ge=0)
+    keep_finished_minutes: float = default(
+        60.0, "finished jobs are removed from the cluster after that time", gt=0
     )
-    cache_gb: float = Field(default=100.0, gt=0, description="size that the folder is kept below")
-    max_jobs: Positive = Field(default=100, description="pods at once")
-    max_preemptions: int = Field(
-        default=3, ge=0, description="after so many of a step's attempts, standard machines are taken"
+    pending_minutes: float = default(
+        60.0, "a pod that no machine has taken after that time ends the attempt", gt=0
     )
-    keep_finished_minutes: float = Field(
-        default=60.0, gt=0, description="finished jobs are removed from the cluster after that time"
+    orphan_minutes: float = default(
+        15.0, "a job that no run has waited for during that time is deleted", gt=0
     )
-    pending_minutes: float = Field(
-        default=60.0, gt=0, description="a pod that no machine has taken after that time ends the attempt"
-    )
-    orphan_minutes: float = Field(
-        default=15.0, gt=0, description="a job that no run has waited for during that time is deleted"
-    )
-    pod: PodConfig = Field(default={}, description=_POD)
+    pod: PodConfig = default({}, _POD)
     worker_classes: Mapping[WorkerClassName, WorkerClass] = Field(description="machines by worker class")
-    stages: Mapping[str, StagePod] = Field(default={}, description="what differs by stage")
+    stages: Mapping[str, StagePod] = default({}, "what differs by stage")
 
 
 class Deployment(Section):
     """A deployment file."""
 
-    store: str | None = Field(default=None, description="the store, `gs://bucket/path` or a folder")
-    store_base: str | None = Field(
-        default=None, description="a store to read beside it and never to write, in the same forms"
-    )
-    space: str | None = Field(default=None, description="the space that refs are written to")
-    unsaved_minutes: float = Field(
-        default=UNSAVED_MINUTES,
+    store: str | None = default(None, "the store, `gs://bucket/path` or a folder")
+    store_base: str | None = default(None, "a store to read as well and never to write, in the same forms")
+    space: str | None = default(None, "the space that refs are written to")
+    unsaved_minutes: float = default(
+        UNSAVED_MINUTES,
+        "an attempt whose checkpoint sets cannot be stored for that time saves, and ends",
         gt=0,
-        description="an attempt whose checkpoint sets cannot be stored for that time saves, and ends",
     )
-    runner: Literal["local", "kubernetes"] = Field(default="local", description="where steps run")
-    kubernetes: Kubernetes | None = Field(default=None, description="the cluster")
+    runner: Literal["local", "kubernetes"] = default("local", "where steps run")
+    kubernetes: Kubernetes | None = default(None, "the cluster")
 
 
 def load_deployment(path: Path) -> Deployment:

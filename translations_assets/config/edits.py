@@ -1,6 +1,6 @@
 """Edits of a training config as it was read: an old spelling goes, and today's takes its place.
 
-The same edits are applied to the values that are read, in memory, and by `migrate` to the file's text.
+They are applied to the values that are read, in memory, and by `migrate` to the file's text as well.
 """
 
 from __future__ import annotations

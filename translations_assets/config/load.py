@@ -19,9 +19,8 @@ from translations_assets.config.errors import ConfigError, Problem, suggestion
 from translations_assets.config.key_paths import KeyPath
 from translations_assets.config.old_spellings import rewrite
 from translations_assets.config.old_spellings.generations import left_open
-from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.schema import TrainingConfig, without_effect
 from translations_assets.config.section import Section, by_key, section_in
-from translations_assets.config.unused import without_effect
 from translations_assets.config.yaml_reader import MOST_CHARACTERS, Document, read_yaml
 
 OVERRIDES = "overrides"
@@ -31,7 +30,7 @@ MOST_BYTES = 4 * MOST_CHARACTERS
 # Keys of earlier years that could not be read as today's: their values have another form, or both are there.
 FORMER_KEYS = {
     "use-opuscleaner": "a key of 2024, true or false; remove it",
-    "pretrained-models": "a key of 2024; write continuation.models, as docs/config.md tells",
+    "pretrained-models": "a key of 2024; write continuation.models, as docs/config.md describes",
     "previous_group_ids": "a key of 2024; write previous-group-ids, once",
     "training-teacher-base": "a key of 2022; training-teacher is there, too: keep one",
     "training-teacher-finetuned": "a key of 2022; training-teacher is there, too: keep one",
@@ -76,7 +75,14 @@ def load_config(path: Path) -> TrainingConfig:
 def parse_config(text: str, source_name: str, check: Check | None = None) -> TrainingConfig:
     """Read a training config from YAML text; errors call it `source_name`. Raises as `load_config`.
 
-    `check` tells what else is wrong with the values as they were read.
+    `check` finds what else is wrong with the values as they were read.
+
+    >>> try:
+    ...     parse_config("experiment: {name: x, src: en, trg: deu}", "en-de.yml")
+    ... except ConfigError as error:
+    ...     print(error)
+    en-de.yml:1: experiment.trg: 'deu' is not a known language. Did you mean 'de'?
+    en-de.yml:1: datasets: is missing
     """
     document = read_yaml(text, source_name)
     rewrite(document)
@@ -166,15 +172,11 @@ def validated(document: Document, schema: type[S], check: Check) -> S:
 
 def _split(key: str) -> KeyPath:
     """The parts of a dotted key. The names of thresholds and of Marian's options may hold dots themselves."""
-    parts: list[str] = []
-    section: type[Section] | None = TrainingConfig
-    rest = key
-    while rest:
-        head, _, rest = rest.partition(".") if section else (rest, "", "")
-        parts.append(head)
-        field = by_key(section).get(head) if section else None
-        section = section_in(field.annotation) if field else None
-    return tuple(parts)
+    parts: KeyPath = ()
+    while key:
+        head, _, key = key.partition(".") if keys_of(parts) else (key, "", "")
+        parts = (*parts, head)
+    return parts
 
 
 def _override(document: Document, path: KeyPath, value: Any) -> None:

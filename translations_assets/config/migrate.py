@@ -31,8 +31,12 @@ class _NotEditable(ValueError):
 def migrated(text: str, file: str) -> tuple[str, list[Problem]]:
     """The text of a config in today's form, and a note for each key that changed; errors call it `file`.
 
-    All else stays as it is: order, comments, spelling. What is wrong with the config stays wrong. Raises
-    ConfigError when the text is not YAML, or an old key stands where a text cannot be edited safely.
+    >>> text, notes = migrated("datasets:\\n  test: # mine\\n  - flores_dev\\n  - flores_dev\\n", "en-ru.yml")
+    >>> print(text, notes[0], sep="")
+    datasets:
+      test: # mine
+      - flores_dev
+    en-ru.yml:4: datasets.test[1]: 'flores_dev' stands in the list twice; this one is removed
     """
     whole = read_yaml(text, file)
     for path, line in sorted(whole.doubles, key=lambda double: -double[1]):  # so that the other lines stay
@@ -84,8 +88,8 @@ def _without_double(text: str, path: KeyPath, line: int) -> str:
 def _takes_the_place(edit: Edit, values: Mapping[str, Any]) -> bool:
     """Whether all that comes stands under one key, which is the old one or a new one next to it."""
     keys = {put.path[: len(edit.path)] for put in edit.puts}
-    beside = all(key[:-1] == edit.path[:-1] for key in keys)
-    return len(keys) == 1 and beside and (keys == {edit.path} or at(values, *keys) is None)
+    are_siblings = all(key[:-1] == edit.path[:-1] for key in keys)
+    return len(keys) == 1 and are_siblings and (keys == {edit.path} or at(values, *keys) is None)
 
 
 def _is_kept(edit: Edit, values: Mapping[str, Any]) -> bool:
@@ -191,7 +195,7 @@ class _Page:
     def remove(self, path: KeyPath, keep_comments: bool) -> list[str]:
         """Take out a key or an item with all below it; the comments among them.
 
-        These stay in a key's place if asked to; an item's comment tells of the item and goes with it.
+        These stay in a key's place if asked to; an item's comment describes the item and goes with it.
         """
         key, value = self.find(path)
         section_key, section = self.find(path[:-1])
@@ -264,7 +268,7 @@ def _is_block(node: yaml.Node) -> bool:
 
 
 def _last_line(key: yaml.Node, value: yaml.Node) -> int:
-    """The last line of a value; the end that YAML tells of a block is behind comments and empty lines."""
+    """The last line of a value; the end that YAML gives a block is behind comments and empty lines."""
     inner = value.value if _is_block(value) else ()
     if inner:
         last = inner[-1]

@@ -18,10 +18,9 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from translations_assets.config.known import FLAG, marian_options
 from translations_assets.config.marian_args import ALLOWED, SECTIONS, SET_BY_SCRIPT
-from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.schema import UNUSED, TrainingConfig
 from translations_assets.config.section import Section, by_key, section_in
 from translations_assets.config.stage_names import worker_kinds
-from translations_assets.config.unused import UNUSED
 
 _HEAD = """# Keys of a training config
 
@@ -30,7 +29,7 @@ Made from the schema by `python -m translations_assets.config.reference`; do not
 A config needs `experiment.name`, `experiment.src`, `experiment.trg` and the datasets; every other key has the
 default of production, but for `dev-max-sentences` (in production 8000). In `marian-args` the defaults hold
 option by option, but a `training-student` that is given takes the place of its default. Keys marked † are
-understood and checked, but have no effect in this version. [configs.md](configs.md) tells how configs are
+understood and checked, but have no effect in this version. [configs.md](configs.md) says how configs are
 checked, how to continue from earlier runs, what becomes of old spellings, and how editors complete keys.
 
 | key | allowed | default | meaning |
@@ -70,10 +69,12 @@ def _row(path: tuple[str, ...], field: FieldInfo) -> tuple[str, str, str, str]:
 
 
 def _allowed(field: FieldInfo) -> str:
-    annotation = field.annotation
-    metadata = [*field.metadata, *_inner_metadata(annotation)]
+    # of `Annotated[type, …] | None` the type counts
+    kinds = get_args(field.annotation) if get_origin(field.annotation) in (Union, UnionType) else ()
+    given = FieldInfo.from_annotation(kinds[0]) if kinds else field
+    metadata = [*field.metadata, *(given.metadata if kinds else ())]
     named = next((item for item in metadata if isinstance(item, str)), None)
-    return ", ".join([named or _kind(annotation), *_bounds(metadata)])
+    return ", ".join([named or _kind(given.annotation), *_bounds(metadata)])
 
 
 def _kind(annotation: Any) -> str:
@@ -81,24 +82,7 @@ def _kind(annotation: Any) -> str:
         return ", ".join(f"`{value}`" for value in get_args(annotation))
     if get_origin(annotation) is Mapping:
         return "mapping"
-    given = next((kind for kind in _optional(annotation)), annotation)
-    return {int: "whole number", float: "number", bool: "true, false", str: "text"}[given]
-
-
-def _optional(annotation: Any) -> Iterator[Any]:
-    """The type of `Annotated[type, …] | None`."""
-    for kind in get_args(annotation):
-        if kind is not type(None):
-            yield kind.__origin__ if hasattr(kind, "__metadata__") else kind
-
-
-def _inner_metadata(annotation: Any) -> list[Any]:
-    """The annotations in `Annotated[type, …] | None`."""
-    metadata: list[Any] = []
-    for kind in get_args(annotation) if get_origin(annotation) in (Union, UnionType) else ():
-        for item in getattr(kind, "__metadata__", ()):
-            metadata += item.metadata if isinstance(item, FieldInfo) else [item]
-    return metadata
+    return {int: "whole number", float: "number", bool: "true, false", str: "text"}[annotation]
 
 
 def _bounds(metadata: list[Any]) -> list[str]:

@@ -28,6 +28,7 @@ from translations_assets.config.datasets import (
 )
 from translations_assets.config.errors import suggestion
 from translations_assets.config.gates import Checks
+from translations_assets.config.key_paths import Found, KeyPath, at, has
 from translations_assets.config.languages import language, languages
 from translations_assets.config.section import (
     FROM_LIST,
@@ -35,7 +36,7 @@ from translations_assets.config.section import (
     NotEmpty,
     Section,
     Texts,
-    optional_section,
+    default,
 )
 from translations_assets.config.stage_names import is_known, known_names, resolve_stage, spellings
 
@@ -125,67 +126,63 @@ MarianOptions: TypeAlias = Mapping[
 class Thresholds(Section):
     """Scores that a line must exceed to be kept: one for all datasets, and for some their own."""
 
-    default_threshold: Threshold = Field(default=0.0, description="for datasets not named below; 0 keeps all")
-    dataset_thresholds: Mapping[str, Threshold] = Field(
-        default={},
-        description="by alias, or by key with `_` for `/`, `.` and `:`: `opus_ParaCrawl_v9: 0.7`",
+    default_threshold: Threshold = default(0.0, "for datasets not named below; 0 keeps all")
+    dataset_thresholds: Mapping[str, Threshold] = default(
+        {}, "by alias, or by key with `_` for `/`, `.` and `:`: `opus_ParaCrawl_v9: 0.7`"
     )
 
 
 class Bicleaner(Thresholds):
     """Thresholds of parallel datasets."""
 
-    default_threshold: Threshold = Field(default=0.5, description="for datasets not named below; 0 keeps all")
+    default_threshold: Threshold = default(0.5, "for datasets not named below; 0 keeps all")
 
 
 class Monocleaner(Section):
     """Thresholds of monolingual datasets."""
 
-    mono_src: Thresholds = optional_section("fluency filter of source text")
-    mono_trg: Thresholds = optional_section("fluency filter of target text")
+    mono_src: Thresholds = default({}, "fluency filter of source text")
+    mono_trg: Thresholds = default({}, "fluency filter of target text")
 
 
 class DatasetWeights(Section):
     """How much likelier than another's the lines of a dataset are chosen where a limit drops some; else 1."""
 
-    train: Mapping[str, Weight] = Field(
-        default={}, description="for `corpus-max-sentences`; names as for thresholds: `opus_ParaCrawl_v9: 2`"
+    train: Mapping[str, Weight] = default(
+        {}, "for `corpus-max-sentences`; names as for thresholds: `opus_ParaCrawl_v9: 2`"
     )
-    mono_src: Mapping[str, Weight] = Field(default={}, description="for `mono-max-sentences-src.total`")
-    mono_trg: Mapping[str, Weight] = Field(default={}, description="for `mono-max-sentences-trg.total`")
+    mono_src: Mapping[str, Weight] = default({}, "for `mono-max-sentences-src.total`")
+    mono_trg: Mapping[str, Weight] = default({}, "for `mono-max-sentences-trg.total`")
 
 
 class Merging(Section):
     """How datasets become one text for training."""
 
-    near_duplicates: bool = Field(
-        default=False,
-        description="lines that differ in case, punctuation and white space alone count as the same",
+    near_duplicates: bool = default(
+        False, "lines that differ in case, punctuation and white space alone count as the same"
     )
-    dataset_weights: DatasetWeights = optional_section("shares of datasets in a text that a limit cuts")
+    dataset_weights: DatasetWeights = default({}, "shares of datasets in a text that a limit cuts")
 
 
 class MonoLimits(Section):
     """How many sentences of monolingual text are used."""
 
-    total: Sentences = Field(default=100_000_000, description="in the merged corpus")
-    per_dataset: Sentences = Field(
-        default=70_000_000, description="of each dataset, so that no dataset drowns others"
-    )
+    total: Sentences = default(100_000_000, "in the merged corpus")
+    per_dataset: Sentences = default(70_000_000, "of each dataset, so that no dataset drowns others")
 
 
 class DocumentScores(Section):
     """The least score of an HPLT document."""
 
-    mono_src: DocumentScore = Field(default=7.0, description="source text")
-    mono_trg: DocumentScore = Field(default=7.0, description="target text")
+    mono_src: DocumentScore = default(7.0, "source text")
+    mono_trg: DocumentScore = default(7.0, "target text")
 
 
 class Fluency(Section):
     """The least fluency of a line of HPLT 1.2, whose scores are of another kind than those of documents."""
 
-    mono_src: Threshold = Field(default=0.8, description="source text")
-    mono_trg: Threshold = Field(default=0.9, description="target text")
+    mono_src: Threshold = default(0.8, "source text")
+    mono_trg: Threshold = default(0.9, "target text")
 
 
 class Experiment(Section):
@@ -194,68 +191,59 @@ class Experiment(Section):
     name: ExperimentName = Field(description="a name for people")
     src: LanguageCode = Field(description="source language, such as `en`, `zh_hant`")
     trg: LanguageCode = Field(description="target language")
-    best_model: Literal["chrf", "ce-mean-words", "bleu-detok"] = Field(
-        default="chrf", description="the metric by which the best checkpoint is chosen"
+    best_model: Literal["chrf", "ce-mean-words", "bleu-detok"] = default(
+        "chrf", "the metric by which the best checkpoint is chosen"
     )
-    opuscleaner_mode: Literal["custom", "defaults", "upstream", "legacy"] = Field(
-        default="custom",
-        description="filters of their own for some datasets and pairs, the same for all, Mozilla's filters, "
+    opuscleaner_mode: Literal["custom", "defaults", "upstream", "legacy"] = default(
+        "custom",
+        "filters of their own for some datasets and pairs, the same for all, Mozilla's filters, "
         "or those of 2024",
     )
-    language_identification: Literal["auto", "heliport", "glotlid", "openlid-v3", "nllb", "fasttext"] = Field(
-        default="auto",
-        description="what tells languages apart: HeLI-OTS, offline, but GlotLID (1.7 GB) for those that it "
-        "has together or lacks; one for all; or upstream's models (`fasttext`)",
+    language_identification: Literal["auto", "heliport", "glotlid", "openlid-v3", "nllb", "fasttext"] = (
+        default(
+            "auto",
+            "what identifies languages: HeLI-OTS, offline, but GlotLID (1.7 GB) for those that it "
+            "has together or lacks; one for all; or upstream's models (`fasttext`)",
+        )
     )
-    archive_corpora: bool = Field(default=True, description="archive the aligned corpora")
-    bicleaner: Bicleaner = optional_section("filter of parallel text by a classifier")
-    monocleaner: Monocleaner = optional_section("filter of monolingual text by fluency")
-    merging: Merging = optional_section("how datasets become one text")
-    mono_max_sentences_src: MonoLimits = optional_section("limits of source text")
-    mono_max_sentences_trg: MonoLimits = optional_section("limits of target text")
-    corpus_max_sentences: Sentences | None = Field(
-        default=None, description="limit of the merged parallel corpus; none when left out"
+    archive_corpora: bool = default(True, "archive the aligned corpora")
+    bicleaner: Bicleaner = default({}, "filter of parallel text by a classifier")
+    monocleaner: Monocleaner = default({}, "filter of monolingual text by fluency")
+    merging: Merging = default({}, "how datasets become one text")
+    mono_max_sentences_src: MonoLimits = default({}, "limits of source text")
+    mono_max_sentences_trg: MonoLimits = default({}, "limits of target text")
+    corpus_max_sentences: Sentences | None = default(
+        None, "limit of the merged parallel corpus; none when left out"
     )
-    dev_max_sentences: Sentences | None = Field(
-        default=None, description="limit of the validation set; none when left out"
-    )
-    hplt_min_doc_score: DocumentScores = optional_section("least score of documents of HPLT 2.0 and 3.0")
-    hplt_min_fluency: Fluency = optional_section("least fluency of lines of HPLT 1.2")
-    spm_sample_size: Sentences = Field(
-        default=10_000_000, description="sentences the vocabulary is trained on"
-    )
-    spm_vocab_size: int = Field(default=32000, gt=0, multiple_of=8, description="pieces in a vocabulary")
-    spm_vocab_split: bool = Field(
-        default=False, description="a vocabulary for each language, in place of a joint one"
-    )
-    spm_norm_rule: Literal["nmt_nfkc", "nfkc", "nfc", "nfd", "nfkc_translit_hbs"] = Field(
-        default="nmt_nfkc",
-        description="normalisation of SentencePiece; the last one is NFKC with Serbian Cyrillic as Latin "
+    dev_max_sentences: Sentences | None = default(None, "limit of the validation set; none when left out")
+    hplt_min_doc_score: DocumentScores = default({}, "least score of documents of HPLT 2.0 and 3.0")
+    hplt_min_fluency: Fluency = default({}, "least fluency of lines of HPLT 1.2")
+    spm_sample_size: Sentences = default(10_000_000, "sentences the vocabulary is trained on")
+    spm_vocab_size: int = default(32000, "pieces in a vocabulary", gt=0, multiple_of=8)
+    spm_vocab_split: bool = default(False, "a vocabulary for each language, in place of a joint one")
+    spm_norm_rule: Literal["nmt_nfkc", "nfkc", "nfc", "nfd", "nfkc_translit_hbs"] = default(
+        "nmt_nfkc",
+        "normalisation of SentencePiece; the last one is NFKC with Serbian Cyrillic as Latin "
         "letters, which models then read and write",
     )
-    teacher_ensemble: int = Field(default=1, ge=1, le=9, description="number of teachers, seeds 1 to N")
-    teacher_mode: Literal["one-stage", "two-stage"] = Field(
-        default="two-stage",
-        description="mix back-translations in throughout, or finetune on the corpus alone",
+    teacher_ensemble: int = default(1, "number of teachers, seeds 1 to N", ge=1, le=9)
+    teacher_mode: Literal["one-stage", "two-stage"] = default(
+        "two-stage", "mix back-translations in throughout, or finetune on the corpus alone"
     )
-    teacher_decoder: Literal["marian", "ctranslate2"] = Field(
-        default="marian", description="what teachers decode with"
-    )
-    student_model: Literal["tiny", "base", "base-memory"] = Field(
-        default="base-memory", description="architecture of the student"
+    teacher_decoder: Literal["marian", "ctranslate2"] = default("marian", "what teachers decode with")
+    student_model: Literal["tiny", "base", "base-memory"] = default(
+        "base-memory", "architecture of the student"
     )
 
 
 class Datasets(Section):
     """The datasets, by what they are used for."""
 
-    train: Parallel = Field(
-        default=(), description="parallel text to train on; needed unless a corpus is continued"
-    )
+    train: Parallel = default((), "parallel text to train on; needed unless a corpus is continued")
     devtest: NotEmpty[Parallel] = Field(description="parallel text to validate on while training")
     test: Parallel = Field(description="parallel text that every model is evaluated on")
-    mono_src: Mono = Field(default=(), description="source text for the teacher to translate")
-    mono_trg: Mono = Field(default=(), description="target text to translate back")
+    mono_src: Mono = default((), "source text for the teacher to translate")
+    mono_trg: Mono = default((), "target text to translate back")
 
 
 PRODUCTION_OPTIONS: Mapping[str, Mapping[str, str]] = {
@@ -269,9 +257,7 @@ PRODUCTION_OPTIONS: Mapping[str, Mapping[str, str]] = {
 
 
 def _options(section: str, of: str) -> Any:
-    return Field(
-        default=PRODUCTION_OPTIONS[section], description=f"options of Marian, without `--`, for {of}"
-    )
+    return default(PRODUCTION_OPTIONS[section], f"options of Marian, without `--`, for {of}")
 
 
 class MarianArgs(Section):
@@ -313,15 +299,10 @@ def _laid_under(section: str) -> Mapping[str, str]:
 class Taskcluster(Section):
     """How the work is divided, and where it runs."""
 
-    split_chunks: int = Field(
-        default=20, ge=1, le=1000, description="parts that a text is translated, scored and aligned in"
-    )
-    upload_bucket: Literal["development", "production"] = Field(
-        default="production", description="where artifacts go"
-    )
-    worker_classes: Mapping[WorkerKind, Literal["gcp-spot", "gcp-standard"]] = Field(
-        default={},
-        description="kinds of machines, by stage or `default`; where none is named, the deployment's",
+    split_chunks: int = default(20, "parts that a text is translated, scored and aligned in", ge=1, le=1000)
+    upload_bucket: Literal["development", "production"] = default("production", "where artifacts go")
+    worker_classes: Mapping[WorkerKind, Literal["gcp-spot", "gcp-standard"]] = default(
+        {}, "kinds of machines, by stage or `default`; where none is named, the deployment's"
     )
 
 
@@ -330,22 +311,50 @@ class TrainingConfig(Section):
 
     experiment: Experiment = Field(description="what is trained, and how")
     datasets: Datasets = Field(description="the datasets, by what they are used for")
-    marian_args: MarianArgs = optional_section("options of Marian, by model and task")
-    checks: Checks = optional_section("levels and thresholds of the quality gates")
-    target_stage: StageName = Field(
-        default="evaluate-teacher", description="the stage to run up to; `all` for all"
-    )
-    wandb_publication: bool = Field(default=True, description="publish to Weights & Biases")
-    continuation: Continuation = optional_section("what is taken from an earlier run")
-    taskcluster: Taskcluster = optional_section("how work is divided")
-    start_stage: StageName | None = Field(default=None, description="one launch: the stage to run again from")
-    start_task_prefix: str | None = Field(
-        default=None, description="one launch: labels of steps to run again from"
-    )
-    previous_group_ids: Texts = Field(default=(), description="one launch: runs to take finished steps from")
+    marian_args: MarianArgs = default({}, "options of Marian, by model and task")
+    checks: Checks = default({}, "levels and thresholds of the quality gates")
+    target_stage: StageName = default("evaluate-teacher", "the stage to run up to; `all` for all")
+    wandb_publication: bool = default(True, "publish to Weights & Biases")
+    continuation: Continuation = default({}, "what is taken from an earlier run")
+    taskcluster: Taskcluster = default({}, "how work is divided")
+    start_stage: StageName | None = default(None, "one launch: the stage to run again from")
+    start_task_prefix: str | None = default(None, "one launch: labels of steps to run again from")
+    previous_group_ids: Texts = default((), "one launch: runs to take finished steps from")
 
     @property
     def digest(self) -> str:
         """SHA-256 of the config with its defaults; order of keys, comments and formatting change nothing."""
         content = json.dumps(self.model_dump(mode="json", by_alias=True), sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(content.encode()).hexdigest()
+
+
+# Each key with the values that ask for nothing, and so have the effect they should have.
+UNUSED: Mapping[KeyPath, tuple[Any, ...]] = {
+    ("experiment", "archive-corpora"): (False,),
+    ("wandb-publication",): (False,),
+    ("taskcluster", "upload-bucket"): (),
+    ("start-stage",): (None,),
+    ("start-task-prefix",): (None, ""),
+    ("previous-group-ids",): ([], {}),
+}
+# What describes one launch of a run; the command line and the UI ask for it.
+_LAUNCH: Mapping[KeyPath, str] = {
+    ("start-stage",): "--start",
+    ("start-task-prefix",): "--start",
+    ("previous-group-ids",): "--previous-run",
+}
+
+
+def without_effect(config: Mapping[str, Any]) -> Found:
+    """The keys that a config, as it was read, sets and that change nothing here, and what to do instead.
+
+    Values that ask for nothing (`archive-corpora: false`, `wandb-publication: false`) are honoured.
+    """
+    for path, idle in UNUSED.items():
+        if not has(config, path) or at(config, path) in idle:
+            continue
+        if option := _LAUNCH.get(path):
+            how = f"it describes one launch; give {option} to `translations train`, or in the UI"
+            yield path, f"has no effect: {how}"
+        else:
+            yield path, "has no effect in this version"

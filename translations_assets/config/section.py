@@ -38,9 +38,12 @@ def section_in(annotation: Any) -> type[Section] | None:
     return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section)), None)
 
 
-def optional_section(description: str) -> Any:
-    """A section that may be left out; an empty one is made when a config is read, as that costs no import."""
-    return Field(default={}, description=description)
+def default(value: Any, meaning: str, **bounds: Any) -> Any:
+    """A key that may be left out: its default (of a section: {}), its meaning for people, bounds (`ge=0`).
+
+    A section that is left out is made when a config is read, as that costs no import.
+    """
+    return Field(default=value, description=meaning, **bounds)
 
 
 @dataclass(frozen=True)

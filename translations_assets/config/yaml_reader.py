@@ -67,9 +67,9 @@ class Document:
         """Record a problem at a key."""
         self.problems.append(Problem(message, self.file, line or self.line(path), dotted(path)))
 
-    def note(self, path: KeyPath, message: str) -> None:
+    def note(self, path: KeyPath, message: str, line: int | None = None) -> None:
         """Record what people should know of a key, although nothing is wrong with it."""
-        self.notes.append(Problem(message, self.file, self.line(path), dotted(path)))
+        self.notes.append(Problem(message, self.file, line or self.line(path), dotted(path)))
 
 
 def _is_empty(node: yaml.Node, depth: int = 2) -> bool:
@@ -204,7 +204,7 @@ class _Reader:
         goes, stays = (before, line) if _is_empty(first) else (line, before)
         self.document.doubles.append((path, goes))
         said = f"stands here a second time; the one in line {goes} is empty, so that in line {stays} counts"
-        self.document.notes.append(Problem(said, self.document.file, line, dotted(path)))
+        self.document.note(path, said, line)
         return goes == before
 
     def merged(self, node: yaml.MappingNode, path: KeyPath, seen: set[int]) -> Iterator[_Pair]:

@@ -17,7 +17,7 @@ from translations_assets.errors import TranslationsError
 from translations_assets.generate.choose import USUAL, Choice, Search, choose, search
 from translations_assets.generate.write import write
 
-# huggingface_mono tells of nothing that could stand in a config as it is.
+# huggingface_mono finds nothing that could stand in a config as it is.
 IMPORTERS = tuple(name for name in USUAL if name != "huggingface_mono")
 
 

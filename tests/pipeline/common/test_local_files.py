@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.common.errors import InputError
 from pipeline.common.local_files import NEVER, readable
-from translations_assets.config import local_files
+from translations_assets.config import sources
 
 
 @pytest.fixture
@@ -92,4 +92,4 @@ def test_keys_are_no_datasets(tmp_path: Path, text: Path, monkeypatch: pytest.Mo
 
 
 def test_the_check_of_configs_knows_the_same_places() -> None:
-    assert local_files.NEVER == NEVER
+    assert sources.NEVER == NEVER

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from translations_assets.config.edits import Edit, apply, dropped, renamed
-from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.key_paths import dotted
+from translations_assets.config.errors import ConfigError
 from translations_assets.config.old_spellings import snakemake, taskcluster
 from translations_assets.config.old_spellings.generations import (
     MACHINE,
@@ -75,7 +74,7 @@ def rewrite(document: Document) -> list[Edit]:
     Raises ConfigError for a config with so many edits that they would take minutes.
     """
     made = []
-    different = [(message, document.line(path), path) for path, message in differences(document.value)]
+    different = [(path, message, document.line(path)) for path, message in differences(document.value)]
     for rule in RULES:
         for edit in list(rule(document.value)):
             document.note(edit.path, edit.message)
@@ -85,8 +84,7 @@ def rewrite(document: Document) -> list[Edit]:
                 said = f"more than {len(made):,} entries stand twice or are spelt as in earlier years"
                 raise ConfigError.of(f"{said}: too many", document.file)
     if made:  # what is left of an old config without being a key of any year is for the schema to tell of
-        document.notes += [
-            Problem(message, document.file, line, dotted(path)) for message, line, path in different
-        ]
+        for path, message, line in different:
+            document.note(path, message, line)
     document.notes.sort(key=lambda note: note.line or 0)
     return made

@@ -21,9 +21,8 @@ from typing import Any, TypeAlias
 from translations_assets.config.datasets import CATEGORIES
 from translations_assets.config.edits import Edit, Put, is_free
 from translations_assets.config.key_paths import Found, KeyPath, at, dotted, has
-from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.schema import UNUSED, TrainingConfig
 from translations_assets.config.section import by_key, section_in
-from translations_assets.config.unused import UNUSED
 
 MACHINE = ("root", "cuda", "cudnn", "deps", "gpus", "numgpus", "workspace", "mariancmake")  # of Snakemake
 SECTIONS_OF_2021 = ("dirs", "resources")
@@ -113,7 +112,7 @@ MARKS: _Marks = (
 
 
 def newest_mark(values: Mapping[str, Any]) -> Generation | None:
-    """The generation that a config, as it was read, is of at the least; None when nothing in it tells."""
+    """The generation that a config, as it was read, is of at the least; None when nothing in it shows it."""
     return max((mark.since for mark in MARKS if _is_there(mark, values)), default=None)
 
 
@@ -187,7 +186,7 @@ def old_meanings(values: dict[str, Any]) -> Iterator[Edit]:
 
 
 def left_open(values: Mapping[str, Any]) -> Found:
-    """The note on a config of today, as it was rewritten, that might be old: nothing in it tells."""
+    """The note on a config of today, as it was rewritten, that might be old: nothing in it decides."""
     found = [
         f"{dotted(unsaid.path)}: {_default(unsaid.path)} ({then} before {_month(unsaid.until)})"
         for unsaid, then in _open(values)
@@ -210,7 +209,7 @@ def differences(values: Mapping[str, Any]) -> Found:
     if newest and newest < Generation.MODIFIERS and any(name in str(sets) for name in VARIANTS):
         said = (
             "until spring 2024 aug-title, aug-upper and aug-typos changed 10 % of the lines, and aug-mix "
-            "10 % to title case and 10 % to upper case; now they do what docs/datasets.md tells"
+            "10 % to title case and 10 % to upper case; now they do what docs/datasets.md describes"
         )
         yield ("datasets",), said
 

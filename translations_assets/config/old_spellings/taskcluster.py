@@ -62,7 +62,7 @@ def opuscleaner(values: dict[str, Any]) -> Iterator[Edit]:
         yield from dropped(values, path, "a key of 2024; removed: corpora are always cleaned by filters")
     elif given == "false":
         if has(values, mode):
-            yield Edit(mode, "removed, as it has no meaning beside use-opuscleaner: false")
+            yield Edit(mode, "removed, as it has no meaning with use-opuscleaner: false")
         put = Put(mode, "legacy", path)
         yield Edit(path, "a key of 2024; read as opuscleaner-mode: legacy", (put,))
 
@@ -82,8 +82,8 @@ def pretrained_models(values: dict[str, Any]) -> Iterator[Edit]:
     path = ("experiment", "pretrained-models")
     given = at(values, path)
     for empty in (path, path[-1:]):
-        if has(values, empty) and not at(values, empty):
-            yield Edit(empty, "a key of 2024; removed, as it names nothing")
+        if not at(values, empty):
+            yield from dropped(values, empty, "a key of 2024; removed, as it names nothing")
     if not isinstance(given, Mapping) or not given:
         return
     puts: list[Put] = []
@@ -116,26 +116,23 @@ def no_thresholds(values: dict[str, Any]) -> Iterator[Edit]:
             yield Edit(path, "an empty list; read as {}", (Put(path, {}, path),))
 
 
-def thresholds_from_templates(values: dict[str, Any]) -> Iterator[Edit]:
-    """Thresholds that the templates of configs hold, of datasets that this config does not list."""
-    for path, category, given in _thresholds(values):
-        slugs = {dataset.slug for _, dataset in listed(values, category)}
-        for name in given:
-            if _slug(name) in FROM_TEMPLATES - slugs:
-                said = f"removed: it came with a template, and datasets.{category} lists no such dataset"
-                yield Edit((*path, name), said)
-
-
 def thresholds_without_dataset(values: dict[str, Any]) -> Iterator[Edit]:
-    """Thresholds of datasets that an old config does not list; upstream has always passed over them."""
-    if not is_old(values):
-        return
+    """Thresholds of datasets that a config does not list: of an old one, or from the templates of configs.
+
+    Upstream has always passed over them.
+    """
+    old = is_old(values)
     for path, category, given in _thresholds(values):
-        names = {dataset.short_name for _, dataset in listed(values, category)}
+        datasets = [dataset for _, dataset in listed(values, category)]
+        names, slugs = {each.short_name for each in datasets}, {each.slug for each in datasets}
         for name in given:
-            if names.isdisjoint({name, _slug(name)}):
+            slug = _slug(name)
+            if old and names.isdisjoint({name, slug}):
                 said = f"removed: datasets.{category} lists no such dataset.{suggestion(str(name), names)}"
                 yield Edit((*path, name), said.rstrip("."))
+            elif slug in FROM_TEMPLATES - slugs:
+                said = f"removed: it came with a template, and datasets.{category} lists no such dataset"
+                yield Edit((*path, name), said)
 
 
 def sets_of_other_pairs(values: dict[str, Any]) -> Iterator[Edit]:
@@ -159,12 +156,8 @@ def ensemble_of_ctranslate2(values: dict[str, Any]) -> Iterator[Edit]:
     """CTranslate2 decodes with one teacher; upstream finds that out when it translates."""
     path = ("experiment", "teacher-decoder")
     ensemble = at(values, ("experiment", "teacher-ensemble"))
-    if (
-        at(values, path) == "ctranslate2"
-        and isinstance(ensemble, int)
-        and ensemble > 1
-        and is_of_upstream(values)
-    ):
+    is_one = not isinstance(ensemble, int) or ensemble <= 1
+    if at(values, path) == "ctranslate2" and not is_one and is_of_upstream(values):
         said = f"ctranslate2 decodes with one teacher, not with {ensemble}; read as marian"
         yield Edit(path, said, (Put(path, "marian", path),))
 
@@ -235,7 +228,6 @@ RULES = (
     limits,
     pretrained_models,
     no_thresholds,
-    thresholds_from_templates,
     names_of_thresholds,
     doubles,
 )
