@@ -25,7 +25,7 @@ def manifest(
         label=label,
         reason="no result for its key",
         bundle=Blob("00" * 32, 10),
-        provenance=Provenance(KeyParts(args={"parts": 3, "text": "ĉiuj – все"})),
+        provenance=Provenance(KeyParts(args={"parts": 3}, outputs=("ĉiuj – все",))),
         attempt=1,
         host="here",
         started=100.25,
