@@ -329,7 +329,9 @@ def test_a_wrong_size_is_found_without_reading_the_contents(local: LocalStore) -
 
 def test_strange_files_are_named_and_left(local: LocalStore) -> None:
     made = finish(local, "step", {"out": b"x"})
-    strange = {"notes.txt", f"steps/{made.key[:2]}/{made.key}/1.json.orig", "blobs/ab/abcd"}
+    folder = f"steps/{made.key[:2]}"
+    strange = {"notes.txt", "steps/a.txt", f"{folder}/b.txt", f"{folder}/{made.key}/1.json.orig"}
+    strange |= {"blobs/c.txt", "blobs/ab/abcd"}
     for name in strange:
         (local.root / name).parent.mkdir(exist_ok=True)
         (local.root / name).write_text("somebody's")
@@ -337,6 +339,7 @@ def test_strange_files_are_named_and_left(local: LocalStore) -> None:
     assert {(problem.kind, problem.path) for problem in verified.problems} == {
         ("strange", name) for name in strange
     }
+    collect(local, Rules(), delete=True)
     assert all((local.root / name).exists() for name in strange)
 
 

@@ -109,7 +109,7 @@ def gc(
 @app.command()
 def pin(
     run: Run,
-    reason: Annotated[str, typer.Option(help="Why, for whoever wonders later.")] = "",
+    reason: Annotated[str, typer.Option(help="Why, for those who wonder later.")] = "",
 ) -> None:
     """Keep everything that a run uses, until it is unpinned."""
     store = this_project().store

@@ -24,7 +24,7 @@ _FIELDS, _USAGE = ({field.name for field in fields(kind)} for kind in (Manifest,
 DIFFERENT = "the contents differ from their SHA-256 or size"
 _AGAIN = "Run again: what can be made again will be."
 _ELSEWHERE = (
-    "Tell whoever looks after it (translations cache verify), or make them again in your own: "
+    "Tell its administrators (translations cache verify), or make them again in your own: "
     "translations train PARTITION --start STAGE."
 )
 

@@ -53,13 +53,17 @@ class Files:
         return str(self.root)
 
     def names(self, folder: Path | str) -> list[str]:
-        """What a folder holds, in no order; nothing when it does not exist or is behind a symbolic link."""
+        """What a folder holds, in no order; nothing when it does not exist, is a file, or behind a link."""
         with self.store_errors("list", folder):
             try:
                 return [] if first_link(self.root, folder) else os.listdir(folder)
             except FileNotFoundError:
                 self.check()
                 return []
+            except NotADirectoryError:
+                if self.root.is_dir():  # a file that the store has not made
+                    return []
+                raise
 
     def walk(self, folder: Path) -> Iterator[Path]:
         """Every file below a folder, in order; no symbolic link is followed."""
@@ -83,7 +87,7 @@ class Files:
                 return
             try:
                 found = os.scandir(folder)
-            except FileNotFoundError:
+            except (FileNotFoundError, NotADirectoryError):
                 self.check()
                 return
             with found:

@@ -135,8 +135,8 @@ class OverlayStore:
         """Keep what a run of one's own uses from being collected in one's own store."""
         if self.own.read_run(run) is None and self.base.read_run(run) is not None:
             raise StoreError(
-                f"The run {run} is one of {self.base.url}, which is only read: whoever looks after that "
-                "store pins it there."
+                f"The run {run} is one of {self.base.url}, which is only read: it can be pinned in that "
+                "store by its administrators."
             )
         self.own.pin(run, reason)
 

@@ -332,6 +332,8 @@ class _Verification(Generic[P]):
 
     def _sizes(self) -> Iterator[tuple[bytes, int]]:
         for shard in self.store.blob_shards():
+            if len(shard.name) != 2:
+                self._problem("strange", shard, "no folder of contents has this name")
             for entry in sorted(self.files.entries(shard)):
                 digest = digest_of_name(entry.name)
                 if digest and entry.name[:2] == shard.name:
