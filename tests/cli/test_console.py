@@ -6,10 +6,10 @@ import sys
 import pytest
 from rich.console import Console as Terminal
 
+from tests.memory_store import MemoryStore
 from translations_assets.cli.console import Console, steps
 from translations_assets.graph.step import Step
 from translations_assets.running.engine import StepEvent
-from translations_assets.store.bucket.memory import MemoryStore
 
 
 def step(label: str) -> Step:

@@ -8,10 +8,10 @@ import pytest
 
 from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import PARTITION, Place
+from tests.memory_store import MemoryStore
 from tests.runners.scripts import COPY, job
 from translations_assets.cli.shell import _script
 from translations_assets.project import Project
-from translations_assets.store.bucket.memory import MemoryStore
 
 VOCAB = "train-vocab-en-eo"
 
@@ -62,9 +62,7 @@ def test_what_a_person_does_there_damages_no_store(command: Command) -> None:
     folder = Path(done.stdout.strip())
     assert list((folder / "in").rglob("*.zst"))
     store = Project().store
-    for key in list(store.keys()):
-        manifest = store.latest(key)
-        assert manifest is not None
+    for manifest in store.manifests():
         for blob in manifest.outputs.values():
             store.read_blob(blob)  # verifies the digest
 

@@ -8,12 +8,12 @@ import pytest
 from dagster import TableMetadataValue
 
 from tests.defs.test_metadata import result, rows
+from tests.memory_store import MemoryStore
 from translations_assets.defs.metadata import lines_by_dataset
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob
 from translations_assets.running.engine import StepResult
 from translations_assets.running.session import Result
-from translations_assets.store.bucket.memory import MemoryStore
 
 
 class KnownResults:

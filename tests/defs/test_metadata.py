@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from dagster import TableMetadataValue
 
+from tests.memory_store import MemoryStore
 from translations_assets.defs.metadata import KEY_DIGITS, MAX_CURVE_ROWS, MAX_SAMPLES, stage_metadata
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob, Manifest, Provenance, Usage
 from translations_assets.running.engine import StepResult
-from translations_assets.store.bucket.memory import MemoryStore
 
 KEY = "0123456789abcdef" * 4
 PNG = b"\x89PNG\r\n\x1a\nrest"

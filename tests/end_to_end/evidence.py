@@ -38,8 +38,7 @@ def graph_of(place: Place) -> Graph:
 def newest(place: Place) -> dict[str, Manifest]:
     """Label → the newest manifest of each step that the store has a result of."""
     store = place.store
-    found = map(store.latest, store.keys())
-    return {manifest.label: manifest for manifest in found if manifest}
+    return {manifest.label: manifest for manifest in store.manifests()}
 
 
 def results(place: Place) -> dict[str, Manifest]:

@@ -176,13 +176,12 @@ def test_two_pairs_at_once_make_what_they_share_once(tmp_path: Path) -> None:
     ]
     assert [run.wait(timeout=500) for run in runs] == [0, 0]
     store = open_store(str(place.root / "state" / "store"))
-    keys = list(store.keys())
-    made = [store.latest(key) for key in keys]
-    assert {manifest.label for manifest in made if manifest} >= {"train-vocab-en-eo", "merge-corpus-en-eo"}
-    assert {manifest.generation for manifest in made if manifest} == {1}
-    assert [store.attempts(key, 1) for key in keys] == [[1]] * len(keys)
+    made = list(store.manifests())
+    assert {manifest.label for manifest in made} >= {"train-vocab-en-eo", "merge-corpus-en-eo"}
+    assert {manifest.generation for manifest in made} == {1}
+    assert [store.attempts(manifest.key, 1) for manifest in made] == [[1]] * len(made)
     records = [store.read_run(run) for run in store.runs()]
     assert sorted(record.partition for record in records if record) == [other, PARTITION]
     first, second = (record.uses for record in records if record)
     assert first == second
-    assert {key for key, _ in first.values()} == set(keys)
+    assert {key for key, _ in first.values()} == {manifest.key for manifest in made}

@@ -80,7 +80,7 @@ def test_killed_at_random_moments_it_goes_on_and_nothing_breaks(tmp_path: Path) 
         program.kill()
         program.wait()
         assert eventually(lambda: processes_of(tmp_path) == []), "no process is left"
-        now = {key: (tmp_path / str(int(key, 16))).read_text() for key in sorted(store.keys())}
+        now = {made.key: (tmp_path / str(int(made.key, 16))).read_text() for made in store.manifests()}
         assert finished.items() <= now.items(), "what was finished stays finished and does not run again"
         finished = now
     assert finished, "some steps finish between two kills"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.memory_store import MemoryStore
 from tests.runners.scripts import COPY, job
 from tests.store.values import manifest
 from translations_assets.records.manifest import Blob
@@ -14,7 +15,6 @@ from translations_assets.runners.wire import (
     unpack_reply,
 )
 from translations_assets.running.job import JobEvent, Outcome
-from translations_assets.store.bucket.memory import MemoryStore
 
 
 def test_a_request_is_one_line() -> None:

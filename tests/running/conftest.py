@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.memory_store import MemoryStore
 from translations_assets.background import CLOCK, Clock
 from translations_assets.config.load import parse_config
 from translations_assets.errors import DamagedError
@@ -24,7 +25,6 @@ from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session
 from translations_assets.running.tasks import Wake, Work
-from translations_assets.store.bucket.memory import MemoryStore
 
 CONFIG = """\
 experiment: {name: small, src: en, trg: ru}
@@ -256,8 +256,8 @@ class Bench:
     def lose(self, label: str) -> None:
         """Lose the contents that a finished step left."""
         assert isinstance(self.store, MemoryStore)
-        for manifest in map(self.store.latest, self.store.keys()):
-            if manifest is not None and manifest.label == label:
+        for manifest in self.store.manifests():
+            if manifest.label == label:
                 for blob in manifest.outputs.values():
                     self.store.quarantine(blob, "a test lost it")
 

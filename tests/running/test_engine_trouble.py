@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.memory_store import MemoryStore
 from tests.running.conftest import SETTINGS, Bench, demo_graph, demo_stages, graph_of, one_stage
 from translations_assets.errors import (
     Cancelled,
@@ -30,7 +31,6 @@ from translations_assets.running.job import Outcome
 from translations_assets.running.plan import make_plan
 from translations_assets.running.resolve import DAMAGED
 from translations_assets.running.tasks import Work
-from translations_assets.store.bucket.memory import MemoryStore
 from translations_assets.store.local import LocalStore
 
 TEMPORARY = Outcome("temporary", message="the worker was killed")
@@ -197,10 +197,9 @@ def test_a_lost_result_that_cannot_be_repeated_waits_for_a_person(bench: Bench) 
 def test_a_damaged_manifest_of_what_cannot_be_repeated_is_lost_too(bench: Bench, tmp_path: Path) -> None:
     bench.store = LocalStore(tmp_path / "store")
     bench.make()
-    for key in list(bench.store.keys()):
-        found = bench.store.latest(key)
-        if found is not None and found.label == "count":
-            path = tmp_path / "store" / "steps" / key[:2] / key / "1.json"
+    for found in list(bench.store.manifests()):
+        if found.label == "count":
+            path = tmp_path / "store" / "steps" / found.key[:2] / found.key / "1.json"
             path.chmod(0o644)
             path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(StepFailed, match="count is lost"):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.memory_store import MemoryStore
 from tests.running.conftest import Bench, demo_graph
 from tests.running.test_session import publish_all
 from translations_assets.config.load import apply_overrides
@@ -21,7 +22,6 @@ from translations_assets.running.durations import Cost, Durations, duration, out
 from translations_assets.running.engine import Engine
 from translations_assets.running.history import History
 from translations_assets.running.plan import make_plan
-from translations_assets.store.bucket.memory import MemoryStore
 from translations_assets.why.explain import Explainer, known_parts
 
 
@@ -67,14 +67,12 @@ def test_without_the_label_one_that_differs_in_numbers_only(bench: Bench) -> Non
 def used(bench: Bench, label: str, **usage: float) -> None:
     """Make a result's record say what it used."""
     gpus = int(usage.pop("gpus", 0))
-    for key in list(bench.store.keys()):
-        manifest = bench.store.latest(key)
-        assert manifest is not None
+    for manifest in list(bench.store.manifests()):
         if manifest.label == label:
             provenance = replace(manifest.provenance, worker=Worker(gpus=gpus))
             changed = replace(manifest, generation=1, provenance=provenance, usage=Usage(**usage))  # type: ignore[arg-type]
             assert isinstance(bench.store, MemoryStore)
-            bench.store.files.unlink(bench.store.manifest_file(key, 1))
+            bench.store.files.unlink(bench.store.manifest_file(manifest.key, 1))
             bench.store.commit(changed)
 
 
@@ -182,12 +180,10 @@ def test_keys_that_only_together_decide_are_all_named(bench: Bench) -> None:
 def test_without_the_config_the_argument_is_named(bench: Bench, config: bytes | None) -> None:
     before = demo_graph()
     publish_all(bench)
-    for key in list(bench.store.keys()):
-        manifest = bench.store.latest(key)
-        assert manifest is not None
+    for manifest in list(bench.store.manifests()):
         blob = bench.store.add_bytes(config) if config else None
         assert isinstance(bench.store, MemoryStore)
-        bench.store.files.unlink(bench.store.manifest_file(key, 1))
+        bench.store.files.unlink(bench.store.manifest_file(manifest.key, 1))
         bench.store.commit(replace(manifest, provenance=replace(manifest.provenance, config=blob)))
     now = demo_graph(a="three", b="two")
     explainer = Explainer(now, KeyMaker(bench.root), history(bench), lambda config: before)

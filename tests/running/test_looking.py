@@ -6,11 +6,11 @@ import threading
 
 import pytest
 
+from tests.memory_store import MemoryStore
 from tests.running.conftest import Bench, demo_graph, graph_of, one_stage
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.plan import make_plan
-from translations_assets.store.bucket.memory import MemoryStore
 
 LABELS = {"write-a": "a", "write-b": "b", "write-c": "c"}
 

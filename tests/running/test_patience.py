@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.memory_store import MemoryStore
 from tests.running.conftest import Bench, graph_of, one_stage
 from translations_assets.errors import Cancelled, StepFailed, StoreUnreachable
 from translations_assets.records.manifest import Manifest
@@ -13,7 +14,6 @@ from translations_assets.running import engine as engine_module
 from translations_assets.running import tasks
 from translations_assets.running.job import Outcome
 from translations_assets.running.tasks import when_reachable
-from translations_assets.store.bucket.memory import MemoryStore
 
 AWAY = StoreUnreachable("The store cannot be reached.")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.config.test_real_configs import ALL, needs_upstream
+from tests.memory_store import MemoryStore
 from translations_assets.config.load import load_config
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph
@@ -15,7 +16,6 @@ from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.running.plan import make_plan
 from translations_assets.stages import STAGES
-from translations_assets.store.bucket.memory import MemoryStore
 
 pytestmark = needs_upstream
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 
+from tests.memory_store import MemoryObjects
 from translations_assets import background
 from translations_assets.background import Join
 from translations_assets.errors import StoreUnreachable
-from translations_assets.store.bucket.memory import MemoryObjects
 from translations_assets.store.bucket.objects import Stat
 
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.memory_store import MemoryStore
 from tests.store.values import KEY, OTHER_KEY, manifest, ref
 from translations_assets.errors import DamagedError, StoreError
 from translations_assets.records.manifest import Blob
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
-from translations_assets.store.bucket.memory import MemoryStore
 
 
 def test_a_blob_is_known_by_its_sha256_and_size(store: Store) -> None:
@@ -130,7 +130,7 @@ def test_nothing_is_finished_without_its_outputs(store: Store) -> None:
 def test_keys_are_listed(store: Store) -> None:
     for key in (OTHER_KEY, KEY):
         store.commit(manifest({"out": store.add_bytes(b"x")}, key=key))
-    assert list(store.keys()) == [KEY, OTHER_KEY]
+    assert [made.key for made in store.manifests()] == [KEY, OTHER_KEY]
 
 
 def test_one_owner_at_a_time(store: Store) -> None:
@@ -316,7 +316,7 @@ def test_configs_are_never_replaced(store: Store) -> None:
 
 
 def test_an_empty_store_holds_nothing(store: Store) -> None:
-    assert list(store.keys()) == []
+    assert list(store.manifests()) == []
     assert store.runs() == []
     assert store.config_names() == []
 

@@ -145,7 +145,7 @@ store = LocalStore(pathlib.Path(root))
 uses = {}
 record = RunRecord(run, started=time.time(), heartbeat=time.time(), uses=uses)
 store.write_run(run, record)
-found = [manifest for key in list(store.keys()) if (manifest := store.latest(key))]
+found = list(store.manifests())
 print(len(found), flush=True)
 sys.stdin.readline()
 for number, manifest in enumerate(found):
@@ -171,13 +171,13 @@ def test_what_a_run_has_found_stays_until_it_has_used_it(local: LocalStore) -> N
     assert reader.stdout is not None
     assert reader.stdout.readline() == "5\n"
     collected = collect(local, NOTHING, delete=True)
-    assert list(local.keys()) == [], "nobody else finds it any more"
+    assert list(local.manifests()) == [], "nobody else finds it any more"
     assert (collected.total().count, collected.running) == (0, ["run-1"])
     assert collected.later.count == 5 + 2, "outputs, code and config stay"
     out, _ = reader.communicate("\n", timeout=PATIENCE)
     assert out == "5\n"
     collect(local, NOTHING, delete=True)
-    assert len(list(local.keys())) == 5, "what a run uses is back"
+    assert len(list(local.manifests())) == 5, "what a run uses is back"
     assert not verify(local).problems
     end_run(local, "run-1")
     assert collect(local, NOTHING, delete=True).total().count == 5

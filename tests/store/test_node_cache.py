@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.memory_store import MemoryStore
 from tests.patience import PATIENCE
 from tests.runners.scripts import eventually
 from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob
 from translations_assets.store import node_cache
-from translations_assets.store.bucket.memory import MemoryStore
 from translations_assets.store.contents import digest_bytes
 from translations_assets.store.node_cache import NodeCache
 

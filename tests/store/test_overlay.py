@@ -94,7 +94,6 @@ def test_all_that_production_has_is_found(pair: Pair, tmp_path: Path) -> None:
     assert store.latest(made.key) == made
     assert store.generation(made.key, 1) == made
     assert list(store.manifests()) == [made]
-    assert list(store.keys()) == [made.key]
     blob = made.outputs["corpus"]
     assert store.has_blob(blob)
     assert store.read_blob(blob) == b"text of production"

@@ -42,7 +42,7 @@ def test_a_store_that_was_there_is_not_taken_for_an_empty_one(
     asked: dict[str, Any] = {
         "latest": lambda: local.latest(KEY),
         "generation": lambda: local.generation(KEY, 1),
-        "keys": lambda: list(local.keys()),
+        "manifests": lambda: list(local.manifests()),
         "has_blob": lambda: local.has_blob(blob),
         "read_blob": lambda: local.read_blob(blob),
         "place_blob": lambda: local.place_blob(blob, tmp_path / "placed"),

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
+from tests.memory_store import MemoryStore
 from tests.store.values import finish, manifest
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord
-from translations_assets.store.bucket.memory import MemoryStore
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
 from translations_assets.why.provenance import provenance

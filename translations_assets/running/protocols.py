@@ -49,9 +49,6 @@ class Reading(Protocol):
     def generation(self, key: str, number: int) -> Manifest | None:
         """One generation of a step's manifest."""
 
-    def keys(self) -> Iterator[str]:
-        """Every key that has a manifest."""
-
     def manifests(self) -> Iterator[Manifest]:
         """Every whole manifest, each generation of each step, by key."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
-from itertools import groupby, tee
+from itertools import tee
 from pathlib import Path
 from typing import Generic
 
@@ -180,16 +180,10 @@ class Artifacts(Generic[P]):
             f"The store {self.files} does not keep what is written to {path}. Check its disk or bucket."
         )
 
-    def keys(self) -> Iterator[str]:
-        """Every key that has a manifest."""
-        for key, _ in groupby(key for key, _, _ in self.manifest_files()):
-            yield key
-
     def manifests(self) -> Iterator[Manifest]:
         """Every whole manifest, each generation of each step, by key."""
-        for *_, manifest in self.read_manifests(self.manifest_files()):
-            if manifest:
-                yield manifest
+        read = self.read_manifests(self.manifest_files())
+        return (manifest for *_, manifest in read if manifest)
 
     def read_manifests(
         self, files: Iterable[tuple[str, int, P]]
@@ -233,9 +227,8 @@ class Artifacts(Generic[P]):
 
     def retired(self) -> Iterator[Manifest]:
         """Every whole retired manifest."""
-        for *_, manifest in self.read_manifests(self.retired_files()):
-            if manifest:
-                yield manifest
+        read = self.read_manifests(self.retired_files())
+        return (manifest for *_, manifest in read if manifest)
 
     def read_retired(self, key: str, number: int) -> Manifest | None:
         """A retired manifest: how something was made whose files were collected."""

@@ -75,10 +75,6 @@ class OverlayStore:
         """One generation of a step's manifest."""
         return self.own.generation(key, number) or self.base.generation(key, number)
 
-    def keys(self) -> Iterator[str]:
-        """Every key that has a manifest in either."""
-        return iter(dict.fromkeys(merge(self.own.keys(), self.base.keys())))
-
     def manifests(self) -> Iterator[Manifest]:
         """Every whole manifest, by key; of two of one generation one's own."""
         both = merge(self.own.manifests(), self.base.manifests(), key=_name)

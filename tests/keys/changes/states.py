@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import ClassVar
 from unittest.mock import patch
 
+from tests.memory_store import MemoryStore
 from tests.stages.configs import FULL
 from translations_assets.config.load import load_config, parse_config
 from translations_assets.config.schema import TrainingConfig
@@ -31,7 +32,6 @@ from translations_assets.records.manifest import Manifest, Provenance
 from translations_assets.running.plan import Status, make_plan
 from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
-from translations_assets.store.bucket.memory import MemoryStore
 
 ROOT = repository_root()
 LOCK = "requirements/main.lock"

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from tests.memory_store import MemoryStore
 from tests.runners.kubernetes.states import FAILED, JOB, POD, ended
 from tests.store.fake_objects import Clock
 from tests.virtual_clock import VirtualClock
 from translations_assets.runners.kubernetes.connection import Preemptions, Sweep
 from translations_assets.runners.kubernetes.jobs import store_label
 from translations_assets.runners.kubernetes.state import STORE, JobState, Member, PodState
-from translations_assets.store.bucket.memory import MemoryStore
 
 STEP = JOB.members[0]
 
