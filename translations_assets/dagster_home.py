@@ -14,8 +14,6 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,7 +49,8 @@ def prepare(folder: Path) -> None:
     if _is_prepared(folder, shipped) or _is_mounted(folder):
         return
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder / ".prepare.lock"):
+    with (folder / ".prepare.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # freed by the kernel when the process ends, however it ends
         if not _is_prepared(folder, shipped):
             _renew_config(folder, shipped)
             databases = _create_databases(folder)
@@ -116,13 +115,6 @@ def unusable(folder: Path, error: OperationalError) -> TranslationsError:
 def _is_shared(database: Path) -> bool:
     """Whether all runs use the database: `history/runs/` also holds one for each run, named by its id."""
     return database.parent.name != "runs" or database.stem == "index"
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # freed by the kernel when the process ends, however it ends
-        yield
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Names the process of a run so that another one can tell, later, whether it is still there.
+"""Names the process of a run so that another one can find out, later, whether it still runs.
 
 Stands outside of the layers: the executor marks runs with it, and the command line looks at them.
 """

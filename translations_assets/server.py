@@ -20,7 +20,7 @@ from translations_assets.records.run import RunOptions
 from translations_assets.stages import ASSETS
 
 PARTITION_TAG = "dagster/partition"
-# Metadata of an event of a run's log that tells of a step: see `StepEvent`
+# Metadata of an event of a run's log that is one of a step: see `StepEvent`
 STEP_EVENT, STEP_LABEL, STEP_MESSAGE = "event", "step", "message"
 ENDED = ("SUCCESS", "FAILURE", "CANCELED")
 
@@ -39,9 +39,8 @@ _RELOAD = """
 mutation($location: String!) {
   reloadRepositoryLocation(repositoryLocationName: $location) {
     __typename
-    ... on WorkspaceLocationEntry { locationOrLoadError { __typename ... on PythonError { message } } }
-    ... on PythonError { message }
-    ... on UnauthorizedError { message }
+    ... on WorkspaceLocationEntry { locationOrLoadError { __typename ... on Error { message } } }
+    ... on Error { message }
   }
 }"""
 _LAUNCH = """
@@ -50,10 +49,7 @@ mutation($params: ExecutionParams!) {
     __typename
     ... on LaunchRunSuccess { run { runId } }
     ... on RunConfigValidationInvalid { errors { message } }
-    ... on PipelineNotFoundError { message }
-    ... on InvalidSubsetError { message }
-    ... on UnauthorizedError { message }
-    ... on PythonError { message }
+    ... on Error { message }
   }
 }"""
 _RUN = """
@@ -86,9 +82,7 @@ mutation($id: String!) {
   terminateRun(runId: $id) {
     __typename
     ... on TerminateRunFailure { message }
-    ... on RunNotFoundError { message }
-    ... on UnauthorizedError { message }
-    ... on PythonError { message }
+    ... on Error { message }
   }
 }"""
 

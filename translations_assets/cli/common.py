@@ -36,7 +36,8 @@ def _option(option: Option) -> Any:
     return typer.Option(option.flag, metavar=option.metavar, help=option.help)
 
 
-Partition = Annotated[str, typer.Argument(help="A training config's name, or the path of a YAML file.")]
+PARTITION = typer.Argument(help="A training config's name, or the path of a YAML file.")
+Partition = Annotated[str, PARTITION]
 PARTITION_OR_RUN = (
     "A training config's name, or the path of a YAML file. Or the id of a run, or how it begins."
 )

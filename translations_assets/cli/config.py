@@ -232,7 +232,7 @@ def _as_json(checked: _Checked) -> dict[str, Any]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all; one with other content is somebody's work and stays."""
+    """Write a file whole or not at all; one with other content may have been edited and stays."""
     part = path.with_name(f".{path.name}.part")
     try:
         part.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Progress of a run on the terminal: a line for each step that ends, and what is running now.
+"""Progress of a run, here or on a server: a line for each step that ends, and what is running now.
 
 On a terminal the lower lines are alive: steps done, time left, each running step with its time and its live
 numbers. Elsewhere (a file, a pipe, CI) the numbers of training are lines of their own.
@@ -20,12 +20,14 @@ from translations_assets.cli.common import steps_of
 from translations_assets.project import this_project
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.durations import duration, past_seconds
-from translations_assets.running.engine import StepEvent
+from translations_assets.running.engine import Listener, StepEvent
 from translations_assets.running.protocols import Store
+from translations_assets.server import STEP_EVENT, STEP_LABEL, STEP_MESSAGE
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from translations_assets.graph.graph import Graph
     from translations_assets.running.session import Session
 
 NUMBERS_SECONDS = 5.0
@@ -153,3 +155,54 @@ def console_of(session: Session) -> Console:
     planned = steps_of(session.graph, session.stages)
     past = past_seconds(this_project().history(session.partition), planned)
     return Console([step.label for step in planned], session.store, past)
+
+
+class Follower:
+    """Turns the events of a run on a server into those that a listener of the engine gets here."""
+
+    def __init__(self, graph: Graph, listener: Listener) -> None:
+        self._graph = graph
+        self._listener = listener
+        self._ended: set[str] = set()
+        self._errors: list[str] = []
+        self._has_failed = False
+
+    def explain(self) -> str:
+        """Why the run failed, unless the failure of a step shows it already."""
+        return "" if self._has_failed else "\n".join(dict.fromkeys(self._errors))
+
+    def emit(self, event: dict[str, Any]) -> None:
+        """Pass an event on."""
+        metadata = {entry["label"]: entry for entry in event.get("metadataEntries", ())}
+        if STEP_EVENT in metadata:
+            self._emit_of_step(
+                *(metadata.get(name, {}).get("text", "") for name in (STEP_EVENT, STEP_LABEL, STEP_MESSAGE))
+            )
+        elif event["__typename"] == "MaterializationEvent":
+            self._emit_cached(event["assetKey"]["path"][-1])
+        elif event["__typename"] == "ObservationEvent":
+            self._emit_numbers(metadata)
+        elif event.get("error"):
+            self._errors.append(event["error"]["message"].strip())
+
+    def _emit_of_step(self, kind: str, label: str, message: str) -> None:
+        self._has_failed |= kind == "failed"
+        self._send(kind, label, **({"message": message} if message else {}))
+
+    def _emit_cached(self, stage: str) -> None:
+        for step in self._graph.stages.get(stage, ()):
+            if step.label not in self._ended:
+                self._send("cached", step.label)
+
+    def _emit_numbers(self, metadata: Mapping[str, Any]) -> None:
+        for key, entry in metadata.items():
+            label, _, name = key.partition(": ")
+            value = entry.get("floatValue", entry.get("intValue"))
+            if value is not None:
+                self._send("progress", label, **{name: value})
+
+    def _send(self, kind: Any, label: str, **detail: Any) -> None:
+        if kind in ("done", "failed", "cached"):
+            self._ended.add(label)
+        if step := self._graph.by_label.get(label):  # another code's graph may have other steps
+            self._listener(StepEvent(kind, step, detail))

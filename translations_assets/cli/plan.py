@@ -97,9 +97,7 @@ def _step_as_json(step: Step, key: str | None) -> dict[str, Any]:
 
 @common.asks
 def plan(
-    partition: Annotated[
-        str | None, typer.Argument(help="A training config's name, or the path of a YAML file.")
-    ] = None,
+    partition: Annotated[str | None, common.PARTITION] = None,
     target: Target = None,
     *,
     options: RunOptions,

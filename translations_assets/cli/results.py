@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as jsonlib
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -63,9 +64,9 @@ def artifacts(
     overrides: Set = None,
     json: Json = False,
 ) -> None:
-    """List the files of a step, or of all finished steps, copy them, or tell how they were made.
+    """List the files of a step, or of all finished steps, copy them, or print how they were made.
 
-    --provenance tells of the step and of all steps before it: training config, code, commands, inputs by
+    --provenance covers the step and all steps before it: training config, code, commands, inputs by
     digest up to the datasets, versions, seeds, and shell lines that repeat each.
     """
     if label is None and download is not None:
@@ -169,11 +170,8 @@ def _read_metrics(session: Session) -> Metrics:
 
 def _model(step: Step) -> str:
     """`evaluate_teacher` of the second teacher → teacher-2."""
-    model = step.stage.removeprefix("evaluate_").replace("_", "-")
-    for number in range(1, 100):
-        if step.label.startswith(f"evaluate-teacher-{number}-"):
-            return f"teacher-{number}"
-    return model
+    teacher = re.match(r"evaluate-(teacher-\d+)-", step.label)
+    return teacher[1] if teacher else step.stage.removeprefix("evaluate_").replace("_", "-")
 
 
 def _print_scores(scores: Scores) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,7 @@ import typer
 
 from translations_assets.cli import runs
 from translations_assets.cli.common import Partition, Target, Yes, asks, plan_of, plannable
-from translations_assets.cli.console import console_of, steps
+from translations_assets.cli.console import Follower, console_of, steps
 from translations_assets.cli.plan import costs_of, print_stages
 from translations_assets.cli.runs import Run
 from translations_assets.cli.runs_status import note_changes, rows_of_run
@@ -19,7 +20,7 @@ from translations_assets.config.partitions import SUFFIXES
 from translations_assets.errors import Cancelled, TranslationsError
 from translations_assets.project import this_project
 from translations_assets.records.run import RunOptions
-from translations_assets.server import ENDED, PARTITION_TAG, Server
+from translations_assets.server import ENDED, PARTITION_TAG, Server, ServerUnreachable
 from translations_assets.settings import server_url
 from translations_assets.stages import ASSETS
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from translations_assets.running.session import Session
 
 CANCEL_SECONDS = 20.0  # running steps have ten to end
+_POLL_SECONDS = 1.0
+_AWAY_SECONDS = 60.0  # how long a server may be away, as when it is restarted
 
 
 @asks
@@ -62,9 +65,7 @@ def train(
         raise typer.Exit(1)
     project.adopt(read)
     if remote:
-        from translations_assets.cli.follow import launch_and_follow
-
-        launch_and_follow(remote, project, session)
+        _run_on_server(remote, session)
     else:
         _run_here(session)
 
@@ -174,6 +175,60 @@ def _run_here(session: Session, parent: str | None = None) -> None:
     typer.echo(f"Done. Scores: translations results {partition}")
 
 
+def _run_on_server(server: Server, session: Session) -> None:
+    """Launch a run as it is planned in a session on a server and show how it goes; Ctrl-C leaves it running.
+
+    Raises Cancelled, or TranslationsError for a failure and for a server that does not know the partition.
+    """
+    server.load_partition(session.partition)
+    run = server.launch(session.partition, session.stages, session.options)
+    typer.echo(f"Run {run[:8]}: {server.run_url(run)}")
+    console = console_of(session)
+    follower = Follower(session.graph, console)
+    try:
+        with console.display():
+            status = _follow(server, run, follower)
+    except KeyboardInterrupt:
+        _detach(server, run)
+        raise typer.Exit(130) from None
+    if status == "CANCELED":
+        raise Cancelled(f"What is finished is kept: {server.run_url(run)}")
+    if status != "SUCCESS":
+        raise TranslationsError(follower.explain() or f"The run failed. To look: {server.run_url(run)}")
+    typer.echo(f"Done. Scores: translations results {session.partition}")
+
+
+def _follow(server: Server, run: str, follower: Follower) -> str:
+    """Pass a run's events on until it ends; how it did."""
+    cursor, away = None, 0.0
+    while True:
+        try:
+            state = server.run_state(run, cursor)
+        except ServerUnreachable as error:
+            away = away or time.monotonic()
+            if time.monotonic() - away > _AWAY_SECONDS:
+                raise TranslationsError(f"{error} The run {run} may go on.") from error
+            time.sleep(_POLL_SECONDS)
+            continue
+        away, cursor = 0.0, state.cursor
+        for event in state.events:
+            follower.emit(event)
+        if not state.events:
+            if state.status in ENDED:
+                return state.status
+            time.sleep(_POLL_SECONDS)
+
+
+def _detach(server: Server, run: str) -> None:
+    typer.echo("")
+    if sys.stdin.isatty() and typer.confirm("Cancel the run?", default=False):
+        server.terminate(run)
+        typer.echo(f"Asked to end: {server.run_url(run)}")
+        return
+    typer.echo(f"The run goes on: {server.run_url(run)}")
+    typer.echo(f"To cancel it: translations cancel {run} --server {server.url}")
+
+
 def _question(partition: str, key: str) -> str:
     """The question before the start; it offers a name where that of the file cannot be a partition."""
     renamed = partition.endswith(SUFFIXES) and Path(partition).stem != key
@@ -231,5 +286,5 @@ def _cancel_on_server(run: str, server: Server) -> None:
     while (status := server.run_state(run).status) not in ENDED:
         if time.monotonic() > deadline:
             raise TranslationsError(f"{run} has not ended within {CANCEL_SECONDS:.0f} s; it was asked to.")
-        time.sleep(0.5)
+        time.sleep(_POLL_SECONDS)
     typer.echo(f"Run {run}: {status}. Finished steps are kept: {server.run_url(run)}")

@@ -141,7 +141,7 @@ class Progress:
             self._log("INFO", f"{label}: done", event)
 
     def _log(self, level: str, text: str, event: StepEvent) -> None:
-        """A line of the run's log for people, with what programs read of it (`cli/follow.py`) as metadata."""
+        """A line of the run's log for people; what programs (`cli/console.py`) read of it is its metadata."""
         metadata = {STEP_EVENT: event.kind, STEP_LABEL: event.step.label}
         if message := event.detail.get("message"):
             metadata[STEP_MESSAGE] = message
