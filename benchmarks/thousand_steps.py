@@ -72,9 +72,10 @@ def write_config(folder: Path) -> Path:
 
 def fill(store: Store, config: Path, code: Path) -> int:
     """Run every step of the config with a runner that makes results up; returns their number."""
-    graph = build_graph(load_config(config), STAGES)
+    values = load_config(config)
+    graph = build_graph(values, STAGES)
     engine = Engine(store, MadeUpRunner())
-    session = Session("run-1", config.stem, SPACE, graph, store, KeyMaker(code))
+    session = Session("run-1", config.stem, SPACE, values, graph, store, KeyMaker(code))
     for name, steps in graph.stages.items():
         engine.run(session, steps, threading.Event(), lambda event: None)
         session.publish(name)

@@ -237,11 +237,11 @@ class Project:
         """Earlier artifacts of a partition and of its relatives."""
         return History(self.store, self.space, partition)
 
-    def explainer(self, graph: Graph, history: History, keys: KeyMaker | None = None) -> Explainer:
-        """Says why steps of a graph run."""
+    def explainer(self, config: TrainingConfig, history: History, keys: KeyMaker | None = None) -> Explainer:
+        """Says why steps of a training config run."""
         from translations_assets.why.explain import Explainer
 
-        return Explainer(graph, keys or self.keys, history, lambda config: build_graph(config, STAGES))
+        return Explainer(config, keys or self.keys, history, lambda config: build_graph(config, STAGES))
 
     def _reasons(self, session: Session, step: Step, parts: KeyParts) -> Sequence[str]:
         """Why a step runs whose key has no result, for its manifest."""
@@ -249,7 +249,7 @@ class Project:
         with self._lock:
             if which not in self._explainers:
                 history = self.history(session.partition)
-                self._explainers[which] = self.explainer(session.graph, history)
+                self._explainers[which] = self.explainer(session.config, history)
         return self._explainers[which].explain(step, parts).reasons
 
     def session(
@@ -284,8 +284,9 @@ class Project:
         if options.previous_run:
             from translations_assets.running.previous import previous_results
 
-            explainer = self.explainer(graph, self.history(read.partition))
+            explainer = self.explainer(read.config, self.history(read.partition))
             previous = previous_results(
+                read.config,
                 graph,
                 self.store,
                 self.keys,
@@ -301,6 +302,7 @@ class Project:
             run=run,
             partition=read.partition,
             space=self.space,
+            config=read.config,
             graph=graph,
             store=self.store,
             keys=self.keys,

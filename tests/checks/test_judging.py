@@ -14,6 +14,7 @@ from translations_assets.checks import models, text
 from translations_assets.checks.gates import GATES, examine
 from translations_assets.checks.verdict import NotComputed, NothingToJudge, percent
 from translations_assets.config import gates
+from translations_assets.config.load import parse_config
 from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.records.run import RunOptions
 from translations_assets.running.session import UpstreamMissing
@@ -334,7 +335,11 @@ def test_gates_of_what_costs_most_to_build_upon_block() -> None:
 def test_only_gates_that_read_what_has_no_result_are_not_judged(error: TranslationsError, state: str) -> None:
     fetched = SimpleNamespace(outputs={})
     session: Any = SimpleNamespace(
-        graph=graph(FULL), options=RunOptions(), need=lambda steps: None, result_of=lambda step: fetched
+        config=parse_config(FULL, "config.yml"),
+        graph=graph(FULL),
+        options=RunOptions(),
+        need=lambda steps: None,
+        result_of=lambda step: fetched,
     )
     errors = {"check_train_teacher": error}
     found = {gate.name: examine(session, gate, errors) for gate in GATES if gate.stage == "train_teacher"}

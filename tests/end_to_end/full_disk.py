@@ -100,8 +100,9 @@ def unmake(place: Place) -> None:
 def run_stage(stage: str, run: str) -> str:
     """Make a stage, each step by one attempt; the error, empty when it worked."""
     project = Project()
-    graph = with_one_attempt(project.read(PARTITION).graph, stage)
-    session = Session(run, PARTITION, "test", graph, project.store, project.keys)
+    read = project.read(PARTITION)
+    graph = with_one_attempt(read.graph, stage)
+    session = Session(run, PARTITION, "test", read.config, graph, project.store, project.keys)
     try:
         project.engine.run(session, graph.stages[stage], threading.Event(), lambda event: None)
     except TranslationsError as error:
@@ -112,7 +113,7 @@ def run_stage(stage: str, run: str) -> str:
 def with_one_attempt(graph: Graph, stage: str) -> Graph:
     """The graph with a stage whose steps are not tried again; nothing is made from them here."""
     once = tuple(replace(step, attempts=1) for step in graph.stages[stage])
-    return Graph(graph.config, {**graph.stages, stage: once}, graph.upstream)
+    return Graph({**graph.stages, stage: once}, graph.upstream)
 
 
 if __name__ == "__main__":

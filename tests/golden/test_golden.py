@@ -44,7 +44,7 @@ def test_the_command_prints_the_graph_of_every_config(
 def changed(graph: Graph, stage: str, **changes: Any) -> Graph:
     """The graph with something else in the first step of a stage."""
     first, *rest = graph.stages[stage]
-    return Graph(graph.config, {**graph.stages, stage: (replace(first, **changes), *rest)}, graph.upstream)
+    return Graph({**graph.stages, stage: (replace(first, **changes), *rest)}, graph.upstream)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Building a graph from stages."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from translations_assets.errors import GraphError
 from translations_assets.graph.stage import Stage, build_graph, stage, stage_order, step
 
-CONFIG: Any = None  # these stages do not look at it
+CONFIG: Any = SimpleNamespace(target_stage="")  # these stages do not look at it
 
 
 @stage(group="test")

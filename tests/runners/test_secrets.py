@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 
 from tests.runners.pod import pods
 from tests.runners.scripts import COPY, job, output, run
-from tests.running.conftest import FILES, graph_of
+from tests.running.conftest import FILES, demo_config, graph_of
 from translations_assets.errors import StepFailed
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import Stage, step
@@ -107,7 +107,7 @@ def test_a_secret_stands_in_nothing_that_a_run_leaves(
     events: list[StepEvent] = []
 
     def run_all(name: str, word: str) -> Session:
-        session = Session(name, "en-ru", "ann", telling(word), store, KeyMaker(repository))
+        session = Session(name, "en-ru", "ann", demo_config(), telling(word), store, KeyMaker(repository))
         steps = session.graph.stages["texts"]
         try:
             Engine(store, runner).run(session, steps, threading.Event(), events.append)
@@ -134,7 +134,7 @@ def test_a_secret_stands_in_nothing_that_a_run_leaves(
 
     changed = telling("other")
     keys = KeyMaker(repository)
-    explainer = Explainer(changed, keys, History(store, "ann", "en-ru"), lambda config: changed)
+    explainer = Explainer(demo_config(), keys, History(store, "ann", "en-ru"), lambda config: changed)
     parts = keys.parts(changed.step("named"), {})
     assert_hidden(repr((parts, parts.to_dict(), explainer.explain(changed.step("named"), parts))))
     monkeypatch.setenv("HF_TOKEN", "another")

@@ -6,6 +6,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from tests.memory_store import MemoryStore
 from translations_assets.background import CLOCK, Clock
 from translations_assets.config.load import parse_config
+from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import DamagedError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import Stage, build_graph, stage, step
@@ -124,9 +126,15 @@ def demo_stages(words: Mapping[str, str]) -> dict[str, Stage]:
     return {made.name: made for made in (texts, join, count)}
 
 
+@cache
+def demo_config() -> TrainingConfig:
+    """The training config of the demo."""
+    return parse_config(CONFIG, "small.yml")
+
+
 def graph_of(stages: Mapping[str, Stage]) -> Graph:
     """The graph of some stages."""
-    return build_graph(parse_config(CONFIG, "small.yml"), stages)
+    return build_graph(demo_config(), stages)
 
 
 def demo_graph(**words: str) -> Graph:
@@ -238,7 +246,9 @@ class Bench:
 
     def session(self, graph: Graph | None = None, run: str = "run-1", **fields: Any) -> Session:
         """A fresh session of the partition en-ru, with the code as it is now."""
-        return Session(run, "en-ru", "ann", graph or demo_graph(), self.store, KeyMaker(self.root), **fields)
+        made_from = {"config": demo_config(), "graph": graph or demo_graph()}
+        fields = {**made_from, "store": self.store, "keys": KeyMaker(self.root), **fields}
+        return Session(run, "en-ru", "ann", **fields)
 
     def run(self, session: Session, *stages: str) -> list[StepResult]:
         """Run the steps of stages, by default of all, in one call of the engine."""

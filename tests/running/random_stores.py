@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from tests.running.conftest import FakeRunner, graph_of
+from tests.running.conftest import FakeRunner, demo_config, graph_of
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import Stage, step
@@ -158,7 +158,8 @@ class Place:
 
     def session(self, run: str, graph: Graph | None = None, **fields: Any) -> Session:
         """A session over the store."""
-        return Session(run, PARTITION, SPACE, graph or self.case.graph, self.store, self.keys, **fields)
+        graph = graph or self.case.graph
+        return Session(run, PARTITION, SPACE, demo_config(), graph, self.store, self.keys, **fields)
 
     def _make(self) -> None:
         graph = _graph(self.case.before)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.memory_store import MemoryStore
-from tests.running.conftest import Bench, demo_graph
+from tests.running.conftest import Bench, demo_config, demo_graph
 from tests.running.test_session import publish_all
 from translations_assets.config.load import apply_overrides
 from translations_assets.config.schema import TrainingConfig
@@ -140,12 +140,12 @@ def student(config: TrainingConfig) -> Graph:
 
 def explain_plan(bench: Bench, **overrides: Any) -> tuple[str, ...]:
     """What differs, with keys of the config overridden, from what the config as it is made."""
-    before = student(demo_graph().config)
-    session = bench.session(before)
+    session = bench.session(student(demo_config()))
     bench.run(session)
     session.publish("train")
-    now = student(apply_overrides(before.config, overrides))
-    explainer = Explainer(now, KeyMaker(bench.root), history(bench), student)
+    config = apply_overrides(demo_config(), overrides)
+    now = student(config)
+    explainer = Explainer(config, KeyMaker(bench.root), history(bench), student)
     (train,) = now.steps
     return explainer.explain(train, known_parts(KeyMaker(bench.root), train, {})).differences
 
@@ -186,7 +186,7 @@ def test_without_the_config_the_argument_is_named(bench: Bench, config: bytes | 
         bench.store.files.unlink(bench.store.manifest_file(manifest.key, 1))
         bench.store.commit(replace(manifest, provenance=replace(manifest.provenance, config=blob)))
     now = demo_graph(a="three", b="two")
-    explainer = Explainer(now, KeyMaker(bench.root), history(bench), lambda config: before)
+    explainer = Explainer(demo_config(), KeyMaker(bench.root), history(bench), lambda config: before)
     write = now.step("write-a")
     found = explainer.explain(write, KeyMaker(bench.root).parts(write, {}))
     assert found.differences == ("argument --word: one → three",)
@@ -200,7 +200,7 @@ def test_code_that_is_gone_from_the_store_is_a_change_all_the_same(bench: Bench)
     write = graph.step("write-a")
 
     def differences() -> tuple[str, ...]:
-        explainer = Explainer(graph, keys, history(bench), lambda config: graph)
+        explainer = Explainer(demo_config(), keys, history(bench), lambda config: graph)
         return explainer.explain(write, keys.parts(write, {})).differences
 
     assert differences() == ("pipeline.demo.words: constant WORD changed",)
@@ -215,7 +215,9 @@ def test_the_nearest_artifact_is_the_one_with_the_fewest_differences(bench: Benc
     (bench.root / "pipeline" / "demo" / "words.py").write_text('WORD = "bush"\n')
     graph, keys = demo_graph(a="one"), KeyMaker(bench.root)
     write = graph.step("write-a")
-    found = Explainer(graph, keys, history(bench), lambda config: graph).explain(write, keys.parts(write, {}))
+    found = Explainer(demo_config(), keys, history(bench), lambda config: graph).explain(
+        write, keys.parts(write, {})
+    )
     assert found.earlier is not None
     assert found.earlier.provenance.run == "run-1"
     assert found.differences == ("pipeline.demo.words: constant WORD changed",)
@@ -226,7 +228,7 @@ def test_many_differences_are_cut_in_short_reasons(bench: Bench) -> None:
     changed = demo_graph(**{f"word-{number}": f"new {number}" for number in range(9)})
     session = bench.session(changed, "run-2")
     bench.run(session, "texts")
-    explainer = Explainer(changed, session.keys, history(bench), lambda config: changed)
+    explainer = Explainer(demo_config(), session.keys, history(bench), lambda config: changed)
     join = changed.step("join")
     parts = session.keys.parts(join, session.inputs(join))
     found = explainer.explain(join, parts)
@@ -238,7 +240,7 @@ def test_the_engine_writes_the_reasons_into_the_manifest(bench: Bench) -> None:
     publish_all(bench)
     changed = demo_graph(a="three", b="two")
     session = bench.session(changed, "run-2")
-    explainer = Explainer(changed, session.keys, history(bench), lambda config: changed)
+    explainer = Explainer(demo_config(), session.keys, history(bench), lambda config: changed)
     engine = Engine(
         bench.store, bench.runner, explain=lambda session, step, parts: explainer.explain(step, parts).reasons
     )

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.running.conftest import Bench, demo_graph, graph_of
+from tests.running.conftest import Bench, demo_config, demo_graph, graph_of
 from translations_assets.config.load import parse_config
+from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import Stage, build_graph, stage, step
@@ -38,10 +39,13 @@ def previous(
     repeat: tuple[str, ...] = ("count",),
     *,
     force: bool = False,
+    config: TrainingConfig | None = None,
 ) -> Previous:
     keys = KeyMaker(bench.root)
-    explainer = Explainer(graph, keys, History(bench.store, "ann", "en-ru"), lambda config: graph)
+    config = config or demo_config()
+    explainer = Explainer(config, keys, History(bench.store, "ann", "en-ru"), lambda config: graph)
     return previous_results(
+        config,
         graph,
         bench.store,
         keys,
@@ -118,9 +122,9 @@ def test_a_result_that_the_run_does_not_have_is_refused(bench: Bench) -> None:
 def test_another_language_pair_is_refused(bench: Bench) -> None:
     make(bench, demo_graph(a="one"), "run-1")
     stages = {name: Stage(name, "demo", made.function, made.upstream) for name, made in _stages().items()}
-    graph = build_graph(parse_config(OTHER_PAIR, "other.yml"), stages)
+    config = parse_config(OTHER_PAIR, "other.yml")
     with pytest.raises(TranslationsError, match="it translates en to ru, and this training config en to fr"):
-        previous(bench, graph, repeat=("train_model",), force=False)
+        previous(bench, build_graph(config, stages), repeat=("train_model",), config=config)
 
 
 def _stages(size: int = 8, vocabulary: str = "first") -> dict[str, Stage]:

@@ -213,7 +213,7 @@ def test_what_a_run_uses_is_written_down_by_key_and_generation(bench: Bench) -> 
     assert record is not None
     assert record.uses == {"join": (result.key, 1)}
     assert (record.run, record.partition, record.space) == ("run-2", "en-ru", "ann")
-    assert record.config == session.graph.config.digest
+    assert record.config == session.config.digest
     assert record.started is not None
     assert record.heartbeat >= record.started
 

@@ -126,7 +126,7 @@ def examine(session: Session, gate: Gate, errors: Mapping[str, TranslationsError
         for stage in gate.reads:
             if stage in errors:
                 raise errors[stage]
-        verdict = gate.judge(_documents(session, gate), gate.thresholds(session.graph.config))
+        verdict = gate.judge(_documents(session, gate), gate.thresholds(session.config))
     except StepFailed as error:
         verdict = Verdict(False, str(error))
     except NothingToJudge as error:
@@ -138,7 +138,7 @@ def examine(session: Session, gate: Gate, errors: Mapping[str, TranslationsError
 
 def _finding(session: Session, gate: Gate, verdict: Verdict | None, description: str) -> Finding:
     """What came of a gate, by its verdict and its level in this run."""
-    section = gate.thresholds(session.graph.config)
+    section = gate.thresholds(session.config)
     values = section.model_dump(by_alias=True)
     overridden = {key: values[key] for key in _overridden_keys(gate, session.options.overrides)}
     thresholds = {key: value for key, value in values.items() if key != "level"}

@@ -288,7 +288,7 @@ def _earlier(project: Project, session: Session, steps: Iterable[Step], what: st
     """The first of the steps whose nearest earlier artifact was made by other code, and that artifact."""
     from translations_assets.why.explain import known_parts
 
-    explainer = project.explainer(session.graph, project.history(session.partition))
+    explainer = project.explainer(session.config, project.history(session.partition))
     made = session.plan(session.graph.steps).results()
     for step in steps:
         earlier = explainer.explain(step, known_parts(project.keys, step, made)).earlier

@@ -60,7 +60,7 @@ def graph(
 def _shown(session: Session, show: Show, target: str | None) -> dict[Step, str | None]:
     """The steps to show, each with its key where the plan is asked for it."""
     graph = session.graph
-    name = target or graph.config.target_stage
+    name = target or graph.target
     named = [stage for stage in graph.up_to(target) if not name or stage in resolve_stage(name)]
     targets = common.steps_of(graph, named)
     if show in ("tasks", "full"):
@@ -121,7 +121,7 @@ def plan(
     history = project.history(session.partition)
     summary = planned.summary(costs_of(planned, history))
     if json or steps:
-        planned = project.explainer(session.graph, history).explain_plan(planned)
+        planned = project.explainer(session.config, history).explain_plan(planned)
     if json:
         common.print_json({"steps": [_planned_as_json(step) for step in planned.steps], "summary": summary})
         return
@@ -219,7 +219,7 @@ def _find(session: Session, step: Step) -> _Found:
     plan = session.plan(closure)
     if plan.count("lost"):  # whether that matters depends on what is made from it
         plan = session.plan(graph.steps)
-    explainer = project.explainer(graph, project.history(session.partition))
+    explainer = project.explainer(session.config, project.history(session.partition))
     planned = next(planned for planned in plan.steps if planned.step is step)
     parts = known_parts(project.keys, step, plan.results())
     first: list[PlannedStep] = []

@@ -14,7 +14,7 @@ from translations_assets.cli.common import Json, Label, Set, counts, plan_of, pr
 from translations_assets.cli.runs import Run, find_run, is_run, newest_runs
 from translations_assets.config.errors import ConfigError
 from translations_assets.errors import TranslationsError
-from translations_assets.project import Project, this_project
+from translations_assets.project import Project, ReadConfig, this_project
 from translations_assets.records.manifest import Usage
 from translations_assets.records.run import RunOptions
 from translations_assets.running.durations import duration
@@ -22,6 +22,7 @@ from translations_assets.running.resolve import LostResults, Resolved, Resolver
 from translations_assets.running.session import repeated_stages
 
 if TYPE_CHECKING:
+    from translations_assets.config.schema import TrainingConfig
     from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
     from translations_assets.records.manifest import Blob, Manifest
@@ -80,17 +81,18 @@ def logs(
         time.sleep(POLL_SECONDS)
 
 
-def graph_of(run: Run) -> Graph | None:
-    """The graph of the run's partition; None when its config was removed or does not work any more."""
+def config_of(run: Run) -> ReadConfig | None:
+    """The config of the run's partition; None when it was removed, or makes no graph any more."""
     try:
-        return this_project().read(run.partition, run.options.overrides).graph
+        read = this_project().read(run.partition, run.options.overrides)
+        return read if read.graph.steps else None  # making the graph is what may fail
     except (ConfigError, TranslationsError):
         return None
 
 
-def note_changes(run: Run, graph: Graph) -> None:
+def note_changes(run: Run, config: TrainingConfig) -> None:
     """Print a note when the training config is another than that of the run."""
-    if run.config and graph.config.digest != run.config:
+    if run.config and config.digest != run.config:
         common.print_note(f"the training config {run.partition} has changed since run {run.short}")
 
 
@@ -207,19 +209,19 @@ def _print_newest(json: bool) -> None:
 
 def _progress(run: Run) -> tuple[int, int]:
     """How many of a run's steps are done, and how many it has; 0 of 0 when its config cannot be read."""
-    graph = graph_of(run)
-    labels = {step.label for step in steps_of_run(graph, run)} if graph else set()
+    read = config_of(run)
+    labels = {step.label for step in steps_of_run(read.graph, run)} if read else set()
     return len(labels.intersection(run.uses or ())), len(labels)
 
 
 def _print_run(run: Run, steps: bool, json: bool) -> None:
-    graph = graph_of(run)
-    rows = rows_of_run(this_project(), graph, run) if graph else []
+    read = config_of(run)
+    rows = rows_of_run(this_project(), read.graph, run) if read else []
     if json:
         print_json({**_as_json(run), "steps": rows})
         return
-    if graph:
-        note_changes(run, graph)
+    if read:
+        note_changes(run, read.config)
     _print_rows(rows, steps)
     options = " ".join(f"--{name.replace('_', '-')}" for name in run.options.to_dict())
     state = f"{run.state} ({options})" if options else run.state

@@ -82,7 +82,7 @@ def rerun(
     graph = read.graph
     stages = graph.with_checks(run.selection or graph.stages)
     session = project.session(str(uuid4()), read, run.options, stages)
-    note_changes(run, graph)
+    note_changes(run, read.config)
     rows = rows_of_run(project, graph, run)
     made = sum(row["state"] in ("finished", "cached") for row in rows)
     typer.echo(f"Run {run.short} of {run.partition} ({run.state}): {made} of {steps(len(rows))} made.")

@@ -305,6 +305,15 @@ class Taskcluster(Section):
         {}, "kinds of machines, by stage or `default`; where none is named, the deployment's"
     )
 
+    def machine(self, stage: str) -> str:
+        """The kind of machine that is asked for a stage, `spot` or `standard`; empty when none is."""
+        asked = {
+            name: machine.removeprefix("gcp-")
+            for kind, machine in self.worker_classes.items()
+            for name in ([kind] if kind == "default" else resolve_stage(kind))
+        }
+        return asked.get(stage) or asked.get("default", "")
+
 
 class TrainingConfig(Section):
     """A training config: everything that a training run is, but the code."""

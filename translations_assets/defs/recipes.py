@@ -83,7 +83,7 @@ def observe_recipes(
         observed = observed_versions(instance, versions, [partition])[partition]
     changed = {stage: version for stage, version in versions.items() if observed.get(stage) != version}
     if changed:
-        explainer = PROJECT.explainer(graph, PROJECT.history(partition), keys)
+        explainer = PROJECT.explainer(config.config, PROJECT.history(partition), keys)
         for stage, version in changed.items():
             _observe(instance, stage, partition, version, _what_changed(explainer, graph, keys, stage))
     return len(changed)

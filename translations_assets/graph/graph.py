@@ -1,4 +1,4 @@
-"""The graph of a training config: its stages' steps, in an order in which they can run."""
+"""The graph: the stages' steps, in an order in which they can run."""
 
 from __future__ import annotations
 
@@ -6,29 +6,31 @@ import difflib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
-from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.errors import GraphError
 from translations_assets.graph.step import Step
 
 
 class Graph:
-    """The steps of a config by stage; `stages` maps a name to its steps, upstream stages first.
+    """The steps by stage.
 
-    `checks` maps the stages that only compute numbers to judge another stage by, to that stage.
+    stages    name → its steps, upstream stages first
+    upstream  name → the names of the stages that it reads
+    checks    the stages that only compute numbers to judge another stage by → that stage
+    target    what is made when no target is named; all when it is empty
     """
 
     def __init__(
         self,
-        config: TrainingConfig,
         stages: dict[str, tuple[Step, ...]],
         upstream: Mapping[str, tuple[str, ...]],
         checks: Mapping[str, str] | None = None,
+        target: str = "",
     ) -> None:
-        self.config = config
         self.stages = stages
         self.upstream = upstream
         self.checks = checks or {}
+        self.target = target
         self.by_label = {step.label: step for step in self.steps}
         if len(self.by_label) != len(self.steps):
             labels = [step.label for step in self.steps]
@@ -49,15 +51,6 @@ class Graph:
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
             raise GraphError(f"No step is called {label!r}.{hint}") from None
 
-    def machine(self, stage: str) -> str:
-        """The kind of machine that the config asks for, `spot` or `standard`; empty when it does not."""
-        asked = {
-            name: machine.removeprefix("gcp-")
-            for kind, machine in self.config.taskcluster.worker_classes.items()
-            for name in ([kind] if kind == "default" else resolve_stage(kind))
-        }
-        return asked.get(stage) or asked.get("default", "")
-
     def stage_closure(self, targets: Iterable[str]) -> list[str]:
         """The target stages and all stages upstream of them, in running order."""
         wanted = set(targets)
@@ -69,9 +62,9 @@ class Graph:
     def up_to(self, target: str | None) -> list[str]:
         """The stages that a target names, all that they need, and their checks, in running order.
 
-        Without a target the config's own counts, else all. Raises ConfigError for a name that is unknown.
+        Without a target the graph's own counts. Raises ConfigError for a name that is unknown.
         """
-        name = target or self.config.target_stage
+        name = target or self.target
         return self.with_checks(self.stage_closure(resolve_stage(name) if name else self.stages))
 
     def with_checks(self, stages: Iterable[str]) -> list[str]:

@@ -125,7 +125,8 @@ def build_graph(config: TrainingConfig, stages: Mapping[str, Stage]) -> Graph:
             _building.reset(token)
         steps[name] = tuple(building.steps)
     checks = {name: stages[name].checks for name in steps if stages[name].checks}
-    return Graph(config, steps, {name: stages[name].upstream for name in steps}, checks)
+    upstream = {name: stages[name].upstream for name in steps}
+    return Graph(steps, upstream, checks, config.target_stage)
 
 
 def stage_order(stages: Mapping[str, Stage]) -> list[str]:

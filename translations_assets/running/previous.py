@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Step
@@ -31,6 +32,7 @@ class Previous:
 
 
 def previous_results(
+    config: TrainingConfig,
     graph: Graph,
     store: Store,
     keys: KeyMaker,
@@ -59,7 +61,7 @@ def previous_results(
     before = [step for step in graph.steps if step.stage not in repeat]
     found = _results(before, record, store)
     made = [step for step in graph.steps if step.stage in repeat and step.stage in selected]
-    misfits = [*_other_pair(graph, record), *_other_vocabulary(found), *_missing(before, made, found, store)]
+    misfits = [*_other_pair(config, record), *_other_vocabulary(found), *_missing(before, made, found, store)]
     if misfits and not force:
         raise TranslationsError(
             f"The results of run {run} do not fit:\n"
@@ -80,8 +82,8 @@ def _results(steps: list[Step], record: RunRecord, store: Store) -> dict[Step, M
     return found
 
 
-def _other_pair(graph: Graph, record: RunRecord) -> list[str]:
-    ours = (graph.config.experiment.src, graph.config.experiment.trg)
+def _other_pair(config: TrainingConfig, record: RunRecord) -> list[str]:
+    ours = (config.experiment.src, config.experiment.trg)
     theirs = record.pair or ours
     if theirs == ours:
         return []

@@ -16,6 +16,7 @@ from typing import Any
 
 from translations_assets.background import CLOCK, Clock, Repeating
 from translations_assets.config.errors import Problem
+from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
@@ -52,6 +53,7 @@ class Result:
 class Session:
     """State of one run over one graph; safe for use by several threads.
 
+    config    the training config, with the run's overrides, that the graph is made from
     repeat    stages whose steps run although cached, each once a run
     fixed     results that count for their steps, whatever their keys (`--previous-run`)
     stages    the stages that the run was asked for, for its record
@@ -65,6 +67,7 @@ class Session:
     run: str
     partition: str
     space: str
+    config: TrainingConfig
     graph: Graph
     store: Store
     keys: KeyMaker
@@ -106,7 +109,7 @@ class Session:
     @cached_property
     def config_blob(self) -> Blob:
         """The training config with its overrides and defaults, as JSON, in the store."""
-        return self.store.add_bytes(canonical_json(self.graph.config.model_dump(mode="json", by_alias=True)))
+        return self.store.add_bytes(canonical_json(self.config.model_dump(mode="json", by_alias=True)))
 
     def result(self, step: Step) -> Result | None:
         """The result that the step has in this run, None while it has none."""
@@ -184,14 +187,14 @@ class Session:
             self._written = asked
 
     def _record(self) -> RunRecord:
-        experiment = self.graph.config.experiment
+        experiment = self.config.experiment
         used: dict[Step, Manifest | Result] = {**self.fixed, **self._results}
         return RunRecord(
             run=self.run,
             partition=self.partition,
             space=self.space,
             pair=(experiment.src, experiment.trg),
-            config=self.graph.config.digest,
+            config=self.config.digest,
             options=self.options,
             stages=tuple(self.stages),
             started=self._started,

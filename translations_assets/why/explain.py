@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import CodeError, StoreError
-from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, RepoFile, Step
 from translations_assets.keys.code.fingerprint import CodeBase
 from translations_assets.keys.key import KeyMaker
@@ -103,13 +103,13 @@ class Explanation:
 
 
 class Explainer:
-    """Explains steps of one graph; remembers what it read. Safe for use by several threads.
+    """Explains steps of one training config; remembers what it read. Safe for use by several threads.
 
-    rebuild  the graph of another training config
+    rebuild  makes the graph of another training config
     """
 
-    def __init__(self, graph: Graph, keys: KeyMaker, history: History, rebuild: Rebuild) -> None:
-        self._graph, self._keys, self._history, self._rebuild = graph, keys, history, rebuild
+    def __init__(self, config: TrainingConfig, keys: KeyMaker, history: History, rebuild: Rebuild) -> None:
+        self._config, self._keys, self._history, self._rebuild = config, keys, history, rebuild
         self._code = EarlierCode(history.store, keys)
         self._configs: dict[str, ConfigChanges | None] = {}
         self._now: dict[str, Any] | None = None
@@ -181,7 +181,7 @@ class Explainer:
         except (StoreError, ValueError):
             return None  # it was collected as garbage, or damaged, or is no config: the arguments tell
         if self._now is None:
-            self._now = self._graph.config.model_dump(mode="json", by_alias=True)
+            self._now = self._config.model_dump(mode="json", by_alias=True)
         return ConfigChanges(earlier, self._now, self._rebuild)
 
     def _file_lines(
