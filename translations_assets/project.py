@@ -41,10 +41,10 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.records.run import RunOptions
 from translations_assets.running.engine import Engine
-from translations_assets.running.history import History
 from translations_assets.running.protocols import Runner, Store
 from translations_assets.running.session import Session, repeated_stages
 from translations_assets.stages import STAGES
+from translations_assets.why.history import History
 
 if TYPE_CHECKING:
     from translations_assets.config.deployment import Deployment, Kubernetes

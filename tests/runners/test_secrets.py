@@ -20,10 +20,10 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.runners.local import LocalRunner
 from translations_assets.runners.publisher import LogEcho, Redaction
 from translations_assets.running.engine import Engine, StepEvent
-from translations_assets.running.history import History
 from translations_assets.running.session import Session
 from translations_assets.store.local import LocalStore
 from translations_assets.why.explain import Explainer
+from translations_assets.why.history import History
 
 SECRET = 'hf_planted/"in quotes"'
 LABELS = ("named", "unnamed")

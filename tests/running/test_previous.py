@@ -15,9 +15,9 @@ from translations_assets.graph.stage import Stage, build_graph, stage, step
 from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.running.engine import Engine
-from translations_assets.running.history import History
 from translations_assets.running.previous import Previous, previous_results
 from translations_assets.why.explain import Explainer
+from translations_assets.why.history import History
 
 OTHER_PAIR = """\
 experiment: {name: small, src: en, trg: fr}

@@ -19,10 +19,10 @@ import typer
 from translations_assets.cli.common import steps_of
 from translations_assets.project import this_project
 from translations_assets.records.manifest import Manifest
-from translations_assets.running.durations import duration, past_seconds
 from translations_assets.running.engine import Listener, StepEvent
 from translations_assets.running.protocols import Store
 from translations_assets.server import STEP_EVENT, STEP_LABEL, STEP_MESSAGE
+from translations_assets.why.durations import duration, past_seconds
 
 if TYPE_CHECKING:
     from rich.text import Text

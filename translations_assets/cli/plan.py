@@ -16,15 +16,13 @@ from translations_assets.errors import StoreUnreachable, TranslationsError
 from translations_assets.graph.step import RepoFile
 from translations_assets.project import this_project
 from translations_assets.records.run import RunOptions
-from translations_assets.running.durations import Durations
 from translations_assets.running.job import command
 from translations_assets.running.plan import Plan, PlannedStep
+from translations_assets.why.durations import Durations, summary
 
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step
     from translations_assets.records.manifest import KeyParts, Manifest
-    from translations_assets.running.durations import Cost
-    from translations_assets.running.history import History
     from translations_assets.running.session import Session
     from translations_assets.why.explain import Explanation
 
@@ -119,11 +117,11 @@ def plan(
     session = common.plannable(project.read(partition, options.overrides), target, options)
     planned = plan_of(session, target)
     history = project.history(session.partition)
-    summary = planned.summary(costs_of(planned, history))
+    line = summary(planned, Durations(history).estimate)
     if json or steps:
         planned = project.explainer(session.config, history).explain_plan(planned)
     if json:
-        common.print_json({"steps": [_planned_as_json(step) for step in planned.steps], "summary": summary})
+        common.print_json({"steps": [_planned_as_json(step) for step in planned.steps], "summary": line})
         return
     if steps:
         for step in planned.steps:
@@ -131,7 +129,7 @@ def plan(
             typer.echo(f"{step.status:7}{step.step.label}{reasons}")
     else:
         print_stages(planned)
-    typer.echo(summary)
+    typer.echo(line)
 
 
 def _plan_all(target: str | None, options: RunOptions, json: bool) -> None:
@@ -148,7 +146,7 @@ def _plan_all(target: str | None, options: RunOptions, json: bool) -> None:
             read = project.read(partition, options.overrides)
             session = project.new_session(common.READING, read, options, read.graph.up_to(target))
             plan = plan_of(session, target)
-            summaries[partition] = plan.summary(costs_of(plan, project.history(partition)))
+            summaries[partition] = summary(plan, Durations(project.history(partition)).estimate)
         except StoreUnreachable:
             raise
         except (ConfigError, TranslationsError) as problem:
@@ -161,13 +159,6 @@ def _plan_all(target: str | None, options: RunOptions, json: bool) -> None:
         typer.echo(f"error: {error}", err=True)
     if errors:
         raise typer.Exit(1)
-
-
-def costs_of(plan: Plan, history: History) -> dict[Step, Cost | None]:
-    """What the steps of a plan cost that will or may run, by past durations."""
-    durations = Durations(history)
-    steps = (planned.step for planned in plan.steps if planned.status in ("run", "maybe"))
-    return {step: durations.estimate(step) for step in steps}
 
 
 def print_stages(plan: Plan) -> None:

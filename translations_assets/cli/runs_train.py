@@ -13,7 +13,7 @@ import typer
 from translations_assets.cli import runs
 from translations_assets.cli.common import Partition, Target, Yes, asks, plan_of, plannable
 from translations_assets.cli.console import Follower, console_of, steps
-from translations_assets.cli.plan import costs_of, print_stages
+from translations_assets.cli.plan import print_stages
 from translations_assets.cli.runs import Run
 from translations_assets.cli.runs_status import note_changes, rows_of_run
 from translations_assets.config.partitions import SUFFIXES
@@ -23,6 +23,7 @@ from translations_assets.records.run import RunOptions
 from translations_assets.server import ENDED, PARTITION_TAG, Server, ServerUnreachable
 from translations_assets.settings import server_url
 from translations_assets.stages import ASSETS
+from translations_assets.why.durations import Durations, summary
 
 if TYPE_CHECKING:
     from dagster import DagsterRun, JobDefinition
@@ -57,7 +58,7 @@ def train(
     session = plannable(read, target, options)
     plan = plan_of(session, target)
     print_stages(plan)
-    typer.echo(plan.summary(costs_of(plan, project.history(session.partition))))
+    typer.echo(summary(plan, Durations(project.history(session.partition)).estimate))
     if _is_published(session, plan):
         typer.echo("Everything is made already: nothing to run.")
         return

@@ -9,7 +9,6 @@ from typing import Literal
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, Manifest
-from translations_assets.running.durations import Cost, outlook
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import LostResults, Resolver, parallel_map
 
@@ -66,18 +65,11 @@ class Plan:
             )
         )
 
-    def summary(self, costs: Mapping[Step, Cost | None] | None = None) -> str:
-        """One line that a person can decide from; with what the steps cost that will or may run."""
+    def summary(self) -> str:
+        """How many steps have which status, in one line."""
         names: tuple[Status, ...] = ("cached", "run", "maybe", "lost")
         counts = [f"{self.count(name)} {name}" for name in names if self.count(name)]
-        line = f"{len(self.steps)} step{'s' * (len(self.steps) != 1)}: {', '.join(counts) or 'nothing to do'}"
-        if costs is None:
-            return line
-        will, may = (
-            [costs[planned.step] for planned in self.steps if planned.status == status]
-            for status in ("run", "maybe")
-        )
-        return "; ".join(filter(None, [line, outlook(will, may)]))
+        return f"{len(self.steps)} step{'s' * (len(self.steps) != 1)}: {', '.join(counts) or 'nothing to do'}"
 
 
 def make_plan(

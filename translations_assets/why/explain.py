@@ -24,7 +24,6 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.records.checked import mapping
 from translations_assets.records.inside import inside
 from translations_assets.records.manifest import Blob, KeyParts, Manifest
-from translations_assets.running.history import History
 from translations_assets.running.plan import Plan
 from translations_assets.running.protocols import Store
 from translations_assets.why.differences import (
@@ -42,6 +41,7 @@ from translations_assets.why.differences import (
     short,
     version_lines,
 )
+from translations_assets.why.history import History
 
 
 class EarlierCode:

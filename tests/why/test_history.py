@@ -18,11 +18,11 @@ from translations_assets.graph.stage import build_graph, stage, step
 from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest, Usage, Worker
-from translations_assets.running.durations import Cost, Durations, duration, outlook, past_seconds
 from translations_assets.running.engine import Engine
-from translations_assets.running.history import History
 from translations_assets.running.plan import make_plan
+from translations_assets.why.durations import Cost, Durations, duration, outlook, past_seconds, summary
 from translations_assets.why.explain import Explainer, known_parts
+from translations_assets.why.history import History
 
 
 def history(bench: Bench, space: str = "ann", partition: str = "en-ru") -> History:
@@ -95,14 +95,13 @@ def test_the_summary_says_what_is_to_come(bench: Bench) -> None:
     graph = demo_graph()
     plan = make_plan(graph.steps, KeyMaker(bench.root), bench.store)
     hours = {"write-a": Cost(3600, 7200, 0), "write-b": Cost(3600, 0, 25200), "join": Cost(60, 3600, 0)}
-    costs = {each: hours.get(each.label) for each in graph.steps}
-    assert plan.summary(costs) == (
+    assert summary(plan, lambda step: hours.get(step.label)) == (
         "4 steps: 2 run, 2 maybe; about 7.0 h of GPU, 2.0 h of CPU, at most 7.0 h of GPU, 3.0 h of CPU, "
         "from past durations; 1 step without a past duration"
     )
     bench.make()
     cached = make_plan(graph.steps, KeyMaker(bench.root), bench.store)
-    assert cached.summary({}) == "4 steps: 4 cached"
+    assert summary(cached, lambda step: None) == "4 steps: 4 cached"
 
 
 def test_the_outlook_without_past_durations() -> None:

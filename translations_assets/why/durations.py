@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Manifest
-from translations_assets.running.history import History
+from translations_assets.running.plan import Plan
+from translations_assets.why.history import History
 
 SAMPLE = 5  # artifacts of the same stage and script that a mean is taken of
 LOOKED_AT = 100  # artifacts of the stage among which they are looked for
@@ -61,6 +62,15 @@ def past_seconds(history: History, steps: Iterable[Step]) -> Mapping[str, float]
     durations = Durations(history)
     costs = {step.label: durations.estimate(step) for step in steps}
     return {label: cost.seconds for label, cost in costs.items() if cost}
+
+
+def summary(plan: Plan, estimate: Callable[[Step], Cost | None]) -> str:
+    """One line that a person can decide from: the plan's, and what the steps cost that will or may run."""
+    will, may = (
+        [estimate(planned.step) for planned in plan.steps if planned.status == status]
+        for status in ("run", "maybe")
+    )
+    return "; ".join(filter(None, [plan.summary(), outlook(will, may)]))
 
 
 def outlook(will: Sequence[Cost | None], may: Sequence[Cost | None]) -> str:
