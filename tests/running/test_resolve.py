@@ -34,14 +34,6 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> KeyMaker:
     return KeyMaker(write_repository(tmp_path_factory.mktemp("repository")))
 
 
-@pytest.fixture(autouse=True, scope="module")
-def no_sync() -> Iterator[None]:
-    """Nothing here survives the process."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("os.fsync", lambda file: None)
-        yield
-
-
 @contextmanager
 def place_of(rng: random.Random, keys: KeyMaker) -> Iterator[Place]:
     """A random case and its store, on which nothing has looked yet."""
