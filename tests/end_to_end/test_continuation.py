@@ -54,7 +54,8 @@ class Run:
             f"continuation:\n  vocab: {json.dumps(vocab)}\n"
             f"  corpora: {{{corpora}}}\n  models: {{{models}}}\ntarget-stage: all"
         )
-        data = self.place.root / "data"
+        text = (self.place.root / "configs" / f"{PARTITION}.yml").read_text()
+        data = text.partition('train: ["url_file://')[2].partition("/train.")[0]
         files = {"train": "train", "mono-src": "mono", "mono-trg": "mono"}
         lines = [(f'  {name}: ["url_file://{data}/{files[name]}.[LANG].gz"]\n', "") for name in without]
         return variant(self.place, partition, *lines, ("target-stage: all", section))
