@@ -16,19 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from translations_assets import settings
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.load import (
-    apply_overrides,
-    config_notes,
-    parse_config,
-    read_text,
-    read_values,
-)
+from translations_assets.config.load import apply_overrides, config_notes, parse_config, read_text
 from translations_assets.config.partitions import (
     SUFFIXES,
     find_config,
     find_configs,
-    key_of_path,
-    name_note,
+    fitting_key,
     partition_key,
 )
 from translations_assets.config.schema import TrainingConfig
@@ -75,7 +68,7 @@ class ReadConfig:
     @cached_property
     def notes(self) -> list[Problem]:
         """What people should know of the config."""
-        return notes_of(self.text, self.source)
+        return config_notes(self.text, self.source)
 
 
 class Partitions(NamedTuple):
@@ -179,7 +172,8 @@ class Project:
         config = self.parse(text, str(source))
         key = partition
         if isinstance(source, Path):
-            key = (key_of_path if partition.endswith(SUFFIXES) else partition_key)(source, config)
+            given_by_path = partition.endswith(SUFFIXES)
+            key = fitting_key(source, config.pair) if given_by_path else partition_key(source, config)
         config = apply_overrides(config, overrides) if overrides else config
         return ReadConfig(partition, key, text, source, config)
 
@@ -219,8 +213,7 @@ class Project:
         source = "the pasted config"
         config = self.parse(text, source)
         build_graph(config, STAGES)
-        pair = f"{config.experiment.src}-{config.experiment.trg}"
-        key = partition_key(Path(f"{pair}.{name or config.experiment.name}.yml"), config)
+        key = partition_key(Path(f"{config.pair}.{name or config.experiment.name}.yml"), config)
         known = _usable_files()[0].get(key)
         if known is not None:
             raise ConfigError.of(f"{key} is also {known}; give it another name", source)
@@ -332,14 +325,6 @@ def this_project() -> Project:
     session = project.session("a-run", "en-ru")
     """
     return Project()
-
-
-def notes_of(text: str, source: Path | str) -> list[Problem]:
-    """What people should know of a config, right or wrong: its file's name, old spellings, unused keys."""
-    notes = config_notes(text, str(source))
-    if not isinstance(source, Path):
-        return notes
-    return [*name_note(source, read_values(text, str(source)).value), *notes]
 
 
 def _usable_files() -> tuple[dict[str, Path], list[Problem]]:

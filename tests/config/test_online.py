@@ -71,7 +71,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def look(text: str, mirror: str = "") -> dict[str, Answer]:
     found = look_up(read_values(text, "my.yml").value, mirror)
-    return {looked.name: looked.answer for looked in found}
+    return {wanted.name: answer for wanted, answer in found}
 
 
 def answer_of(url: str) -> Answer:
@@ -79,9 +79,9 @@ def answer_of(url: str) -> Answer:
         "experiment": {"src": "en", "trg": "ru"},
         "datasets": {"mono-src": [f"url_{url}"]},
     }
-    (looked,) = look_up(config)
-    assert looked.path == ("datasets", "mono-src", 0)
-    return looked.answer
+    ((wanted, answer),) = look_up(config)
+    assert wanted.path == ("datasets", "mono-src", 0)
+    return answer
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_both_sides_are_needed_and_their_sizes_are_added(server: str) -> None:
     text = with_line(f"    - url_{server}/good.[LANG].zst", "    - opus_ParaCrawl/v9")
     config = read_values(text, "my.yml").value
     config["datasets"] = {"train": config["datasets"]["train"][1:]}
-    (looked,) = look_up(config)
-    assert looked.answer == Answer(2400)
+    ((_, answer),) = look_up(config)
+    assert answer == Answer(2400)
 
 
 def test_the_mirror_is_looked_at_first_and_needs_no_network(tmp_path: Path) -> None:
@@ -172,9 +172,9 @@ def test_models_are_told_by_their_weights(server: str) -> None:
     models = f"  models:\n    backwards:\n      url: {server}/good\n      mode: use\n"
     config = read_values(f"{SMALL}continuation:\n{models}", "my.yml").value
     config["datasets"] = {}
-    (looked,) = look_up(config)
-    assert looked.path == ("continuation", "models", "backwards", "url")
-    assert looked.answer == Answer(1200)
+    ((wanted, answer),) = look_up(config)
+    assert wanted.path == ("continuation", "models", "backwards", "url")
+    assert answer == Answer(1200)
     assert "/good/final.model.npz.best-chrf.npz" in Server.tries
 
 
@@ -186,7 +186,7 @@ def test_names_that_mtdata_does_not_know(monkeypatch: pytest.MonkeyPatch, server
     monkeypatch.setattr(mtdata, "catalogue", lambda: catalogue)
     train = ["mtdata_Tilde-airbaltic-1-eng-rus", "mtdata_Tilde-airbaltik-1-eng-rus"]
     config = {"experiment": {"src": "en", "trg": "ru"}, "datasets": {"train": train}}
-    assert [(looked.name, looked.answer) for looked in look_up(config)] == [
+    assert [(wanted.name, answer) for wanted, answer in look_up(config)] == [
         (train[0], Answer(1200)),
         (
             train[1],
@@ -196,9 +196,13 @@ def test_names_that_mtdata_does_not_know(monkeypatch: pytest.MonkeyPatch, server
 
 
 @pytest.mark.slow
-def test_mtdatas_own_catalogue() -> None:
-    catalogue = mtdata.catalogue()
+def test_mtdatas_own_catalogue_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSLATIONS_STATE", str(tmp_path))
+    catalogue = mtdata.catalogue.__wrapped__()
     assert catalogue["Tilde-airbaltic-1-eng-rus"][0].endswith(".zip")
+    monkeypatch.setattr(mtdata, "_WRITE_CATALOGUE", "raise SystemExit(1)")  # as another process would
+    assert mtdata.catalogue.__wrapped__() == catalogue
+    assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
 
 
 def test_every_provider_can_be_looked_up() -> None:

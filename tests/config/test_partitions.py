@@ -11,7 +11,7 @@ from translations_assets.config.load import parse_config
 from translations_assets.config.partitions import (
     find_config,
     find_configs,
-    key_of_path,
+    fitting_key,
     name_note,
     partition_key,
 )
@@ -111,7 +111,7 @@ def test_a_key_that_does_not_begin_with_the_pair(name: str) -> None:
     ) as caught:
         partition_key(path, config)
     (offered,) = re.findall(r"for example (\S+),", str(caught.value))
-    assert partition_key(path.with_name(offered), config) == key_of_path(path, config)
+    assert partition_key(path.with_name(offered), config) == fitting_key(path, config.pair)
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_a_key_that_does_not_begin_with_the_pair(name: str) -> None:
     ],
 )
 def test_the_name_that_a_file_can_have(name: str, key: str) -> None:
-    path, config = Path("/configs") / name, parse_config(SMALL, name)
-    assert key_of_path(path, config) == key
+    path = Path("/configs") / name
+    assert fitting_key(path, "en-ru") == key
     values = {"experiment": {"src": "en", "trg": "ru"}}
     notes = [note.message for note in name_note(path, values)]
     assert len(notes) == (key != path.stem)

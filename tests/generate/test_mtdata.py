@@ -116,6 +116,7 @@ REAL = mtdata.catalogue  # before a test puts another one there
 
 @pytest.mark.slow
 def test_the_real_catalogue(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSLATIONS_STATE", str(network.mirror.parent))
     monkeypatch.setattr(mtdata, "catalogue", REAL)
     monkeypatch.setattr(mtdata, "ask", lambda url, mirror: Answer(1 << 20))
     entries = found(network)

@@ -14,14 +14,15 @@ from rich.filesize import decimal
 from translations_assets.cli.common import Json, print_json, print_note, print_table
 from translations_assets.config.datasets import listed
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.load import read_text, read_values
+from translations_assets.config.load import config_notes, read_text, read_values
 from translations_assets.generate.choose import SOURCES, USUAL, judge, search
-from translations_assets.project import notes_of, this_project
+from translations_assets.project import this_project
 from translations_assets.settings import config_folders, mirror
 
 if TYPE_CHECKING:
     from translations_assets.config.providers.provider import Found
-    from translations_assets.config.sources import Looked
+    from translations_assets.config.sources import Wanted
+    from translations_assets.config.web import Answer
 
 app = typer.Typer(no_args_is_help=True, help="Training configs: check, generate, rewrite, describe.")
 
@@ -173,14 +174,14 @@ class _Checked(NamedTuple):
     problems: list[Problem]
     notes: Sequence[Problem] = ()
     values: Any = None
-    found: Sequence[Looked] = ()
+    found: Sequence[tuple[Wanted, Answer]] = ()
 
 
 def _check(file: str, online: bool) -> _Checked:
     project = this_project()
     try:
         text, place = project.config_text(file)
-        source, notes = str(place), notes_of(text, place)
+        source, notes = str(place), config_notes(text, place)
         document = read_values(text, source)
     except ConfigError as error:
         return _Checked(file, error.problems)
@@ -189,14 +190,14 @@ def _check(file: str, online: bool) -> _Checked:
         project.parse(text, source)
     except ConfigError as error:
         problems = error.problems
-    found: list[Looked] = []
+    found: list[tuple[Wanted, Answer]] = []
     if online:
         from translations_assets.config.sources import look_up
 
         found = look_up(document.value, mirror())
-        for looked in found:
-            if looked.answer.problem:
-                document.add(looked.path, looked.answer.problem)
+        for wanted, answer in found:
+            if answer.problem:
+                document.add(wanted.path, answer.problem)
         problems = sorted([*problems, *document.problems], key=lambda problem: problem.line or 0)
     return _Checked(file, problems, notes, document.value, found)
 
@@ -204,10 +205,10 @@ def _check(file: str, online: bool) -> _Checked:
 def _print(checked: _Checked) -> None:
     for note in checked.notes:
         typer.echo(f"note: {note}")
-    for looked in checked.found:
-        if not looked.answer.problem:
-            size = "unknown" if looked.answer.size is None else decimal(looked.answer.size)
-            typer.echo(f"{size:>10}  {looked.name}")
+    for wanted, answer in checked.found:
+        if not answer.problem:
+            size = "unknown" if answer.size is None else decimal(answer.size)
+            typer.echo(f"{size:>10}  {wanted.name}")
     for problem in checked.problems:
         typer.echo(f"error: {problem}", err=True)
     if number := len(checked.problems):
@@ -227,7 +228,7 @@ def _as_json(checked: _Checked) -> dict[str, Any]:
         "file": checked.file,
         "problems": list(map(asdict, checked.problems)),
         "notes": list(map(asdict, checked.notes)),
-        "datasets": [{"name": looked.name, **asdict(looked.answer)} for looked in checked.found],
+        "datasets": [{"name": wanted.name, **asdict(answer)} for wanted, answer in checked.found],
     }
 
 
@@ -271,7 +272,7 @@ def _print_found(found: Sequence[Found]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from translations_assets.generate.write import size_text
+    from translations_assets.generate.config import size_text
 
     table = Table("dataset", "size", "licence", "used for")
     before = ""

@@ -50,9 +50,7 @@ class WorkerClass(Section):
 
     gpus: int = default(0, "GPUs of a pod", ge=0)
     pod: PodConfig = default({}, _POD)
-    spot: PodConfig | None = default(
-        None, "added on machines that may be taken away; null where there are none"
-    )
+    spot: PodConfig | None = default(None, "added on machines that may be taken away; null if there are none")
     standard: PodConfig | None = default({}, "added on machines that stay; null where there are none")
     machine: Machine = default("standard", "where the training config names none")
     max_jobs: Positive | None = default(None, "pods of this class at once")
@@ -74,33 +72,21 @@ class Kubernetes(Section):
 
     context: str | None = default(None, "context of the kubeconfig; in a pod of the cluster: none")
     namespace: str = default("translations", "namespace of the jobs")
-    image: str = Field(
-        description="image of the worker without its tag, which is the digest of what it is built from"
-    )
+    image: str = Field(description="the worker's image without its tag, the digest of what it is built from")
     tag: str | None = default(None, "another tag, for all steps; you vouch for its contents")
     image_pull_secrets: Texts = default((), "names of secrets")
     service_account: str = default("translations-worker", "account of the pods")
     secrets: Mapping[str, SecretReference] = default(
         {}, "variable → `secret/key` that holds it; only steps that ask for it get it"
     )
-    files: Texts = default(
-        (), "folders in the pods below which file:// URLs may name files, besides those of the mirror"
-    )
-    cache: str | None = default(
-        None, "folder in the pods (mount a disk of the node there) that keeps downloads"
-    )
+    files: Texts = default((), "folders in the pods that may hold files of file:// URLs, besides the mirror")
+    cache: str | None = default(None, "folder in the pods for downloads; mount a disk of the node there")
     cache_gb: float = default(100.0, "size that the folder is kept below", gt=0)
     max_jobs: Positive = default(100, "pods at once")
     max_preemptions: int = default(3, "after so many of a step's attempts, standard machines are taken", ge=0)
-    keep_finished_minutes: float = default(
-        60.0, "finished jobs are removed from the cluster after that time", gt=0
-    )
-    pending_minutes: float = default(
-        60.0, "a pod that no machine has taken after that time ends the attempt", gt=0
-    )
-    orphan_minutes: float = default(
-        15.0, "a job that no run has waited for during that time is deleted", gt=0
-    )
+    keep_finished_minutes: float = default(60.0, "finished jobs are removed after that time", gt=0)
+    pending_minutes: float = default(60.0, "a pod that no machine has taken by then ends the attempt", gt=0)
+    orphan_minutes: float = default(15.0, "a job that no run has waited for so long is deleted", gt=0)
     pod: PodConfig = default({}, _POD)
     worker_classes: Mapping[WorkerClassName, WorkerClass] = Field(description="machines by worker class")
     stages: Mapping[str, StagePod] = default({}, "what differs by stage")
@@ -113,9 +99,7 @@ class Deployment(Section):
     store_base: str | None = default(None, "a store to read as well and never to write, in the same forms")
     space: str | None = default(None, "the space that refs are written to")
     unsaved_minutes: float = default(
-        UNSAVED_MINUTES,
-        "an attempt whose checkpoint sets cannot be stored for that time saves, and ends",
-        gt=0,
+        UNSAVED_MINUTES, "an attempt that cannot store checkpoint sets for so long saves, and ends", gt=0
     )
     runner: Literal["local", "kubernetes"] = default("local", "where steps run")
     kubernetes: Kubernetes | None = default(None, "the cluster")

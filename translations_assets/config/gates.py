@@ -22,6 +22,8 @@ Level: TypeAlias = Annotated[Literal["off", "warn", "error"], BeforeValidator(_l
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Points: TypeAlias = Annotated[float, Field(ge=-100, le=100)]
 Score: TypeAlias = Annotated[float, Field(ge=0, le=100)]
+Count: TypeAlias = Annotated[int, Field(ge=0)]
+Amount: TypeAlias = Annotated[float, Field(ge=0)]
 
 _LEVEL = "how a failure counts; `off` judges nothing"
 
@@ -41,17 +43,14 @@ class StrictGateSection(GateSection):
 class HeldOutExact(StrictGateSection):
     """No pair of a dev or test set, and no line of at least five words, stands in training text."""
 
-    max_lines: int = default(
-        0, "pairs, or lines of at least five words, that training text has of a dev or test set", ge=0
-    )
+    max_lines: Count = default(0, "dev and test pairs, or lines of five words or more, in training text")
 
 
 class HeldOutNear(GateSection):
     """Few lines of dev and test sets have near-duplicates in training text."""
 
     max_share: Share = default(
-        0.02,
-        "share of the dev and test lines of at least five words that are nearly the same as a training line",
+        0.02, "share of dev and test lines of five words or more that nearly are training lines"
     )
 
 
@@ -82,27 +81,23 @@ class EmptyLines(StrictGateSection):
 class Vocabulary(GateSection):
     """The vocabularies cover the corpus and the dev and test sets."""
 
-    min_coverage: Share = default(
-        0.99, "share of characters that pieces hold, and single bytes need not spell"
-    )
+    min_coverage: Share = default(0.99, "share of characters that pieces hold without single bytes")
     max_unknown: Share = default(0.001, "share of unknown pieces")
-    max_letter_in_bytes: int = default(
-        4, "times that bytes spell one letter of the language's alphabet, in a text", ge=0
-    )
+    max_letter_in_bytes: Count = default(4, "times that bytes spell one letter of the alphabet, in a text")
 
 
 class AlignmentIndices(StrictGateSection):
     """Alignments are links between words that there are."""
 
-    max_wrong: int = default(0, "links that are none, or point beyond the end of a line", ge=0)
+    max_wrong: Count = default(0, "links that are none, or point beyond the end of a line")
 
 
 class AlignmentLinks(GateSection):
     """Alignments link most words."""
 
     max_unaligned: Share = default(0.1, "share of pairs without a link")
-    min_links: float = default(0.4, "links a word, at least", ge=0)
-    max_links: float = default(2.0, "links a word, at most", ge=0)
+    min_links: Amount = default(0.4, "links a word, at least")
+    max_links: Amount = default(2.0, "links a word, at most")
 
 
 class TrainingCollapse(StrictGateSection):
@@ -110,26 +105,20 @@ class TrainingCollapse(StrictGateSection):
 
     min_chrf: Score = default(15.0, "the best chrF on the validation set, at least")
     max_fall: Share = default(0.5, "how much of its best chrF a model may have lost at the last validation")
-    max_rise: float = default(
+    max_rise: Amount = default(
         1.0,
-        "how much higher than its best cross-entropy may be at the last validation, in nats a "
-        "word: at 1 the perplexity is 2.7 times the best",
-        ge=0,
+        "how far the last cross-entropy may be above the best, in nats a word; 1 is 2.7 times its perplexity",
     )
 
 
 class TrainingCurve(GateSection):
     """Scores of a training agree with each other, and it has seen all of its text."""
 
-    max_chrf_gap: Points = default(
-        10.0, "how much lower than its best chrF may be where cross-entropy is best"
+    max_chrf_gap: Points = default(10.0, "how far below its best chrF may be where cross-entropy is best")
+    max_entropy_gap: Amount = default(
+        0.5, "how far above its best cross-entropy may be where chrF is best, in nats a word"
     )
-    max_entropy_gap: float = default(
-        0.5, "how much higher than its best cross-entropy may be where chrF is best, in nats a word", ge=0
-    )
-    min_epochs: float = default(
-        1.0, "how often a training has seen its text, at least; not of finetuning", ge=0
-    )
+    min_epochs: Amount = default(1.0, "how often a training has seen its text, at least; not of finetuning")
 
 
 class TeacherFloor(StrictGateSection):
@@ -149,9 +138,7 @@ class TeacherMargin(StrictGateSection):
     """Every teacher is better than the backwards model on the validation set, or nothing is distilled."""
 
     margin: Points = default(
-        -5.0,
-        "how much higher a teacher's chrF must be than the backwards model's, which translates "
-        "in the opposite direction; below 0 it may be lower",
+        -5.0, "how much higher a teacher's chrF must be than the backwards model's; below 0 it may be lower"
     )
 
 
@@ -166,9 +153,7 @@ class TranslationCollapse(StrictGateSection):
     """Translations differ as their sources do, do not loop, and are as long as the corpus lets expect."""
 
     min_distinct: Share = default(0.5, "different translations, for each different source")
-    max_looping: Share = default(
-        0.05, "share of translations that repeat themselves where their source does not"
-    )
+    max_looping: Share = default(0.05, "share of translations that loop where their source does not")
     max_length_factor: float = default(
         1.5,
         "how many times longer or shorter than the parallel corpus' all translations may be, for "
@@ -188,7 +173,7 @@ class QuantizedGap(StrictGateSection):
 
     max_gap: Points = default(3.0, "how much lower its chrF may be than the float student's")
     max_gain: Points = default(
-        3.0, "how much higher it may be, as the float student is broken where it is lower"
+        3.0, "how much higher it may be; where it is by more, the float student is broken"
     )
 
 

@@ -19,6 +19,7 @@ from translations_assets.config.errors import ConfigError, Problem, suggestion
 from translations_assets.config.key_paths import KeyPath
 from translations_assets.config.old_spellings import rewrite
 from translations_assets.config.old_spellings.generations import left_open
+from translations_assets.config.partitions import name_note
 from translations_assets.config.schema import TrainingConfig, without_effect
 from translations_assets.config.section import Section, by_key, section_in
 from translations_assets.config.yaml_reader import MOST_CHARACTERS, Document, read_yaml
@@ -89,17 +90,18 @@ def parse_config(text: str, source_name: str, check: Check | None = None) -> Tra
     return _validated(document, check)
 
 
-def config_notes(text: str, source_name: str) -> list[Problem]:
+def config_notes(text: str, source: Path | str) -> list[Problem]:
     """What people should know of a config, right or wrong, by line. Raises ConfigError when it is not YAML.
 
-    Keys that are read as others, keys without effect, and what works but may not be meant.
+    A file's name that cannot be a partition, keys that are read as others, keys without effect, and what
+    works but may not be meant.
     """
-    document = read_values(text, source_name)
-    for path, message in chain.from_iterable(
-        find(document.value) for find in (without_effect, left_open, remarks)
-    ):
-        document.note(path, message)
-    return sorted(document.notes, key=lambda note: note.line or 0)
+    document = read_values(text, str(source))
+    for find in (without_effect, left_open, remarks):
+        for path, message in find(document.value):
+            document.note(path, message)
+    of_name = name_note(source, document.value) if isinstance(source, Path) else []
+    return [*of_name, *sorted(document.notes, key=lambda note: note.line or 0)]
 
 
 def read_values(text: str, source_name: str) -> Document:

@@ -16,7 +16,7 @@ import yaml
 from translations_assets.config.edits import Edit, Put, apply
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.key_paths import KeyPath, at, dotted
-from translations_assets.config.old_spellings import RULES, rewrite
+from translations_assets.config.old_spellings import ALL_RULES, rewrite
 from translations_assets.config.yaml_reader import compose, read_yaml
 
 # Values whose scalars are spelled as they shall stand in the text: `100_000`, `'12'`.
@@ -41,13 +41,15 @@ def migrated(text: str, file: str) -> tuple[str, list[Problem]]:
     whole = read_yaml(text, file)
     for path, line in sorted(whole.doubles, key=lambda double: -double[1]):  # so that the other lines stay
         try:
-            text = _without_double(text, path, line)
+            page = _Page(text)
+            page.remove(path, keep_comments=True, line=line)
+            text = page.text
         except _NotEditable:
             message = f"{dotted(path)} stands here with nothing in it, and elsewhere, too: remove it"
             raise ConfigError.of(message, file, line) from None
     document = read_yaml(text, file)
     rewrite(whole)
-    for rule in RULES:
+    for rule in ALL_RULES:
         for edit in list(rule(document.value)):
             try:
                 text = _edited(text, edit, document.value)
@@ -75,13 +77,6 @@ def _edited(text: str, edit: Edit, values: Mapping[str, Any]) -> str:
         page.replace(edit.path, name, None if _is_kept(edit, values) else new)
     else:
         page.add((), puts, page.remove(edit.path, keep_comments=not puts))
-    return page.text
-
-
-def _without_double(text: str, path: KeyPath, line: int) -> str:
-    """The text without one of two keys at a path, that in a line, and all below it. Raises _NotEditable."""
-    page = _Page(text)
-    page.remove_double(path, line)
     return page.text
 
 
@@ -176,7 +171,7 @@ class _Page:
         if new is not None:
             before = self.lines[line][: value.start_mark.column]
             after = self.lines[line][value.end_mark.column :]
-            inline = new if isinstance(new, str) else _EMPTY.get(repr(new), "")
+            inline = new if isinstance(new, str) else "" if new else repr(new)
             self.lines[line] = (before + inline).rstrip() + after
             if not inline:
                 self.lines[line + 1 : line + 1] = _block(new, column + STEP)
@@ -192,13 +187,15 @@ class _Page:
         text = self.lines[line]
         self.lines[line] = text[: item.start_mark.column] + new + text[item.end_mark.column :]
 
-    def remove(self, path: KeyPath, keep_comments: bool) -> list[str]:
-        """Take out a key or an item with all below it; the comments among them.
+    def remove(self, path: KeyPath, keep_comments: bool, line: int | None = None) -> list[str]:
+        """Take out a key or an item with all below it; the comments among them. Of two keys: that in a line.
 
-        These stay in a key's place if asked to; an item's comment describes the item and goes with it.
+        Comments stay in a key's place if asked to; an item's comment describes the item and goes with it.
         """
-        key, value = self.find(path)
         section_key, section = self.find(path[:-1])
+        key, value = self.find(path)
+        if line is not None:
+            key, value = next(pair for pair in section.value if pair[0].start_mark.line == line - 1)
         first, last = key.start_mark.line, _last_line(key, value)
         margin = self.lines[first][: key.start_mark.column]
         if not _is_block(section) or margin.strip() not in ("", "-"):
@@ -212,16 +209,6 @@ class _Page:
             empty = " []" if isinstance(section, yaml.SequenceNode) else " {}"
             self.lines[line] = self.lines[line][:colon] + empty + self.lines[line][colon:]
         return comments
-
-    def remove_double(self, path: KeyPath, line: int) -> None:
-        """Take out that of two keys that stands in a line (from 1), with all below it but comments."""
-        _, section = self.find(path[:-1])
-        key, value = next(pair for pair in section.value if pair[0].start_mark.line == line - 1)
-        first, last = line - 1, _last_line(key, value)
-        margin = self.lines[first][: key.start_mark.column]
-        if not _is_block(section) or margin.strip():
-            raise _NotEditable
-        self.lines[first : last + 1] = [margin + comment for comment in self._comments(first, last)]
 
     def _comments(self, first: int, last: int) -> list[str]:
         """The comments in some lines, each from its `#` on."""
@@ -258,9 +245,6 @@ class _Page:
             raise _NotEditable
         above = [" " * column + comment for comment in comments]
         self.lines[line + 1 : line + 1] = [*above, *_block(new, column)]
-
-
-_EMPTY = {"{}": "{}", "[]": "[]"}
 
 
 def _is_block(node: yaml.Node) -> bool:

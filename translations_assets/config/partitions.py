@@ -45,7 +45,11 @@ def find_config(partition_or_path: str, folders: Sequence[Path]) -> Path:
     Raises ConfigError, with the nearest key, when there is no such config.
     """
     if partition_or_path.endswith(SUFFIXES):
-        return _existing(Path(partition_or_path).expanduser())
+        path = Path(partition_or_path).expanduser()
+        if path.is_file():
+            return path
+        message = "is a folder, not a YAML file" if path.is_dir() else "there is no such file"
+        raise ConfigError.of(message, str(path))
     configs = find_configs(folders)
     if partition_or_path in configs:
         return configs[partition_or_path]
@@ -59,20 +63,14 @@ def find_config(partition_or_path: str, folders: Sequence[Path]) -> Path:
 
 def partition_key(path: Path, config: TrainingConfig) -> str:
     """The partition key of a config file. Raises ConfigError unless it begins with the language pair."""
-    pair = _pair(config)
-    key = fitting_key(path, pair)
+    key = fitting_key(path, config.pair)
     if key != path.stem:
         raise ConfigError.of(
-            f"the file's name must be the language pair {pair!r}, alone or with a '.' and a name behind it; "
-            f"rename it, for example {key}{path.suffix}, or give its path to `translations train`",
+            f"the file's name must be the language pair {config.pair!r}, alone or with a '.' and a name "
+            f"behind it; rename it, for example {key}{path.suffix}, or give its path to `translations train`",
             str(path),
         )
     return key
-
-
-def key_of_path(path: Path, config: TrainingConfig) -> str:
-    """The partition key of a config that is given by its path: the file's name, or one made from it."""
-    return fitting_key(path, _pair(config))
 
 
 def fitting_key(path: Path, pair: str) -> str:
@@ -103,10 +101,6 @@ def name_note(path: Path, values: Mapping[str, Any]) -> list[Problem]:
     return [Problem(message, str(path))]
 
 
-def _pair(config: TrainingConfig) -> str:
-    return f"{config.experiment.src}-{config.experiment.trg}"
-
-
 def _files(folder: Path) -> list[Path]:
     try:
         entries = sorted(folder.iterdir())
@@ -118,10 +112,3 @@ def _files(folder: Path) -> list[Path]:
         for path in entries
         if path.suffix in SUFFIXES and path.is_file() and not path.name.startswith(".")
     ]
-
-
-def _existing(path: Path) -> Path:
-    if not path.is_file():
-        message = "is a folder, not a YAML file" if path.is_dir() else "there is no such file"
-        raise ConfigError.of(message, str(path))
-    return path

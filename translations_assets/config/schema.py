@@ -45,10 +45,6 @@ EXPERIMENT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 MarianValue: TypeAlias = "str | int | float | bool | list[str | int | float | bool]"
 
 
-def _language_code(code: str) -> str:
-    return language(code).code
-
-
 def _stage_name(name: str) -> str:
     resolve_stage(name)
     return name
@@ -91,7 +87,10 @@ def _dataset_schema(pattern: str) -> dict[str, Any]:
 
 # A text among the annotations is what the reference page calls the type.
 LanguageCode: TypeAlias = Annotated[
-    str, AfterValidator(_language_code), "language code", InJsonSchema(lambda: {"enum": list(languages())})
+    str,
+    AfterValidator(lambda code: language(code).code),
+    "language code",
+    InJsonSchema(lambda: {"enum": list(languages())}),
 ]
 ExperimentName: TypeAlias = Annotated[
     str, AfterValidator(_experiment_name), InJsonSchema(lambda: {"pattern": f"^{EXPERIMENT_NAME}$"})
@@ -104,6 +103,7 @@ Threshold: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Weight: TypeAlias = Annotated[float, Field(gt=0)]
 DocumentScore: TypeAlias = Annotated[float, Field(ge=0, le=10)]
 Sentences: TypeAlias = Annotated[int, Field(gt=0)]
+Identification: TypeAlias = Literal["auto", "heliport", "glotlid", "openlid-v3", "nllb", "fasttext"]
 ParallelDataset: TypeAlias = Annotated[
     Dataset,
     PlainValidator(check_parallel),
@@ -195,16 +195,12 @@ class Experiment(Section):
         "chrf", "the metric by which the best checkpoint is chosen"
     )
     opuscleaner_mode: Literal["custom", "defaults", "upstream", "legacy"] = default(
-        "custom",
-        "filters of their own for some datasets and pairs, the same for all, Mozilla's filters, "
-        "or those of 2024",
+        "custom", "filters by dataset and pair, the same for all, Mozilla's filters, or those of 2024"
     )
-    language_identification: Literal["auto", "heliport", "glotlid", "openlid-v3", "nllb", "fasttext"] = (
-        default(
-            "auto",
-            "what identifies languages: HeLI-OTS, offline, but GlotLID (1.7 GB) for those that it "
-            "has together or lacks; one for all; or upstream's models (`fasttext`)",
-        )
+    language_identification: Identification = default(
+        "auto",
+        "what identifies languages: HeLI-OTS, offline, but GlotLID (1.7 GB) for those that it has together "
+        "or lacks; one for all; or upstream's models (`fasttext`)",
     )
     archive_corpora: bool = default(True, "archive the aligned corpora")
     bicleaner: Bicleaner = default({}, "filter of parallel text by a classifier")
@@ -212,9 +208,7 @@ class Experiment(Section):
     merging: Merging = default({}, "how datasets become one text")
     mono_max_sentences_src: MonoLimits = default({}, "limits of source text")
     mono_max_sentences_trg: MonoLimits = default({}, "limits of target text")
-    corpus_max_sentences: Sentences | None = default(
-        None, "limit of the merged parallel corpus; none when left out"
-    )
+    corpus_max_sentences: Sentences | None = default(None, "limit of the parallel corpus; none when left out")
     dev_max_sentences: Sentences | None = default(None, "limit of the validation set; none when left out")
     hplt_min_doc_score: DocumentScores = default({}, "least score of documents of HPLT 2.0 and 3.0")
     hplt_min_fluency: Fluency = default({}, "least fluency of lines of HPLT 1.2")
@@ -222,9 +216,7 @@ class Experiment(Section):
     spm_vocab_size: int = default(32000, "pieces in a vocabulary", gt=0, multiple_of=8)
     spm_vocab_split: bool = default(False, "a vocabulary for each language, in place of a joint one")
     spm_norm_rule: Literal["nmt_nfkc", "nfkc", "nfc", "nfd", "nfkc_translit_hbs"] = default(
-        "nmt_nfkc",
-        "normalisation of SentencePiece; the last one is NFKC with Serbian Cyrillic as Latin "
-        "letters, which models then read and write",
+        "nmt_nfkc", "normalisation by SentencePiece; the last: NFKC, with Serbian Cyrillic as Latin letters"
     )
     teacher_ensemble: int = default(1, "number of teachers, seeds 1 to N", ge=1, le=9)
     teacher_mode: Literal["one-stage", "two-stage"] = default(
@@ -329,6 +321,11 @@ class TrainingConfig(Section):
     start_stage: StageName | None = default(None, "one launch: the stage to run again from")
     start_task_prefix: str | None = default(None, "one launch: labels of steps to run again from")
     previous_group_ids: Texts = default((), "one launch: runs to take finished steps from")
+
+    @property
+    def pair(self) -> str:
+        """The language pair, with which partition keys begin: `en-ru`."""
+        return f"{self.experiment.src}-{self.experiment.trg}"
 
     @property
     def digest(self) -> str:

@@ -79,26 +79,17 @@ class Wanted:
     problem: str = ""
 
 
-@dataclass(frozen=True)
-class Looked:
-    """What was found out about a dataset or model; the sizes of several files are added up."""
+def look_up(config: Mapping[str, Any], mirror: str = "") -> list[tuple[Wanted, Answer]]:
+    """Look up all that a config, as it was read, names; `mirror` is a folder or `gs://bucket/prefix`.
 
-    path: KeyPath
-    name: str
-    answer: Answer
-
-
-def look_up(config: Mapping[str, Any], mirror: str = "") -> list[Looked]:
-    """Look up all that a config, as it was read, names; `mirror` is a folder or `gs://bucket/prefix`."""
+    The sizes of several files of one dataset or model are added up.
+    """
     wanted = list(addresses(config))
     files = sorted({tuple(urls) for each in wanted for urls in each.addresses})
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = dict(zip(files, pool.map(lambda urls: _first(urls, mirror), files), strict=True))
-    looked = []
-    for each in wanted:
-        answer = together([answers[tuple(urls)] for urls in each.addresses], each.problem)
-        looked.append(Looked(each.path, each.name, answer))
-    return looked
+    of_each = ([answers[tuple(urls)] for urls in each.addresses] for each in wanted)
+    return [(each, together(found, each.problem)) for each, found in zip(wanted, of_each, strict=True)]
 
 
 def addresses(config: Mapping[str, Any]) -> Iterator[Wanted]:

@@ -1,24 +1,39 @@
-"""A training config for a language pair: searched, chosen, written, and read again to be sure of it."""
+"""A training config for a language pair: searched, chosen, written, and read again to be sure of it.
+
+Comments in it have the sizes and licences of the chosen datasets, and what is left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 
+import yaml
 from pydantic import ValidationError
+from rich.filesize import decimal
 
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.languages import language
 from translations_assets.config.load import describe, parse_config
 from translations_assets.config.providers import PROVIDERS
-from translations_assets.config.providers.provider import Query
-from translations_assets.config.schema import Experiment
+from translations_assets.config.providers.provider import Found, Query, one_line
+from translations_assets.config.schema import Experiment, MonoLimits
 from translations_assets.errors import TranslationsError
-from translations_assets.generate.choose import USUAL, Choice, Search, choose, search
-from translations_assets.generate.write import write
+from translations_assets.generate.choose import CATEGORIES, USUAL, Choice, Chosen, Search, choose, search
 
 # huggingface_mono finds nothing that could stand in a config as it is.
 IMPORTERS = tuple(name for name in USUAL if name != "huggingface_mono")
+WIDEST_KEY = 60  # of those that comments are lined up behind
+JOINT_VOCABULARY = 64_000  # pieces, where one of the scripts has thousands of characters
+HPLT_SCORE = 8.0  # of target text that HPLT has plenty of
+# Mozilla's students that serve as backwards models, by the pair of the config; back-translation is then good
+# from the start, and one stage of training enough for the teacher.
+BACKWARDS = {
+    ("en", "ru"): "https://storage.googleapis.com/releng-translations-dev/models/ru-en/better-teacher/student"
+}
+WELL_COVERED = frozenset({"en", "es", "de", "cs", "nl", "it", "fr", "pt", "ja", "zh"})
 
 
 @dataclass(frozen=True)
@@ -66,3 +81,136 @@ def compose(name: str, query: Query, searched: Search) -> Generated:
     text = write(name, query, choice, searched.problems)
     parse_config(text, f"the config made for {query.src.code}-{query.trg.code}")
     return Generated(text, choice, searched.problems)
+
+
+def write(name: str, query: Query, choice: Choice, problems: Sequence[Problem]) -> str:
+    """The YAML text of the config; the same choice gives the same text."""
+    blocks = [
+        [*_head(name, query, problems), *_experiment(name, query, choice)],
+        ["datasets:", *_datasets("devtest", choice)],
+        *(_datasets(category, choice) for category in CATEGORIES[1:]),
+        ["target-stage: evaluate-teacher # `all`, once the teacher is good"],
+        *_continuation(query),
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _head(name: str, query: Query, problems: Sequence[Problem]) -> Iterator[str]:
+    src, trg = query.src, query.trg
+    yield f"# {src.name} to {trg.name}, made by translations-assets {version('translations-assets')}:"
+    yield f"#   translations config generate {src.code} {trg.code} --name {name}"
+    yield "#"
+    yield "# What is not set here is as in production: see docs/config.md."
+    yield "# Figures with ~ are estimates from sizes of files."
+    yield f"# Catalogues: mtdata {version('mtdata')}, sacreBLEU {version('sacrebleu')}."
+    if problems:
+        yield "#"
+        yield "# Not all could be learnt, so datasets or their licences may be missing:"
+        yield from (f"#   {one_line(str(problem))}" for problem in problems)
+
+
+def _experiment(name: str, query: Query, choice: Choice) -> Iterator[str]:
+    src, trg = query.src, query.trg
+    yield "experiment:"
+    yield f"  name: {_scalar(name)}"
+    yield f"  src: {_scalar(src.code)}"
+    yield f"  trg: {_scalar(trg.code)}"
+    yield "  dev-max-sentences: 8000 # as in production: validation takes time"
+    yield "  student-model: base-memory # or tiny, or base: see docs/config.md"
+    if not src.phonemic:
+        yield f"  spm-vocab-split: true # the script of {src.name} has many characters"
+    elif not trg.phonemic:
+        yield f"  spm-vocab-size: {JOINT_VOCABULARY} # the script of {trg.name} has many characters"
+    if "en" not in (src.code, trg.code):
+        yield "  bicleaner:"
+        yield "    default-threshold: 0 # few models are of pairs without English; 0.5 if there is one"
+    has_hplt = any(each.found.importer == "hplt-mono" for each in choice.chosen["mono-trg"])
+    if has_hplt and trg.code in WELL_COVERED:
+        yield "  hplt-min-doc-score:"
+        yield f"    mono-trg: {HPLT_SCORE} # there is plenty of text in {trg.name}"
+    if (src.code, trg.code) in BACKWARDS:
+        yield "  teacher-mode: one-stage # the backwards model is good from the start"
+
+
+def _continuation(query: Query) -> Iterator[list[str]]:
+    """The backwards model that need not be trained, if there is one."""
+    url = BACKWARDS.get((query.src.code, query.trg.code))
+    if url:
+        yield [
+            *("continuation:", "  models:", "    backwards: # a student of an earlier run"),
+            *(f"      url: {url}", "      mode: use"),
+        ]
+
+
+def _datasets(category: str, choice: Choice) -> list[str]:
+    chosen = choice.chosen[category]
+    left_out = _left_out([each for each in choice.skipped if each.use == category])
+    comments = left_out if category in ("devtest", "test") else [_totals(category, chosen), *left_out]
+    lines = "\n\n".join(comments).splitlines()
+    return [*(f"  # {line}".rstrip() for line in lines), *_list(category, chosen)]
+
+
+def _totals(category: str, chosen: Sequence[Chosen]) -> str:
+    """The sums of the sizes, those that were told and those that are estimated."""
+    told = [each.found for each in chosen if each.found.sentences is not None and not each.found.estimated]
+    estimated = [each.found for each in chosen if each.found.sentences is not None and each.found.estimated]
+    unknown = len(chosen) - len(told) - len(estimated)
+    parts = [_sum(told, "")] if told else []
+    parts += [_sum(estimated, "~")] if estimated else []
+    parts += [f"{_number(unknown, 'dataset')} of unknown size"] if unknown else []
+    text = "; ".join(parts) or "nothing was found"
+    if category.startswith("mono"):
+        limits = MonoLimits()
+        text += f"\nOf each at most {limits.per_dataset:,} are used, and {limits.total:,} in all."
+    return text
+
+
+def _sum(datasets: Sequence[Found], about: str) -> str:
+    sentences = sum(each.sentences or 0 for each in datasets)
+    return f"{about}{_number(sentences, 'sentence')} in {_number(len(datasets), 'dataset')}"
+
+
+def _left_out(skipped: Sequence[Found]) -> list[str]:
+    """What is left out, a text of several lines for each reason."""
+    texts = []
+    for reason in dict.fromkeys(each.skipped for each in skipped):
+        datasets = (each for each in skipped if each.skipped == reason)
+        lines = (f"  {one_line(each.key)}  {_size_and_licence(each)}" for each in datasets)
+        texts.append("\n".join([f"Left out: {one_line(reason)}", *lines]))
+    return texts
+
+
+def _list(category: str, chosen: Sequence[Chosen]) -> Iterator[str]:
+    if not chosen:
+        yield f"  {category}: []"
+        return
+    yield f"  {category}:"
+    width = min(WIDEST_KEY, max(len(each.key) for each in chosen))
+    told: set[Found] = set()
+    for each in chosen:
+        comment = "" if each.found in told else _size_and_licence(each.found)  # once for all its variants
+        told.add(each.found)
+        key = _scalar(each.key)
+        yield f"    - {key:<{width}} # {comment}" if comment else f"    - {key}"
+
+
+def _size_and_licence(found: Found) -> str:
+    return ", ".join(filter(None, (size_text(found), found.licence)))
+
+
+def size_text(found: Found) -> str:
+    """How large a dataset is: `35,000 sentences`, `~35,000 sentences (4.0 MB)`, or in other words."""
+    size = f"({decimal(found.bytes)})" if found.bytes and (found.estimated or found.extent) else ""
+    if found.sentences is None:
+        return " ".join(filter(None, (found.extent, size)))
+    about = "~" if found.estimated else ""
+    return " ".join(filter(None, (f"{about}{_number(found.sentences, 'sentence')}", size)))
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _scalar(text: str) -> str:
+    """Text as a YAML value: quoted where YAML would read it as something else (`no`, `1.0`)."""
+    return text if yaml.safe_load(f"- {text}") == [text] else json.dumps(text)

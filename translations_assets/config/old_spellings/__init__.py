@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 
 from translations_assets.config.edits import Edit, apply, dropped, renamed
 from translations_assets.config.errors import ConfigError
-from translations_assets.config.old_spellings import snakemake, taskcluster
 from translations_assets.config.old_spellings.generations import (
     MACHINE,
     SECTIONS_OF_2021,
     differences,
     old_meanings,
 )
+from translations_assets.config.old_spellings.rules import FIRST_RULES, RULES
 from translations_assets.config.yaml_reader import Document
 
 Rule: TypeAlias = "Callable[[dict[str, Any]], Iterator[Edit]]"
@@ -61,11 +61,7 @@ def _removed(values: dict[str, Any]) -> Iterator[Edit]:
         yield from dropped(values, tuple(key.split(".")), why)
 
 
-# Those that look for what others take away come first.
-RULES: tuple[Rule, ...] = (
-    *(*taskcluster.FIRST_RULES, *snakemake.FIRST_RULES, old_meanings),
-    *(_moved, _removed, *snakemake.RULES, *taskcluster.RULES),
-)
+ALL_RULES: tuple[Rule, ...] = (*FIRST_RULES, old_meanings, _moved, _removed, *RULES)
 
 
 def rewrite(document: Document) -> list[Edit]:
@@ -75,7 +71,7 @@ def rewrite(document: Document) -> list[Edit]:
     """
     made = []
     different = [(path, message, document.line(path)) for path, message in differences(document.value)]
-    for rule in RULES:
+    for rule in ALL_RULES:
         for edit in list(rule(document.value)):
             document.note(edit.path, edit.message)
             apply(edit, document)

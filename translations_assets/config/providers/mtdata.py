@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 from subprocess import CalledProcessError
 from tempfile import TemporaryDirectory
 
@@ -30,6 +32,7 @@ from translations_assets.config.providers.provider import (
     reason_of,
 )
 from translations_assets.config.web import ask, together
+from translations_assets.settings import state_folder
 
 IMPORTER = "mtdata"
 AT_ONCE = 16
@@ -86,14 +89,12 @@ def _entries(known: Mapping[str, Sequence[str]], query: Query) -> Iterator[tuple
     newest = {match.group(1, 2): match[3] for match in by_version}
     for match in matches:
         latest, urls = newest[match.group(1, 2)], known[match[0]]
-        skipped = _skipped(f"{match[1]}-{match[2]}", urls)
-        if match[3] != latest:
-            skipped = skipped or f"{latest} is newer"
+        skipped = reason_of(f"{match[1]}-{match[2]}", SKIPPED)
+        if not skipped and any(HUB in url for url in urls):
+            skipped = ON_THE_HUB
+        if not skipped and match[3] != latest:
+            skipped = f"{latest} is newer"
         yield Found(IMPORTER, f"mtdata_{match[0]}", _use(match[2]), url=urls[0], skipped=skipped), urls
-
-
-def _skipped(name: str, urls: Sequence[str]) -> str:
-    return reason_of(name, SKIPPED) or (ON_THE_HUB if any(HUB in url for url in urls) else "")
 
 
 def _use(corpus: str) -> str:
@@ -112,23 +113,30 @@ def _measured(entry: Found, urls: Sequence[str], uses: Mapping[str, int], mirror
 
 @cache
 def catalogue() -> Mapping[str, list[str]]:
-    """The names of mtdata's datasets with their addresses.
+    """The names of mtdata's datasets with their addresses, kept in the state folder, by its version.
 
     A process of its own builds it (20 s), as mtdata does so when it is imported, in a folder that it reads
-    from the environment.
+    from the environment, and that takes 140 MB.
     """
-    with TemporaryDirectory() as folder:
-        environment = {**os.environ, "MTDATA": folder}
-        command = [sys.executable, "-c", _PRINT_CATALOGUE]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    found = json.loads(done.stdout.splitlines()[-1])
-    return {name: [urls] if isinstance(urls, str) else urls for name, urls in found.items()}
+    kept = state_folder() / f"mtdata-{version('mtdata')}.json"
+    if not kept.is_file():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=kept.parent) as folder:
+            new = Path(folder, kept.name)
+            command = [sys.executable, "-c", _WRITE_CATALOGUE, str(new)]
+            environment = {**os.environ, "MTDATA": folder}
+            subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+            new.replace(kept)
+    found: dict[str, list[str]] = json.loads(kept.read_text(encoding="utf-8"))
+    return found
 
 
-_PRINT_CATALOGUE = """
-import json
+_WRITE_CATALOGUE = """
+import json, sys
 from mtdata.index import INDEX
-print(json.dumps({str(did): entry.url for did, entry in INDEX.entries.items()}))
+urls = {str(did): entry.url for did, entry in INDEX.entries.items()}
+with open(sys.argv[1], "w", encoding="utf-8") as file:
+    json.dump({name: [url] if isinstance(url, str) else url for name, url in urls.items()}, file)
 """
 
 
@@ -157,11 +165,8 @@ def _check(name: str) -> None:
 # Codes by which mtdata names some languages besides those of the table: macrolanguages and their members.
 OTHER_CODES = {
     "nor": {"nob", "nno"},
-    "nob": {"nor"},
-    "nno": {"nor"},
-    "srp": {"hbs"},
-    "hrv": {"hbs"},
-    "bos": {"hbs"},
+    **dict.fromkeys(("nob", "nno"), {"nor"}),
+    **dict.fromkeys(("srp", "hrv", "bos"), {"hbs"}),
     "msa": {"zsm", "zlm"},
     "aze": {"azb"},
 }
