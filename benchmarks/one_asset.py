@@ -5,8 +5,9 @@ Needs the demo to be finished (`make demo`).
     python -m benchmarks.one_asset
     python -m benchmarks.one_asset --beside ../translations-before
 
-Processor seconds count, which other work on the machine does not change much. Beside them stand those of
-`dagster --version`, which imports Dagster.
+Processor seconds count, which other work on the machine does not change much. Measured in the same turns:
+`dagster --version`, which imports Dagster, and `dagster asset materialize` of an asset that does nothing,
+with the same instance. The latter is Dagster's own share: what a checkout takes above it is the project's.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import os
 import resource
 import statistics
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +25,16 @@ from translations_assets.settings import repository_root, state_folder
 
 ASSET = "train_vocab"
 PARTITION = "en-eo.demo"
+NOTHING = """\
+import dagster as dg
+
+
+@dg.asset
+def nothing() -> None: ...
+
+
+defs = dg.Definitions(assets=[nothing], executor=dg.in_process_executor)
+"""
 
 
 def main() -> None:
@@ -33,23 +45,37 @@ def main() -> None:
     parser.add_argument("--beside", type=Path, help="another checkout to measure, too, in turns")
     parser.add_argument("--runs", type=int, default=3, help="how often each")
     args = parser.parse_args()
-    dagster = str(BIN / "dagster")
-    materialize = [dagster, "asset", "materialize", "-m", "translations_assets.definitions"]
-    materialize += ["--select", ASSET, "--partition", PARTITION]
-    roots = [root.resolve() for root in filter(None, (repository_root(), args.beside))]
-    taken: dict[Path, list[float]] = {root: [] for root in roots}
-    for _ in range(args.runs):
-        for root in roots:
-            taken[root].append(cpu_seconds(materialize, root))
-    floor = cpu_seconds([dagster, "--version"], roots[0])
-    for root, values in taken.items():
-        print(
-            f"{root.name}: {statistics.median(values):.2f} s CPU (median of {[round(v, 2) for v in values]})"
-        )
-    print(f"dagster --version: {floor:.2f} s CPU")
+    with tempfile.TemporaryDirectory() as folder:
+        nothing = Path(folder) / "nothing.py"
+        nothing.write_text(NOTHING)
+        medians = measured(args.runs, nothing, args.beside)
     if args.beside:
-        here, beside = (statistics.median(values) for values in taken.values())
+        version, floor, here, beside = medians
         print(f"ratio: {here / beside:.2f} (bar: 0.5)")
+        print(f"ratio above `dagster --version`: {(here - version) / (beside - version):.2f}")
+        print(f"ratio above an asset that does nothing: {(here - floor) / (beside - floor):.2f}")
+
+
+def measured(runs: int, nothing: Path, beside: Path | None) -> list[float]:
+    """Measure each command in turns, print its seconds, and give the medians: the checkouts come last."""
+    here = repository_root()
+    dagster = str(BIN / "dagster")
+    materialize = [dagster, "asset", "materialize"]
+    whole = [*materialize, "-m", "translations_assets.definitions"]
+    whole += ["--select", ASSET, "--partition", PARTITION]
+    commands = {
+        "dagster --version": ([dagster, "--version"], here),
+        "an asset that does nothing": ([*materialize, "-f", str(nothing), "--select", "nothing"], here),
+        **{str(root): (whole, root) for root in (here, beside and beside.resolve()) if root},
+    }
+    taken: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(runs):
+        for name, (command, root) in commands.items():
+            taken[name].append(cpu_seconds(command, root))
+    medians = {name: statistics.median(values) for name, values in taken.items()}
+    for name, values in taken.items():
+        print(f"{name}: {medians[name]:.2f} s CPU (median of {[round(value, 2) for value in values]})")
+    return list(medians.values())
 
 
 def cpu_seconds(command: Sequence[str], root: Path) -> float:
