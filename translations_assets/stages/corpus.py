@@ -126,14 +126,6 @@ def merge_mono_trg(
     return _merge_mono(config, "trg", monocleaner.trg, merge_corpus, dataset_devtest + dataset_test)
 
 
-def _min_score(config: TrainingConfig, dataset: Dataset, side: Side) -> float:
-    """The least of HPLT: of lines of 1.2 their fluency, 0 to 1; of documents of later releases 0 to 10."""
-    first = dataset.name == monolingual.FIRST
-    scores = config.experiment.hplt_min_fluency if first else config.experiment.hplt_min_doc_score
-    score: float = getattr(scores, f"mono_{side}")
-    return score
-
-
 def _analyze(name: str, lang: str, text: Output) -> None:
     step(
         "pipeline.data.analyze",
@@ -188,7 +180,10 @@ def import_mono(config: TrainingConfig, side: Side, dataset: Dataset) -> Mono:
         "max_sentences": limits.per_dataset,
     }
     if dataset.provider == "hplt":
-        args["min_score"] = _min_score(config, dataset, side)
+        # Of lines of release 1.2 their fluency, 0 to 1; of documents of later releases 0 to 10.
+        first = dataset.name == monolingual.FIRST
+        scores = config.experiment.hplt_min_fluency if first else config.experiment.hplt_min_doc_score
+        args["min_score"] = getattr(scores, f"mono_{side}")
     outputs = (f"mono.{lang}.zst", "stats.json")
     fetched = step(
         f"pipeline.data.mono_{dataset.provider.replace('-', '_')}",

@@ -40,7 +40,7 @@ def check_merge_corpus(
     dataset_test: list[Corpus],
 ) -> None:
     """Held-out lines, languages, duplicates, lengths and empty lines of the parallel corpus."""
-    _check_corpus(config, "corpus", merge_corpus, dataset_devtest + dataset_test, whole_pairs=True)
+    _check_text(config, "corpus", merge_corpus, dataset_devtest + dataset_test, whole_pairs=True)
 
 
 @stage(group="checks", checks="merge_mono_src")
@@ -51,7 +51,7 @@ def check_merge_mono_src(
     dataset_test: list[Corpus],
 ) -> None:
     """Held-out lines, languages, duplicates and empty lines of the monolingual source text."""
-    _check_mono(config, "src", merge_mono_src, dataset_devtest + dataset_test)
+    _check_text(config, "mono-src", merge_mono_src, dataset_devtest + dataset_test, sides=["src"])
 
 
 @stage(group="checks", checks="merge_mono_trg")
@@ -62,7 +62,7 @@ def check_merge_mono_trg(
     dataset_test: list[Corpus],
 ) -> None:
     """Held-out lines, languages, duplicates and empty lines of the monolingual target text."""
-    _check_mono(config, "trg", merge_mono_trg, dataset_devtest + dataset_test)
+    _check_text(config, "mono-trg", merge_mono_trg, dataset_devtest + dataset_test, sides=["trg"])
 
 
 @stage(group="checks", checks="train_vocab")
@@ -75,7 +75,8 @@ def check_train_vocab(
 ) -> None:
     """How much of the corpus and of the dev and test sets the vocabularies cover."""
     src, trg = config.experiment.src, config.experiment.trg
-    held_out = _unmodified(dataset_devtest + dataset_test)
+    # Without the variants that ask for the unusual, such as upper case.
+    held_out = [one for one in dataset_devtest + dataset_test if not parse_dataset(one.name).augmentation]
     step(
         "pipeline.checks.vocabulary",
         label=f"check-vocab-{src}-{trg}",
@@ -124,7 +125,7 @@ def check_train_teacher(config: TrainingConfig, train_teacher: list[Model], merg
 @stage(group="checks", checks="translate_mono_trg")
 def check_translate_mono_trg(config: TrainingConfig, translate_mono_trg: Corpus | None) -> None:
     """Empty, copied, repeated and looping back-translations, and their lengths."""
-    _check_corpus(config, "backtranslations", translate_mono_trg, [])
+    _check_text(config, "backtranslations", translate_mono_trg)
 
 
 @stage(group="checks", checks="alignments_original")
@@ -144,13 +145,13 @@ def check_alignments_backtranslated(
 @stage(group="checks", checks="translate_corpus")
 def check_translate_corpus(config: TrainingConfig, translate_corpus: Corpus | None) -> None:
     """Empty, copied, repeated and looping translations of the parallel corpus, and their lengths."""
-    _check_corpus(config, "translated-corpus", translate_corpus, [])
+    _check_text(config, "translated-corpus", translate_corpus)
 
 
 @stage(group="checks", checks="translate_mono_src")
 def check_translate_mono_src(config: TrainingConfig, translate_mono_src: Corpus | None) -> None:
     """Empty, copied, repeated and looping translations of the monolingual source text, and their lengths."""
-    _check_corpus(config, "translated-mono-src", translate_mono_src, [])
+    _check_text(config, "translated-mono-src", translate_mono_src)
 
 
 @stage(group="checks", checks="cefilter")
@@ -158,7 +159,7 @@ def check_cefilter(
     config: TrainingConfig, cefilter: Corpus, dataset_devtest: list[Corpus], dataset_test: list[Corpus]
 ) -> None:
     """Held-out lines, languages, duplicates, lengths, empty and copied lines of what students learn from."""
-    _check_corpus(config, "distilled", cefilter, dataset_devtest + dataset_test)
+    _check_text(config, "distilled", cefilter, dataset_devtest + dataset_test)
 
 
 @stage(group="checks", checks="alignments_student")
@@ -180,64 +181,35 @@ def check_export(config: TrainingConfig, export: Folder, dataset_devtest: list[C
     )
 
 
-def _unmodified(datasets: Sequence[Corpus]) -> list[Corpus]:
-    """The datasets without the variants that ask for the unusual, such as upper case."""
-    return [dataset for dataset in datasets if not parse_dataset(dataset.name).augmentation]
-
-
-def _check_corpus(
+def _check_text(
     config: TrainingConfig,
     name: str,
-    corpus: Corpus | None,
-    held_out: Sequence[Corpus],
+    text: Corpus | Mono | None,
+    held_out: Sequence[Corpus] = (),
     *,
+    sides: Sequence[Side] = ("src", "trg"),
     whole_pairs: bool = False,
 ) -> None:
-    if corpus is None:
+    """Languages and held-out lines are those of genuine text, which is checked against `held_out`."""
+    if text is None:
         return
-    src, trg = config.experiment.src, config.experiment.trg
-    languages, models = _identify(config, name, [src, trg]) if held_out else ({}, {})
-    step(
-        "pipeline.checks.text",
-        label=f"check-{name}-{src}-{trg}",
-        args={"langs": [src, trg], **languages, "whole_pairs": whole_pairs, "seed": SEED},
-        inputs={
-            **models,
-            "texts": [corpus.src, corpus.trg],
-            "held_out_first": [dataset.src for dataset in held_out],
-            "held_out_second": [dataset.trg for dataset in held_out],
-        },
-        outputs=(NUMBERS,),
-    )
-
-
-def _check_mono(config: TrainingConfig, side: Side, mono: Mono | None, held_out: Sequence[Corpus]) -> None:
-    if mono is None:
-        return
-    lang: str = getattr(config.experiment, side)
-    languages, models = _identify(config, f"mono-{side}", [lang])
-    texts = {"texts": [mono.text], "held_out_first": [getattr(corpus, side) for corpus in held_out]}
-    step(
-        "pipeline.checks.text",
-        label=f"check-mono-{side}-{lang}",
-        args={"langs": [lang], **languages, "seed": SEED},
-        inputs={**models, **texts},
-        outputs=(NUMBERS,),
-    )
-
-
-def _identify(
-    config: TrainingConfig, name: str, langs: Sequence[str]
-) -> tuple[dict[str, Arg], dict[str, Input | None]]:
-    """The arguments and inputs by which a check identifies the languages of its texts."""
-    identifying = Identifying(config, f"check-{name}")
-    spoken = [language(lang) for lang in langs]
-    args: dict[str, Arg] = {"scripts": [one.script for one in spoken]}
-    models: dict[str, Input | None] = {}
-    for place, one in zip(("first", "second"), spoken, strict=False):
-        found = identifying.of_text(one)
-        args[f"labels_{place}"], models[f"language_model_{place}"] = found.labels, found.model
-    return args, models
+    langs: list[str] = [getattr(config.experiment, side) for side in sides]
+    args: dict[str, Arg] = {"langs": langs, "seed": SEED}
+    inputs: dict[str, Input | None] = {}
+    if isinstance(text, Corpus):
+        args["whole_pairs"], inputs["texts"] = whole_pairs, [text.src, text.trg]
+    else:
+        inputs["texts"] = [text.text]
+    if held_out:
+        identifying = Identifying(config, f"check-{name}")
+        args["scripts"] = [language(lang).script for lang in langs]
+        for place, side, lang in zip(("first", "second"), sides, langs, strict=False):
+            found = identifying.of_text(language(lang))
+            args[f"labels_{place}"] = found.labels
+            inputs[f"language_model_{place}"] = found.model
+            inputs[f"held_out_{place}"] = [getattr(corpus, side) for corpus in held_out]
+    label = f"check-{name}-{'-'.join(langs)}"
+    step("pipeline.checks.text", label=label, args=args, inputs=inputs, outputs=(NUMBERS,))
 
 
 def _check_alignments(config: TrainingConfig, name: str, aligned: Aligned | None) -> None:

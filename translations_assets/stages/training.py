@@ -19,6 +19,7 @@ from translations_assets.stages.handles import (
     Corpus,
     Model,
     Vocab,
+    languages,
     marian_args,
     pair,
 )
@@ -45,8 +46,7 @@ def train_vocab(config: TrainingConfig, merge_corpus: Corpus | None) -> Vocab:
         "pipeline.train.vocab",
         label=f"train-vocab-{src}-{trg}",
         args={
-            "src": src,
-            "trg": trg,
+            **languages(config),
             "src_letters": letters(language(src)),
             "trg_letters": letters(language(trg)),
             "vocab_size": config.experiment.spm_vocab_size,
