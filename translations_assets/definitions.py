@@ -7,8 +7,7 @@ pandas, BigQuery and Dataproc among them, more than a second of each start.
 import dagster as dg
 
 from translations_assets.checks.gates import GATES
-from translations_assets.defs.assets import make_asset
-from translations_assets.defs.checks import make_checks
+from translations_assets.defs.assets import make_asset, make_checks
 from translations_assets.defs.executor import threaded_executor
 from translations_assets.defs.jobs import SELECTED_JOBS, train_pasted_config
 from translations_assets.defs.recipes import make_recipe, recipes_sensor

@@ -12,7 +12,6 @@ from tests.end_to_end.tiny import PARTITION, make_place
 from translations_assets.checks.gates import GATES, Gate
 from translations_assets.dagster_home import prepare
 from translations_assets.definitions import defs
-from translations_assets.defs.checks import check_name
 from translations_assets.defs.jobs import SELECTIONS
 from translations_assets.defs.shared import TRAINING_CONFIGS
 from translations_assets.graph.stage import stage_order
@@ -23,7 +22,7 @@ GRAPH = defs.get_repository_def().asset_graph
 
 
 def key(gate: Gate) -> AssetCheckKey:
-    return AssetCheckKey(AssetKey(gate.stage), check_name(gate))
+    return AssetCheckKey(AssetKey(gate.stage), gate.identifier)
 
 
 def test_every_gate_is_a_check_of_its_asset_and_nothing_else_is() -> None:
@@ -61,7 +60,7 @@ def test_jobs_check_what_they_make(name: str) -> None:
     layer = defs.resolve_job_def(name).asset_layer
     made = {asset.to_user_string() for asset in layer.executable_asset_keys}
     checked = {(found.asset_key.to_user_string(), found.name) for found in layer.asset_graph.asset_check_keys}
-    assert checked == {(gate.stage, check_name(gate)) for gate in GATES if gate.stage in made}
+    assert checked == {(gate.stage, gate.identifier) for gate in GATES if gate.stage in made}
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +110,7 @@ def test_the_gate_can_be_overridden_for_a_run_which_is_recorded(
 @pytest.mark.slow
 def test_every_check_has_a_result_in_the_partition(runs: tuple[dict[str, Any], dict[str, Any]]) -> None:
     checks = runs[1]["checks"]
-    assert set(checks) == {f"{gate.stage} {check_name(gate)}" for gate in GATES}
+    assert set(checks) == {f"{gate.stage} {gate.identifier}" for gate in GATES}
     assert {found["partition"] for found in checks.values()} == {PARTITION}
     assert [name for name, found in checks.items() if not found["passed"]] == []
     assert checks["merge_corpus held_out_exact"]["metadata"]["lines, en"] == 0

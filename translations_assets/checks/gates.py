@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from translations_assets.checks import models, text
 from translations_assets.checks.verdict import Documents, NotComputed, NothingToJudge, Verdict
-from translations_assets.config.gates import GateSection
+from translations_assets.config.gates import Checks, GateSection
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.running.session import Session, UpstreamMissing
@@ -39,18 +39,20 @@ class Gate:
     judge: Judge
     blocking: bool = False
 
+    @property
+    def identifier(self) -> str:
+        """The name as Python and Dagster allow it."""
+        return self.name.replace("-", "_")
+
     def thresholds(self, config: TrainingConfig) -> GateSection:
         """Its section of a training config, with its level."""
-        section: GateSection = getattr(config.checks, self.name.replace("-", "_"))
+        section: GateSection = getattr(config.checks, self.identifier)
         return section
 
     @property
     def description(self) -> str:
         """What is asked for, in a sentence."""
-        field = TrainingConfig.model_fields["checks"].annotation
-        assert field is not None
-        section = field.model_fields[self.name.replace("-", "_")].annotation
-        return str(section.__doc__)
+        return str(Checks.model_fields[self.identifier].annotation.__doc__)
 
 
 def _gates(

@@ -23,10 +23,7 @@ from translations_assets.config.gates import (
 
 NO_ALIGNMENTS = "the training config has no such alignments"
 VARIANT = "_aug-"  # in the key of a dataset that was changed, flores_aug-upper_devtest
-NO_EXPORT = "the training config exports nothing"
-NOT_TRAINED = "the training config trains no such model"
 CHRF, ENTROPY = "chrf", "ce-mean-words"
-NO_TEST_SET = "the training config has no test set"
 TEXTS = {"corpus": "the corpus", "held_out": "the dev and test sets"}
 
 
@@ -134,11 +131,8 @@ def _validated(label: str, metrics: Mapping[str, Any]) -> float:
 
 def student_gap(documents: Documents, thresholds: StudentGap) -> Verdict:
     """chrF on the test sets: the student's against the teachers'."""
-    teachers = _scores(documents.get("evaluate_teacher_ensemble", {})) or _scores(
-        documents.get("evaluate_teacher", {})
-    )
-    (judged,) = (stage for stage in documents if "student" in stage)
-    students = _scores(documents[judged])
+    teachers = _scores(documents["evaluate_teacher_ensemble"]) or _scores(documents["evaluate_teacher"])
+    (students,) = (_scores(evaluations) for stage, evaluations in documents.items() if "student" in stage)
     if students and not teachers:
         raise NothingToJudge("the training config has no teacher")
     return _gap(teachers, students, thresholds.max_gap, "teacher", "student")
@@ -173,7 +167,7 @@ def _gap(
     """Whether scores are at most `limit` lower than wanted, and at most `gain` higher, where that counts."""
     gaps = {dataset: found[dataset] - wanted[dataset] for dataset in wanted if dataset in found}
     if not gaps:
-        raise NothingToJudge(NO_TEST_SET)
+        raise NothingToJudge("the training config has no test set")
     low, high = min(gaps, key=lambda dataset: gaps[dataset]), max(gaps, key=lambda dataset: gaps[dataset])
     too_good = gain is not None and gaps[high] > gain
     worst = high if too_good and gaps[low] >= -limit else low
@@ -195,7 +189,7 @@ def _gap(
 
 def export(documents: Documents, thresholds: ExportGate) -> Verdict:
     """Whether exported files load, and what they translate."""
-    found = only(documents, NO_EXPORT)
+    found = only(documents, "the training config exports nothing")
     if not found["loads"]:
         return Verdict(False, f"the exported files do not load: {found['error']}")
     empty, copied = (found[what] / found["sentences"] for what in ("empty", "copied"))
@@ -277,7 +271,7 @@ def _trained(documents: Documents) -> dict[str, Mapping[str, Any]]:
         label: found for steps in documents.values() for label, found in steps.items() if "curve" in found
     }
     if not trained:
-        raise NothingToJudge(NOT_TRAINED)
+        raise NothingToJudge("the training config trains no such model")
     return trained
 
 

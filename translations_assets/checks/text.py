@@ -86,8 +86,7 @@ def language(documents: Documents, thresholds: LanguageGate) -> Verdict:
 
 def duplicates(documents: Documents, thresholds: Duplicates) -> Verdict:
     """Lines or pairs that repeat an earlier one."""
-    found = only(documents, NO_TEXT)
-    repeated = found["duplicates"]
+    repeated = only(documents, NO_TEXT)["duplicates"]
     return Verdict(
         repeated["share"] <= thresholds.max_share,
         f"{percent(repeated['share'])} of the lines repeat an earlier one, but for case, punctuation, digits",
@@ -98,8 +97,7 @@ def duplicates(documents: Documents, thresholds: Duplicates) -> Verdict:
 
 def length_ratio(documents: Documents, thresholds: LengthRatio) -> Verdict:
     """Pairs whose lengths do not fit each other."""
-    found = only(documents, NO_TEXT)
-    ratio = found["length_ratio"]
+    ratio = only(documents, NO_TEXT)["length_ratio"]
     return Verdict(
         ratio["share"] <= thresholds.max_share,
         f"{percent(ratio['share'])} of the pairs have lengths that do not fit each other",

@@ -1,26 +1,35 @@
-"""One asset per stage, partitioned by training config.
+"""One asset per stage, partitioned by training config, and its asset checks.
 
 Materializing an asset finds the results of its steps in the store, runs the steps that have none, and
 publishes data version and metadata.
+
+Its checks are made from the table of gates: one computation an asset, with all of its gates. It runs the
+steps that compute the numbers, which are cached as all are, and judges. A blocking gate depends on nothing
+that is downstream of its asset. A gate whose numbers cannot be had, because a stage was never made, is a
+warning and stops nothing.
 """
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
 from dagster._core.events import EngineEventData
 
+from translations_assets.checks.gates import GATES, Finding, Gate, examine
 from translations_assets.defs.executor import cancel_event
-from translations_assets.defs.metadata import lines_by_dataset, stage_metadata
+from translations_assets.defs.metadata import Metadata, lines_by_dataset, shown_samples, stage_metadata
 from translations_assets.defs.recipes import recipe_key, recipe_tags
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_failures
+from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.graph.stage import Stage
 from translations_assets.records.canonical import json_digest
 from translations_assets.running.engine import Listener, StepEvent, StepResult
-from translations_assets.running.session import Session
+from translations_assets.running.session import Session, UpstreamMissing
 from translations_assets.server import STEP_EVENT, STEP_LABEL, STEP_MESSAGE
+from translations_assets.stages import ASSETS
 
 OBSERVATION_SECONDS = 5.0  # an event costs some milliseconds on SQLite
 POD_TAG = "dagster-k8s/config"  # what the deployment file says of the pods of this stage alone, for the UI
@@ -49,8 +58,8 @@ def make_asset(stage: Stage) -> dg.AssetsDefinition:
 
 def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.MaterializeResult[None]:
     with reported_failures():
-        session = run_session(context)
-        results = run_stage(context, session, stage.name)
+        session = _run_session(context)
+        results = _run_stage(context, session, stage.name)
         tags = recipe_tags(context.instance, session, stage.name)
     for warning in session.warnings:
         context.log.warning(warning)
@@ -68,21 +77,20 @@ def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.Material
 
 def _data_version(results: list[StepResult]) -> str:
     """A digest of the names and contents of everything that the stage's steps left."""
-    return json_digest(
-        sorted(
-            [result.step.label, name, blob.digest]
-            for result in results
-            for name, blob in result.manifest.outputs.items()
-        )
-    )
+    contents = [
+        [result.step.label, name, blob.digest]
+        for result in results
+        for name, blob in result.manifest.outputs.items()
+    ]
+    return json_digest(sorted(contents))
 
 
-def run_session(context: dg.OpExecutionContext | dg.AssetExecutionContext) -> Session:
+def _run_session(context: dg.OpExecutionContext | dg.AssetExecutionContext) -> Session:
     """The session of the run and the partition that an asset or asset check belongs to."""
     return PROJECT.session(context.run.run_id, context.partition_key, context.resources.run)
 
 
-def run_stage(
+def _run_stage(
     context: dg.OpExecutionContext | dg.AssetExecutionContext, session: Session, stage: str
 ) -> list[StepResult]:
     """Find or make the results of a stage's steps, and publish them. Raises as `Engine.run`."""
@@ -153,13 +161,9 @@ class Progress:
     def _observe(self, label: str, numbers: Mapping[str, Any]) -> None:
         """Keep the newest numbers; report them at most every five seconds."""
         with self._lock:
-            self._numbers.update(
-                {
-                    f"{label}: {name}": value
-                    for name, value in numbers.items()
-                    if isinstance(value, (int, float))
-                }
-            )
+            for name, value in numbers.items():
+                if isinstance(value, (int, float)):
+                    self._numbers[f"{label}: {name}"] = value
             self._pending = time.monotonic() - self._last < OBSERVATION_SECONDS
             if self._pending:
                 return
@@ -168,8 +172,72 @@ class Progress:
         self._report(metadata)
 
     def _report(self, metadata: dict[str, float]) -> None:
-        self._context.log_event(
-            dg.AssetObservation(
-                asset_key=dg.AssetKey(self._stage), partition=self._context.partition_key, metadata=metadata
-            )
+        partition = self._context.partition_key
+        self._context.log_event(dg.AssetObservation(self._stage, partition=partition, metadata=metadata))
+
+
+def make_checks(stage: str) -> dg.AssetChecksDefinition:
+    """The asset checks of a stage's gates."""
+    gates = [gate for gate in GATES if gate.stage == stage]
+
+    @dg.multi_asset_check(
+        name=f"checks_of_{stage}",
+        specs=[_spec(gate) for gate in gates],
+        required_resource_keys={"run"},
+    )
+    def check(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
+        yield from map(_check_result, _examine(context.op_execution_context, gates))
+
+    return check
+
+
+def _spec(gate: Gate) -> dg.AssetCheckSpec:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dg.PreviewWarning)  # partitions of checks are one
+        return dg.AssetCheckSpec(
+            name=gate.identifier,
+            asset=gate.stage,
+            description=gate.description,
+            blocking=gate.blocking,
+            additional_deps=[stage for stage in gate.reads if stage in ASSETS and stage != gate.stage],
+            partitions_def=TRAINING_CONFIGS,
         )
+
+
+def _examine(context: dg.OpExecutionContext, gates: list[Gate]) -> list[Finding]:
+    with reported_failures():
+        session = _run_session(context)
+        errors: dict[str, TranslationsError] = {}
+        for name in session.graph.checks:
+            if any(name in gate.reads for gate in gates):
+                try:
+                    _run_stage(context, session, name)
+                except (UpstreamMissing, StepFailed) as error:
+                    errors[name] = error
+        return [examine(session, gate, errors) for gate in gates]
+
+
+def _check_result(found: Finding) -> dg.AssetCheckResult:
+    error = found.state == "failed" and found.level == "error"
+    return dg.AssetCheckResult(
+        asset_key=dg.AssetKey(found.gate.stage),
+        check_name=found.gate.identifier,
+        passed=found.state in ("passed", "off"),
+        severity=dg.AssetCheckSeverity.ERROR if error else dg.AssetCheckSeverity.WARN,
+        description=found.description,
+        metadata=_check_metadata(found),
+    )
+
+
+def _check_metadata(found: Finding) -> Metadata:
+    """The numbers that decided, the thresholds, and lines that show what is meant."""
+    metadata: Metadata = {"level": dg.MetadataValue.text(found.level)}
+    for name, threshold in found.thresholds.items():
+        metadata[f"checks.{found.gate.name}.{name}"] = dg.MetadataValue.float(float(threshold))
+    if found.overridden:
+        metadata["overridden for this run"] = dg.MetadataValue.json(dict(found.overridden))
+    if found.verdict:
+        for name, number in found.verdict.numbers.items():
+            metadata[name] = dg.MetadataValue.float(float(number))
+        metadata |= shown_samples(found.verdict.samples)
+    return metadata

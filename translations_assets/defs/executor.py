@@ -29,7 +29,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
@@ -162,7 +162,17 @@ class ThreadedExecutor(Executor):
             yield from ExecuteRunWithPlanIterable(
                 execution_plan=execution_plan,
                 iterator=self._run_steps,
-                execution_context_manager=_context_manager(plan_context, execution_plan),
+                execution_context_manager=PlanExecutionContextManager(
+                    job=plan_context.job,
+                    execution_plan=execution_plan,
+                    run_config=plan_context.run_config,
+                    dagster_run=plan_context.dagster_run,
+                    instance=plan_context.instance,
+                    retry_mode=plan_context.retry_mode,
+                    raise_on_error=plan_context.raise_on_error,
+                    output_capture=plan_context.output_capture,
+                    step_dependency_config=plan_context.executor.step_dependency_config,
+                ),
             )
         except (DagsterExecutionInterruptedError, KeyboardInterrupt):
             _report_canceling(plan_context.instance, plan_context.run_id)
@@ -172,7 +182,8 @@ class ThreadedExecutor(Executor):
         self, job_context: PlanExecutionContext, execution_plan: ExecutionPlan
     ) -> Iterator[DagsterEvent]:
         with ExitStack() as stack:
-            cancel = stack.enter_context(_cancelable(job_context.run_id))
+            cancel = _cancel_events[job_context.run_id] = threading.Event()
+            stack.callback(_cancel_events.pop, job_context.run_id)
             slots = InstanceConcurrencyContext(job_context.instance, job_context.dagster_run)
             stack.enter_context(slots)
             active = execution_plan.start(
@@ -222,8 +233,13 @@ class _Steps:
         """Start steps as they become ready and pass on their events until all have ended, or an interrupt."""
         try:
             while self._running or not self._active.is_complete:
-                if self._must_stop():
-                    yield self._interrupted_event()
+                if self._active.check_for_interrupts() or self._is_canceled_from_outside():
+                    yield DagsterEvent.engine_event(
+                        self._job_context,
+                        "Asked to stop: starting no further step; "
+                        f"waiting up to {_GRACE_SECONDS:.0f} s for running ones",
+                        EngineEventData.interrupted(sorted(self._running)),
+                    )
                     raise DagsterExecutionInterruptedError("The run was asked to stop.")
                 yield from self._start_ready_steps()
                 yield from self._next_event()
@@ -231,9 +247,6 @@ class _Steps:
         finally:
             self._cancel.set()
             self._wait_for_running_steps()
-
-    def _must_stop(self) -> bool:
-        return self._active.check_for_interrupts() or self._is_canceled_from_outside()
 
     def _is_canceled_from_outside(self) -> bool:
         """Whether the stored run is being canceled: the UI can send no signal to a run it did not launch."""
@@ -246,13 +259,6 @@ class _Steps:
             _logger.warning("cannot look up the run's status, trying again later: %s", error)
             return False
         return run is not None and run.status in (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED)
-
-    def _interrupted_event(self) -> DagsterEvent:
-        return DagsterEvent.engine_event(
-            self._job_context,
-            f"Asked to stop: starting no further step; waiting up to {_GRACE_SECONDS:.0f} s for running ones",
-            EngineEventData.interrupted(sorted(self._running)),
-        )
 
     def _start_ready_steps(self) -> Iterator[DagsterEvent]:
         for step in self._active.get_steps_to_execute():
@@ -299,7 +305,10 @@ class _Steps:
             self._active.verify_complete(self._job_context, report.step_key)
 
     def _wait_for_running_steps(self) -> None:
-        """Wait for steps to see the cancel event. Yields nothing: Dagster may be closing the generator."""
+        """Wait for steps to see the cancel event, and leave the others behind.
+
+        Yields nothing: Dagster may be closing the generator.
+        """
         deadline = time.monotonic() + _GRACE_SECONDS
         while self._running and time.monotonic() < deadline:
             try:
@@ -307,37 +316,9 @@ class _Steps:
             except Empty:
                 continue
         self._active.check_for_interrupts()  # forgets a second signal, which would break into the clearing up
-        self._abandon_running_steps()
-
-    def _abandon_running_steps(self) -> None:
         for key in sorted(self._running):
             self._slots.free_step(key)
             self._job_context.log.warning(f"{key} did not end within {_GRACE_SECONDS:.0f} s: left behind")
-
-
-def _context_manager(
-    plan_context: PlanOrchestrationContext, execution_plan: ExecutionPlan
-) -> PlanExecutionContextManager:
-    return PlanExecutionContextManager(
-        job=plan_context.job,
-        execution_plan=execution_plan,
-        run_config=plan_context.run_config,
-        dagster_run=plan_context.dagster_run,
-        instance=plan_context.instance,
-        retry_mode=plan_context.retry_mode,
-        raise_on_error=plan_context.raise_on_error,
-        output_capture=plan_context.output_capture,
-        step_dependency_config=plan_context.executor.step_dependency_config,
-    )
-
-
-@contextmanager
-def _cancelable(run_id: str) -> Iterator[threading.Event]:
-    event = _cancel_events[run_id] = threading.Event()
-    try:
-        yield event
-    finally:
-        del _cancel_events[run_id]
 
 
 def _with_captured_output(

@@ -4,8 +4,8 @@ import base64
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import dagster as dg
@@ -49,7 +49,10 @@ def stage_metadata(
     statistics = list(_documents(results, store, "stats.json"))
     metadata.update(_lines(statistics))
     metadata.update(_sources(statistics))
-    metadata.update(_samples(statistics))
+    samples = chain.from_iterable(value.get("samples", []) for _, value in statistics)
+    metadata.update(
+        shown_samples(" ||| ".join(map(str, one)) if isinstance(one, list) else str(one) for one in samples)
+    )
     for label, metrics in _documents(results, store, "metrics.json"):
         metadata.update(_scores(label, metrics) if "dataset" in metrics else _training(label, metrics))
     metadata.update(_images(results, store))
@@ -137,14 +140,10 @@ def _sources(statistics: list[tuple[str, dict[str, Any]]]) -> Metadata:
     return {"sources": table(rows)} if rows else {}
 
 
-def _samples(statistics: list[tuple[str, dict[str, Any]]]) -> Metadata:
-    samples = [sample for _, value in statistics for sample in value.get("samples", [])][:MAX_SAMPLES]
-    if not samples:
-        return {}
-    lines = [
-        " ||| ".join(map(str, sample)) if isinstance(sample, list) else str(sample) for sample in samples
-    ]
-    return {"samples": dg.MetadataValue.md("\n".join(f"    {line}" for line in lines))}
+def shown_samples(samples: Iterable[str]) -> Metadata:
+    """The first of some lines, as an indented block; nothing when there are none."""
+    lines = [f"    {sample}" for sample in islice(samples, MAX_SAMPLES)]
+    return {"samples": dg.MetadataValue.md("\n".join(lines))} if lines else {}
 
 
 def _scores(label: str, metrics: Mapping[str, Any]) -> Metadata:
