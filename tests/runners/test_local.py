@@ -241,7 +241,7 @@ def test_two_runners_on_one_step_run_it_once(store: LocalStore, tmp_path: Path) 
 def test_who_waits_for_an_owner_holds_no_slot(runner: LocalRunner, store: LocalStore, tmp_path: Path) -> None:
     """The owner works elsewhere (here: nobody does, the lock is held); both slots stay free for others."""
     cancel = threading.Event()
-    with ThreadPoolExecutor(2) as pool, store.lock(KEY, 1) as owner:
+    with ThreadPoolExecutor(2) as pool, store.owners.lock(KEY, 1) as owner:
         assert owner
         waiting = [
             pool.submit(attempt, runner, job(store, COPY), store, cancel, lambda event: None)

@@ -22,18 +22,12 @@ from translations_assets.runners.control import Control
 from translations_assets.runners.worker import make_attempt
 from translations_assets.runners.wire import Request
 from translations_assets.errors import StoreUnreachable
-from translations_assets.store.local import LocalStore
+from translations_assets.store.local import LocalStore, Ownership
 
 root, script, during = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 told, missed = threading.Event(), threading.Event()
 
-class Losing(LocalStore):
-    def generation(self, key, number):
-        if during == "away" and told.is_set() and not missed.is_set():
-            missed.set()
-            raise StoreUnreachable("It is away.")
-        return super().generation(key, number)
-
+class LosingOwners(Ownership):
     @contextmanager
     def lock(self, key, generation, lost=None):
         def lose():
@@ -44,6 +38,17 @@ class Losing(LocalStore):
         with super().lock(key, generation) as owner:
             threading.Thread(target=lose, daemon=True).start()
             yield owner
+
+class Losing(LocalStore):
+    def __init__(self, root):
+        super().__init__(root)
+        self.owners = LosingOwners(self.files)
+
+    def generation(self, key, number):
+        if during == "away" and told.is_set() and not missed.is_set():
+            missed.set()
+            raise StoreUnreachable("It is away.")
+        return super().generation(key, number)
 
 def watched(name):
     method = getattr(LocalStore, name)

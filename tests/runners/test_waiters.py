@@ -56,11 +56,11 @@ class Place:
 
     def run(self, deaf: bool = False) -> subprocess.Popen[str]:
         """Another run that wants the step, once it is counted."""
-        wanted = self.store.waiters(KEY, 1) + 1
+        wanted = self.store.owners.waiters(KEY, 1) + 1
         ignore = "signal.signal(signal.SIGTERM, signal.SIG_IGN)" if deaf else ""
         command = [sys.executable, "-c", RUN, str(self.root), SCRIPT.format(root=str(self.root), deaf=ignore)]
         self.runs.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True))
-        assert eventually(lambda: self.store.waiters(KEY, 1) == wanted)
+        assert eventually(lambda: self.store.owners.waiters(KEY, 1) == wanted)
         return self.runs[-1]
 
     def script(self) -> tuple[int, int]:

@@ -187,7 +187,7 @@ class FakeRunner:
     ) -> Work[Outcome]:
         """Run one attempt; see `running.protocols.Runner`."""
         while not cancel.is_set():
-            with store.lock(job.key, job.generation) as owner:
+            with store.owners.lock(job.key, job.generation) as owner:
                 if owner:
                     return self._run(job, store, cancel, on_event)
             yield 0.005

@@ -195,7 +195,7 @@ def test_a_run_that_ends_removes_what_dead_owners_left_of_all_its_steps(
     bench.make()
     session, finished = bench.session(run="run-2"), list[tuple[str, int]]()
     bench.run(session)
-    monkeypatch.setattr(bench.store, "disown", finished.extend)
+    monkeypatch.setattr(bench.store.owners, "disown", finished.extend)
     session.end()
     results = [session.result(step) for step in session.graph.steps]
     assert {(result.key, result.generation) for result in results if result} == set(finished)

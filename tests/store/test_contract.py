@@ -134,34 +134,39 @@ def test_keys_are_listed(store: Store) -> None:
 
 
 def test_one_owner_at_a_time(store: Store) -> None:
-    with store.lock(KEY, 1) as first, store.lock(KEY, 1) as second, store.lock(KEY, 2) as other:
+    owners = store.owners
+    with (
+        owners.lock(KEY, 1) as first,
+        owners.lock(KEY, 1) as second,
+        owners.lock(KEY, 2) as other,
+    ):
         assert (first, second, other) == (True, False, True)
-    with store.lock(KEY, 1) as again:
+    with owners.lock(KEY, 1) as again:
         assert again
 
 
 def test_whether_a_step_is_owned_can_be_asked_without_owning_it(store: Store) -> None:
-    assert not store.is_owned(KEY, 1)
-    with store.lock(KEY, 1):
-        assert store.is_owned(KEY, 1)
-        assert not store.is_owned(KEY, 2)
-        assert not store.is_owned(OTHER_KEY, 1)
-    assert not store.is_owned(KEY, 1)
-    with store.lock(KEY, 1) as free:
+    assert not store.owners.is_owned(KEY, 1)
+    with store.owners.lock(KEY, 1):
+        assert store.owners.is_owned(KEY, 1)
+        assert not store.owners.is_owned(KEY, 2)
+        assert not store.owners.is_owned(OTHER_KEY, 1)
+    assert not store.owners.is_owned(KEY, 1)
+    with store.owners.lock(KEY, 1) as free:
         assert free
 
 
 def test_nothing_is_taken_from_a_finished_step_that_nobody_left_behind(store: Store) -> None:
-    with store.lock(OTHER_KEY, 1) as owner:
-        store.disown([(KEY, 1)])
+    with store.owners.lock(OTHER_KEY, 1) as owner:
+        store.owners.disown([(KEY, 1)])
         assert owner
-        assert store.is_owned(OTHER_KEY, 1)
+        assert store.owners.is_owned(OTHER_KEY, 1)
 
 
 def test_a_failing_owner_frees_the_step(store: Store) -> None:
-    with pytest.raises(RuntimeError, match="failed"), store.lock(KEY, 1):
+    with pytest.raises(RuntimeError, match="failed"), store.owners.lock(KEY, 1):
         raise RuntimeError("failed")
-    with store.lock(KEY, 1) as again:
+    with store.owners.lock(KEY, 1) as again:
         assert again
 
 
@@ -326,14 +331,20 @@ def test_only_this_process_can_use_a_store_in_memory() -> None:
 
 
 def test_who_waits_for_a_step_is_counted_as_long_as_it_waits(store: Store) -> None:
-    assert store.waiters(KEY, 1) == 0
-    with store.waiting(KEY, 1), store.waiting(KEY, 1), store.waiting(KEY, 2), store.waiting(OTHER_KEY, 1):
-        assert store.waiters(KEY, 1) == 2
-        assert store.waiters(KEY, 2) == 1
-    assert store.waiters(KEY, 1) == store.waiters(KEY, 2) == store.waiters(OTHER_KEY, 1) == 0
+    owners = store.owners
+    assert owners.waiters(KEY, 1) == 0
+    with (
+        owners.waiting(KEY, 1),
+        owners.waiting(KEY, 1),
+        owners.waiting(KEY, 2),
+        owners.waiting(OTHER_KEY, 1),
+    ):
+        assert owners.waiters(KEY, 1) == 2
+        assert owners.waiters(KEY, 2) == 1
+    assert owners.waiters(KEY, 1) == owners.waiters(KEY, 2) == owners.waiters(OTHER_KEY, 1) == 0
 
 
 def test_waiting_is_no_owning(store: Store) -> None:
-    with store.waiting(KEY, 1), store.lock(KEY, 1) as owner:
+    with store.owners.waiting(KEY, 1), store.owners.lock(KEY, 1) as owner:
         assert owner
-        assert store.waiters(KEY, 1) == 1
+        assert store.owners.waiters(KEY, 1) == 1

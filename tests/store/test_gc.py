@@ -218,7 +218,7 @@ def test_checkpoint_sets_stay_while_they_are_young_or_their_step_runs(
     for key in (young, old, finished):
         local.add_checkpoint(key, 1, "000100", tmp_path / "set")
     os.utime(local.root / "checkpoints" / old / "1" / "000100", (1, 1))
-    with local.lock(old, 1):
+    with local.owners.lock(old, 1):
         assert free(local).rest["checkpoint sets"].count == 1, "of the finished step"
     assert {key for key, _, _ in local.checkpoint_sets()} == {young, old}
     free(local)

@@ -101,7 +101,7 @@ def test_a_sets_name_never_leads_out(name: str, local: LocalStore, tmp_path: Pat
 def test_a_set_of_a_bucket_never_leads_out(
     name: str, bucket: BucketStore, tmp_path: Path, outside: Path
 ) -> None:
-    with bucket.lock(KEY, 1):
+    with bucket.owners.lock(KEY, 1):
         stored = kept_set(bucket, tmp_path / "sets")
     before, objects = state(outside), bucket.files.objects
     for found in list(objects.walk(f"{stored}/")):
@@ -117,7 +117,7 @@ def test_a_set_of_a_bucket_never_leads_out(
 def test_a_buckets_files_of_a_set_never_leave_it(
     name: str, bucket: BucketStore, tmp_path: Path, outside: Path
 ) -> None:
-    with bucket.lock(KEY, 1):
+    with bucket.owners.lock(KEY, 1):
         stored = kept_set(bucket, tmp_path / "sets")
     before, objects = state(outside), bucket.files.objects
     manifest = bucket.files.read(stored / "set.json")

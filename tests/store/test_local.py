@@ -63,12 +63,12 @@ def test_the_layout_is_the_documented_one(local: LocalStore, tmp_path: Path) -> 
 
 
 def test_the_lock_file_of_a_killed_owner_goes_when_its_step_is_finished(local: LocalStore) -> None:
-    with local.lock(OTHER_KEY, 1):
+    with local.owners.lock(OTHER_KEY, 1):
         left = local.root / "locks" / f"{KEY}.1"
         left.touch()
-        local.disown([(KEY, 1), (OTHER_KEY, 1)])
+        local.owners.disown([(KEY, 1), (OTHER_KEY, 1)])
         assert not left.exists()
-        assert local.is_owned(OTHER_KEY, 1)
+        assert local.owners.is_owned(OTHER_KEY, 1)
 
 
 def test_blobs_and_manifests_are_read_only(local: LocalStore) -> None:
@@ -233,11 +233,11 @@ def test_temporary_files_of_killed_writers_are_swept_and_those_of_others_left(lo
 def test_a_lock_is_freed_when_its_owner_is_killed(local: LocalStore) -> None:
     (local.root / "locks").mkdir(parents=True)
     holder = holding_process(local.root / "locks" / f"{KEY}.1")
-    with local.lock(KEY, 1) as mine:
+    with local.owners.lock(KEY, 1) as mine:
         assert not mine
     holder.kill()
     holder.wait()
-    with local.lock(KEY, 1) as mine:
+    with local.owners.lock(KEY, 1) as mine:
         assert mine
     assert list((local.root / "locks").iterdir()) == [], "lock files do not pile up"
 

@@ -51,7 +51,7 @@ def fill(base: Store, folder: Path) -> Manifest:
     publish(base, "run-production", 1.0, made)
     base.write_run("run-production", RunRecord("run-production", "en-ru", ended=2.0))
     base.add_config("en-ru.pasted", "experiment: {}\n")
-    with base.lock(KEY, 1):
+    with base.owners.lock(KEY, 1):
         base.add_checkpoint(KEY, 1, "000100", checkpoint_set(folder / "set", "of production"))
     return made
 
@@ -116,7 +116,7 @@ def test_all_that_is_made_stands_in_ones_own(pair: Pair, tmp_path: Path) -> None
     assert store.latest(made.key) == again
     assert store.own.latest(made.key) == again
     assert store.base.latest(made.key) == made
-    with store.lock(KEY, 1) as mine, store.waiting(KEY, 1):
+    with store.owners.lock(KEY, 1) as mine, store.owners.waiting(KEY, 1):
         assert mine
         store.append_log(made.key, 1, 2, 0, b"my log\n")
         store.add_checkpoint(KEY, 1, "000200", checkpoint_set(tmp_path / "mine", "mine"))
@@ -131,7 +131,7 @@ def test_all_that_is_made_stands_in_ones_own(pair: Pair, tmp_path: Path) -> None
         "run-production",
     ]
     store.write_run("run-mine", RunRecord("run-mine"))
-    store.disown([(made.key, 1)])
+    store.owners.disown([(made.key, 1)])
     assert store.runs() == ["run-mine", "run-production"]
     store.pin("run-mine", "mine")
     with pytest.raises(StoreError, match="which is only read"):

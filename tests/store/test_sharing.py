@@ -130,9 +130,9 @@ def test_each_uses_what_the_other_stored(users: tuple[User, User], umask: int) -
         assert time.time() - store.blob_file(blob.digest).stat().st_mtime < 5
         (made,) = (manifest for manifest in store.manifests() if manifest.label == "merge-corpus")
         store.place_blob(blob, Path(f"corpus-{time.time_ns()}"))
-        with store.lock(made.key, 2) as mine, store.waiting(made.key, 2):
+        with store.owners.lock(made.key, 2) as mine, store.owners.waiting(made.key, 2):
             assert mine
-            assert store.waiters(made.key, 2) == 1
+            assert store.owners.waiters(made.key, 2) == 1
         finish(store, f"again-{time.time_ns()}", {"corpus": b"text"})
         store.write_run("run-1", RunRecord("run-1"))
         store.append_log(made.key, 1, time.time_ns(), 0, b"line")

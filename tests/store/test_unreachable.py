@@ -53,10 +53,10 @@ def test_a_store_that_was_there_is_not_taken_for_an_empty_one(
         "refs": lambda: local.refs("ann", "en-ru", "train_vocab"),
         "runs": lambda: local.runs(),
         "write_run": lambda: local.write_run("run-b", RunRecord()),
-        "waiters": lambda: local.waiters(KEY, 1),
+        "waiters": lambda: local.owners.waiters(KEY, 1),
         "place_checkpoints": lambda: local.place_checkpoints(KEY, 1, tmp_path / "sets"),
-        "lock": lambda: local.lock(KEY, 1).__enter__(),
-        "is_owned": lambda: local.is_owned(KEY, 1),
+        "lock": lambda: local.owners.lock(KEY, 1).__enter__(),
+        "is_owned": lambda: local.owners.is_owned(KEY, 1),
     }
     for name, ask in asked.items():
         with pytest.raises(StoreUnreachable, match="Is the disk mounted"):

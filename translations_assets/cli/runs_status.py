@@ -67,7 +67,7 @@ def logs(
     generation, attempt = _newest_attempt(store, label, key, generation, follow)
     part = 0
     while True:
-        running = follow and store.is_owned(key, generation)
+        running = follow and store.owners.is_owned(key, generation)
         for data in store.read_log(key, generation, attempt, part):
             sys.stdout.buffer.write(data)
             part += 1
@@ -164,7 +164,7 @@ def _planned(store: Store, planned: PlannedStep) -> Row:
 def _unfinished(store: Store, step: Step, key: str, generation: int, end: str = "") -> Row:
     """A step without a result; `end` is how its last attempt ended, if nothing can work on it any more."""
     attempts = len(store.attempts(key, generation))
-    if not end and store.is_owned(key, generation):
+    if not end and store.owners.is_owned(key, generation):
         return _row(step, "running", None, attempts)
     return _row(step, (end or "failed") if attempts else "waiting", None, attempts)
 

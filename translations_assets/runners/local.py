@@ -77,7 +77,7 @@ class LocalRunner:
         try:
             while not cancel.is_set():
                 with ExitStack() as wanting:  # a worker that is cancelled asks whether other runs wait
-                    wanting.enter_context(store.waiting(job.key, job.generation))
+                    wanting.enter_context(store.owners.waiting(job.key, job.generation))
                     with self._slots.claim(cpus, gpus, wake) as claim:
                         if not (yield from claim.acquire(cancel)):
                             break

@@ -20,6 +20,6 @@ def wait_for_owner(job: Job, store: Store, cancel: threading.Event, period: floa
             return None
         if manifest := store.generation(job.key, job.generation):
             return Outcome("done", manifest)
-        with store.lock(job.key, job.generation) as free:  # a dead owner's is acquired
+        with store.owners.lock(job.key, job.generation) as free:  # a dead owner's is acquired
             if free:
                 return None

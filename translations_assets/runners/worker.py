@@ -36,7 +36,7 @@ def main() -> None:
         write(pack_reply(reply))
 
     def watch_orchestrator(store: Store, note: Callable[[str], None]) -> None:
-        waiters = partial(store.waiters, request.job.key, request.job.generation)
+        waiters = partial(store.owners.waiters, request.job.key, request.job.generation)
         LifeLine(sys.stdin.fileno(), control, waiters, lambda: report(Detached()), note).start()
 
     store = partial(open_store, request.store)
@@ -58,7 +58,7 @@ def make_attempt(
     owned  called once the worker owns the step, with the store and what adds a line to the step's log
     echo   gets the log, too, while it is written: whole lines
 
-    >>> with store.lock(request.job.key, request.job.generation):  # another worker owns the step
+    >>> with store.owners.lock(request.job.key, request.job.generation):  # another worker owns the step
     ...     make_attempt(request, lambda: store, control, print)
     Busy()
     >>> make_attempt(replace(request, job=finished), lambda: store, control, print).kind
@@ -67,7 +67,7 @@ def make_attempt(
     job, work = request.job, Path(request.work)
     try:
         store = open_store()
-        with store.lock(job.key, job.generation, control.lose_lease) as owner:
+        with store.owners.lock(job.key, job.generation, control.lose_lease) as owner:
             if not owner:
                 return Busy()
             sweep(work)

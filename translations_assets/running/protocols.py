@@ -90,29 +90,9 @@ class Reading(Protocol):
         """The text of a stored training config; None when there is none, or it is damaged."""
 
 
-class Store(Reading, Protocol):
-    """Where finished steps live: blobs by SHA-256, manifests by key and generation, refs, logs, checkpoints.
+class Owners(Protocol):
+    """Who works on a step, and who waits for its result."""
 
-    Nothing is ever replaced: of two writers of the same thing the second finds the first's. All methods raise
-    StoreError (a message for people) when the store cannot be read or written, StoreUnreachable when that may
-    pass.
-    """
-
-    # Blobs
-    def add_blob(self, path: Path) -> Blob:
-        """Store a file's contents durably and return their digest; a contents already there is not copied."""
-
-    def add_bytes(self, data: bytes) -> Blob:
-        """The same for bytes in memory."""
-
-    # Manifests
-    def commit(self, manifest: Manifest) -> Manifest:
-        """Make a step finished: durable, all or nothing. Returns what counts: the first writer's manifest."""
-
-    def quarantine(self, blob: Blob, reason: str) -> None:
-        """Put damaged contents aside, so that they are not used."""
-
-    # One owner at a time
     def lock(
         self, key: str, generation: int, lost: Callable[[str], None] | None = None
     ) -> AbstractContextManager[bool]:
@@ -136,6 +116,33 @@ class Store(Reading, Protocol):
 
     def waiters(self, key: str, generation: int) -> int:
         """How many want a step's result now."""
+
+
+class Store(Reading, Protocol):
+    """Where finished steps live: blobs by SHA-256, manifests by key and generation, refs, logs, checkpoints.
+
+    Nothing is ever replaced: of two writers of the same thing the second finds the first's. All methods raise
+    StoreError (a message for people) when the store cannot be read or written, StoreUnreachable when that may
+    pass.
+    """
+
+    # Blobs
+    def add_blob(self, path: Path) -> Blob:
+        """Store a file's contents durably and return their digest; a contents already there is not copied."""
+
+    def add_bytes(self, data: bytes) -> Blob:
+        """The same for bytes in memory."""
+
+    # Manifests
+    def commit(self, manifest: Manifest) -> Manifest:
+        """Make a step finished: durable, all or nothing. Returns what counts: the first writer's manifest."""
+
+    def quarantine(self, blob: Blob, reason: str) -> None:
+        """Put damaged contents aside, so that they are not used."""
+
+    @property
+    def owners(self) -> Owners:
+        """Who works on a step, one at a time, and who waits for its result."""
 
     # Logs: parts that are written once, in order
     def append_log(self, key: str, generation: int, attempt: int, part: int, data: bytes) -> None:

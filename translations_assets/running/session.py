@@ -218,7 +218,7 @@ class Session:
         self._heartbeat.stop()
         try:
             self.write_down()
-            self.store.disown([(result.key, result.generation) for result in results])
+            self.store.owners.disown([(result.key, result.generation) for result in results])
         except TranslationsError as error:
             _log.warning("the run's end cannot be written down: %s", error)
 

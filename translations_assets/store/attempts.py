@@ -28,7 +28,7 @@ from translations_assets.store.encoding import (
     unseal,
     unseal_bytes,
 )
-from translations_assets.store.medium import Medium, Owners, P, aside, warn
+from translations_assets.store.medium import FencedOwners, Medium, P, aside, warn
 
 KEPT = 2
 SET_MANIFEST = "set.json"
@@ -87,7 +87,7 @@ class Checkpoints(Generic[P]):
     """The part of a store that keeps what an unfinished step goes on from."""
 
     files: Medium[P]
-    owners: Owners
+    owners: FencedOwners
 
     def add_checkpoint(self, key: str, generation: int, name: str, folder: Path) -> None:
         """Store a set durably (its manifest goes last) and drop all but the newest two.

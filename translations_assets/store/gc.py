@@ -315,7 +315,7 @@ class _Collection(Generic[P]):
         for (key, number), saved in last.items():
             finished = (key, number) in self.kept or (key, number) in self.garbage
             if finished or saved < since:
-                with self.store.lock(key, number) if self.delete else nullcontext(True) as mine:
+                with self.store.owners.lock(key, number) if self.delete else nullcontext(True) as mine:
                     if mine:
                         folder = self.files.at("checkpoints", key, str(number))
                         self._sweep("checkpoint sets", [folder], self.files.remove)

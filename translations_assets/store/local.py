@@ -148,7 +148,7 @@ class LocalFiles(Files):
 
 
 class Ownership:
-    """`Owners` of the steps of a store in a folder."""
+    """`FencedOwners` of the steps of a store in a folder."""
 
     fenced = False  # the kernel keeps the ownership up, so that it is never lost
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path, PurePath
 from typing import NamedTuple, Protocol, TypeVar
 
 from translations_assets.records.manifest import Blob
+from translations_assets.running.protocols import Owners
 from translations_assets.store.contents import Digests
 
 FOLDERS = (
@@ -17,7 +18,6 @@ FOLDERS = (
     *("runs", "refs", "pins", "configs", "quarantine"),
 )
 
-Lost = Callable[[str], None]
 P = TypeVar("P", bound=PurePath)
 
 
@@ -177,28 +177,13 @@ def aside(files: Medium[P]) -> str:
     return "left there, as the store is only read" if files.read_only else "put aside in quarantine/"
 
 
-class Owners(Protocol):
-    """Who works on a step, and who waits for its result; see `running.protocols.Store`."""
+class FencedOwners(Owners, Protocol):
+    """Owners whose numbers tell a later one from an earlier one."""
 
     fenced: bool  # an owner may lose a step unawares: what it saves has its token in the path
 
     def token(self, key: str, generation: int) -> int:
         """A number greater than those of all owners before; StoreError when the step was lost."""
-
-    def lock(self, key: str, generation: int, lost: Lost | None = None) -> AbstractContextManager[bool]:
-        """Try to become the owner of a step's generation; gives False at once when another worker is."""
-
-    def is_owned(self, key: str, generation: int) -> bool:
-        """Whether a step's generation has an owner now."""
-
-    def disown(self, finished: Collection[tuple[str, int]]) -> None:
-        """Remove what owners of finished steps left who were killed."""
-
-    def waiting(self, key: str, generation: int) -> AbstractContextManager[None]:
-        """Be counted among those who want a step's result."""
-
-    def waiters(self, key: str, generation: int) -> int:
-        """How many want a step's result now."""
 
 
 def warn(message: str) -> None:

@@ -36,12 +36,7 @@ class OverlayStore:
         self.drop_checkpoints = own.drop_checkpoints
         self.add_ref = own.add_ref
         self.write_run = own.write_run
-        # One owner at a time, among those who share one's own store
-        self.lock = own.lock
-        self.is_owned = own.is_owned
-        self.disown = own.disown
-        self.waiting = own.waiting
-        self.waiters = own.waiters
+        self.owners = own.owners  # one at a time, among those who share one's own store
         self.unpin = own.unpin
         self.pins = own.pins
 

@@ -122,7 +122,7 @@ def test_a_cancelled_run_ends_its_job_and_pod_at_once(place: Place) -> None:
     assert ending.result(30).kind == "cancelled"
     assert place.jobs() == []
     assert eventually(lambda: not place.live())
-    assert place.store.waiters(place.talking().key, 1) == 0
+    assert place.store.owners.waiters(place.talking().key, 1) == 0
 
 
 def test_a_cancelled_run_leaves_a_step_to_those_who_wait_for_it(place: Place) -> None:

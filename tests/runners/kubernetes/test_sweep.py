@@ -78,7 +78,7 @@ def test_somebody_who_comes_in_time_keeps_it(store: MemoryStore, clock: Clock) -
     cluster = Cluster(of_store(store))
     sweep = swept(cluster, store, clock)
     look(sweep, clock, 0)
-    with store.waiting(STEP.key, STEP.generation):
+    with store.owners.waiting(STEP.key, STEP.generation):
         look(sweep, clock, 14)
         look(sweep, clock, 14)
     for _ in range(3):
@@ -92,7 +92,7 @@ def test_one_waiter_keeps_a_shared_job(store: MemoryStore, clock: Clock) -> None
     cluster = Cluster(of_store(store, members=(STEP, Member("cd", 1, 1, "other"))))
     sweep = swept(cluster, store, clock)
     with ExitStack() as waiting:
-        waiting.enter_context(store.waiting("cd", 1))
+        waiting.enter_context(store.owners.waiting("cd", 1))
         for _ in range(4):
             look(sweep, clock, 10)
     assert cluster.deleted == []

@@ -120,7 +120,7 @@ def test_a_job_that_is_done_already_does_not_run_again(store: LocalStore, tmp_pa
 
 
 def test_a_job_that_another_worker_owns_is_left_to_it(store: LocalStore, tmp_path: Path) -> None:
-    with store.lock(KEY, 1):
+    with store.owners.lock(KEY, 1):
         pod = pods.run(store, tmp_path, job(store, COPY), job(store, COPY, key=OTHER))
     assert pod.code == 75
     assert pod.replies[0] == (0, Busy())

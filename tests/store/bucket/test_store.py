@@ -39,7 +39,7 @@ def test_what_stands_where(store: BucketStore, gcs: GcsServer, finished: Manifes
     store.pin("run-1", "the release")
     store.add_config("en-ru.mine", "experiment: {}\n")
     (tmp_path / "model.npz").write_bytes(b"weights")
-    with store.lock(KEY, 2):
+    with store.owners.lock(KEY, 2):
         store.add_checkpoint(KEY, 2, "000100", tmp_path)
         names = [name for name in gcs.names() if not name.startswith("leases/")]
     token = next(name.split("/")[3] for name in names if name.startswith("checkpoints/"))
@@ -182,14 +182,14 @@ def test_the_next_owner_goes_on_from_the_newest_sets_of_all(
     owners: list[BucketStore], tmp_path: Path
 ) -> None:
     first, second, third = owners
-    with first.lock(KEY, 1):
+    with first.owners.lock(KEY, 1):
         for name in ("000100", "000200", "000300"):
             save(first, name, tmp_path / "set", f"{name} of the first")
-    with second.lock(KEY, 1):
+    with second.owners.lock(KEY, 1):
         assert list(placed(second, tmp_path / "second")) == ["000200", "000300"]
         save(second, "000300", tmp_path / "set", "000300 of the second")
         save(second, "000400", tmp_path / "set", "000400 of the second")
-    with third.lock(KEY, 1):
+    with third.owners.lock(KEY, 1):
         assert placed(third, tmp_path / "third") == {
             "000300": "000300 of the second",
             "000400": "000400 of the second",
@@ -202,7 +202,7 @@ def test_a_set_counts_once_its_manifest_is_there(
     owners: list[BucketStore], gcs: GcsServer, tmp_path: Path
 ) -> None:
     store = owners[0]
-    with store.lock(KEY, 1):
+    with store.owners.lock(KEY, 1):
         for name in ("000100", "000200"):
             save(store, name, tmp_path / "set")
         manifests = [name for name in gcs.names() if name.endswith("/000200/set.json")]
@@ -216,7 +216,7 @@ def test_sets_of_killed_writers_push_out_no_whole_one(
     owners: list[BucketStore], gcs: GcsServer, tmp_path: Path
 ) -> None:
     store = owners[0]
-    with store.lock(KEY, 1):
+    with store.owners.lock(KEY, 1):
         for name in ("000100", "000200", "000300"):
             save(store, name, tmp_path / "set")
         for manifest in [name for name in gcs.names() if name.endswith("/000300/set.json")]:
@@ -227,7 +227,7 @@ def test_sets_of_killed_writers_push_out_no_whole_one(
 
 def test_a_damaged_set_is_put_aside_whole(owners: list[BucketStore], gcs: GcsServer, tmp_path: Path) -> None:
     store = owners[0]
-    with store.lock(KEY, 1):
+    with store.owners.lock(KEY, 1):
         for name in ("000100", "000200"):
             save(store, name, tmp_path / "set")
         damaged = next(name for name in gcs.names() if name.endswith("/000200/files/model.npz"))
@@ -246,7 +246,7 @@ def test_who_has_lost_a_step_stores_no_checkpoint(
     """The first owner sleeps until the second has taken the step over."""
     first, second, _ = owners
     told: list[str] = []
-    with first.lock(KEY, 1, told.append) as mine:
+    with first.owners.lock(KEY, 1, told.append) as mine:
         assert mine
         save(first, "000100", tmp_path / "set")
         lease = next(name for name in gcs.names() if name.startswith("leases/"))
@@ -280,7 +280,7 @@ def test_large_files_of_a_checkpoint(owners: list[BucketStore], tmp_path: Path) 
     data = os.urandom(1 << 20) * 10
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / "optimizer.npz").write_bytes(data)
-    with owners[0].lock(KEY, 1):
+    with owners[0].owners.lock(KEY, 1):
         save(owners[0], "000100", tmp_path / "set")
     assert placed(owners[1], tmp_path / "placed") == {"000100": "000100"}
     assert (tmp_path / "placed" / "000100" / "optimizer.npz").read_bytes() == data

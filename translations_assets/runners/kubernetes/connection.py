@@ -257,7 +257,7 @@ class Sweep:
                 self._cluster.delete_job(job)
 
     def _is_wanted(self, job: JobState) -> bool:
-        return any(self._store.waiters(member.key, member.generation) for member in job.members)
+        return any(self._store.owners.waiters(member.key, member.generation) for member in job.members)
 
     def _failed(self, error: str) -> None:
         _log.warning("Jobs that no run waits for cannot be looked for: %s", error)

@@ -185,7 +185,7 @@ class ClusterJob(Tickets):
     def _delete_unless_wanted(self, state: JobState, patience: float) -> None:
         """Delete the Job when no run waits for any of its steps."""
         try:
-            waiters = (self._store.waiters(*item.step) for item in self.unfinished())
+            waiters = (self._store.owners.waiters(*item.step) for item in self.unfinished())
             if not any(count > 0 for count in waiters):
                 self._connection.cluster.delete_job(state, patience)
         except (StoreError, ClusterError) as error:
@@ -235,7 +235,7 @@ class KubernetesRunner:
     ) -> Work[Outcome]:
         """One attempt, until its end; see `running.protocols.Runner`."""
         with ExitStack() as wanting:
-            wanting.enter_context(store.waiting(job.key, job.generation))
+            wanting.enter_context(store.owners.waiting(job.key, job.generation))
             connection = yield from self._connect(store, cancel)
             while connection and not cancel.is_set():
                 if manifest := store.generation(job.key, job.generation):
