@@ -22,7 +22,7 @@ from tests.runners.scripts import eventually
 from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob
 from translations_assets.store import node_cache
-from translations_assets.store.contents import digest_bytes
+from translations_assets.store.contents import digest_bytes, place
 from translations_assets.store.node_cache import NodeCache
 
 
@@ -128,12 +128,18 @@ def test_what_is_too_large_is_placed_all_the_same(node: Node) -> None:
     assert node.left() == []
 
 
-def test_a_file_that_is_being_placed_does_not_go(node: Node) -> None:
+def test_a_file_that_is_being_placed_does_not_go(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (node.bucket.add_bytes(contents(letter, 600)) for letter in "ab")
     node.place(first)
-    with node_cache._shared(node.folder / "blobs" / first.digest[:2] / first.digest):
+
+    def place_meanwhile(source: Path, target: Path, link: bool) -> Blob:
+        monkeypatch.setattr(node_cache, "place", place)
         assert node.place(second).read_bytes() == contents("b", 600)
         assert node.kept() == [first.digest]
+        return place(source, target, link)
+
+    monkeypatch.setattr(node_cache, "place", place_meanwhile)
+    assert node.place(first).read_bytes() == contents("a", 600)
     node.place(second)
     assert node.kept() == [second.digest]
 

@@ -117,9 +117,9 @@ class Checkpoints(Generic[P]):
         ['update-2000', 'update-3000']
         """
         placed: list[str] = []
-        for stored in reversed(self._whole_sets(key, generation)):
+        for stored, whole in reversed(self._stored_sets(key, generation).items()):
             name = original(stored.name)
-            if len(placed) < KEPT and name not in placed and self._place_set(stored, target):
+            if whole and len(placed) < KEPT and name not in placed and self._place_set(stored, target):
                 placed.append(name)
         return placed[::-1]
 
@@ -178,12 +178,10 @@ class Checkpoints(Generic[P]):
             sorted(found.items(), key=lambda item: (original(item[0].name), int(item[0].parent.name)))
         )
 
-    def _whole_sets(self, key: str, generation: int) -> list[P]:
-        return [folder for folder, whole in self._stored_sets(key, generation).items() if whole]
-
     def _drop_old_sets(self, key: str, generation: int) -> None:
-        newest = self._whole_sets(key, generation)[-KEPT:]
-        for folder in self._stored_sets(key, generation):
+        stored = self._stored_sets(key, generation)
+        newest = [folder for folder, whole in stored.items() if whole][-KEPT:]
+        for folder in stored:
             if folder not in newest:
                 self.files.remove(folder)
 

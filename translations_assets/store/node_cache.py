@@ -92,7 +92,8 @@ class NodeCache:
         """Put contents that are here at a path, verified; damaged ones are removed."""
         path = self._file(blob)
         try:
-            with _shared(path):
+            with path.open("rb") as kept:
+                fcntl.flock(kept, fcntl.LOCK_SH)  # so that it is not removed to make room
                 if place(path, target, link=True) == blob:
                     _mark_used(path)
                     return True
@@ -181,17 +182,6 @@ def _discard(lock: Path, descriptor: int) -> None:
     """Remove what is left of a download, whose lock is held."""
     shutil.rmtree(_part(lock), ignore_errors=True)
     release(lock, descriptor)
-
-
-@contextmanager
-def _shared(path: Path) -> Iterator[None]:
-    """Keep a file from being removed to make room. Raises FileNotFoundError."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _remove(path: Path) -> bool:

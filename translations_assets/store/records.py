@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Any, Generic, TypeVar
 
@@ -93,12 +92,20 @@ class Records(Generic[P]):
         return [original(name.removesuffix(".json")) for name in newest]
 
     def pin(self, run: str, reason: str) -> None:
-        """Keep what a run uses from being collected. Raises StoreError for an unknown or pinned run."""
+        """Keep what a run uses from being collected.
+
+        Raises StoreError for an unknown or pinned run, and while the garbage collector is at work.
+        """
         if self.read_run(run) is None:
             raise StoreError(f"The store {self.files} has no run {run}.")
         value = {"run": run, "reason": reason, "time": time.time()}
         path = self._pin_path(run)
-        with self._unless_collected():
+        with self.files.reserved(GC_LOCK) as mine:
+            if not mine:
+                raise StoreError(
+                    f"The store {self.files} is being cleared by `translations cache gc`, which would "
+                    "not see the pin. Pin the run when that has ended."
+                )
             while not self.files.create(path, seal(value)):
                 if self._read_record(path, Pin.from_dict):
                     raise StoreError(
@@ -119,17 +126,6 @@ class Records(Generic[P]):
         paths = [folder / name for name in self.files.names(folder)]
         found = [_parse(path, data, Pin.from_dict) for path, data in self.files.read_all(paths)]
         return {pin.run: pin for pin in sorted(filter(None, found), key=lambda pin: pin.time)}
-
-    @contextmanager
-    def _unless_collected(self) -> Iterator[None]:
-        """Keep the garbage collector from starting; StoreError while it is at work."""
-        with self.files.reserved(GC_LOCK) as mine:
-            if not mine:
-                raise StoreError(
-                    f"The store {self.files} is being cleared by `translations cache gc`, which would "
-                    "not see the pin. Pin the run when that has ended."
-                )
-            yield
 
     def add_config(self, name: str, text: str) -> None:
         """Store a training config under a name, for good; StoreError when the name has another text."""

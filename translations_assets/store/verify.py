@@ -221,7 +221,7 @@ class _Verification(Generic[P]):
         self.result.checked["manifests"] += 1
         if manifest is None:
             if self.files.size(path) is None:  # the store has put it aside
-                self._problem("damaged", path, "it is no whole manifest", aside=True)
+                self._problem("damaged", path, "it is no whole manifest")
             return None
         self._name(manifest.origins())
         self.made.update(bytes.fromhex(blob.digest) for blob in manifest.outputs.values())
@@ -318,7 +318,7 @@ class _Verification(Generic[P]):
                 part = chosen[start : start + 1000]
                 for name, whole in zip(part, pool.map(self._is_blob_whole, part), strict=True):
                     if not whole:
-                        self._damaged_blob(name, "its contents differ from its name")
+                        self._damaged(self._blob(name), "its contents differ from its name")
                     done += sizes[name]
                     self.progress(done, total)
         self.result.checked["contents"] += len(sizes)
@@ -328,7 +328,7 @@ class _Verification(Generic[P]):
             if name not in sizes:
                 self._missing_blob(name, size)
             elif sizes[name] != size and self.files.size(self._blob(name)) is not None:
-                self._damaged_blob(name, f"it has {sizes[name]} bytes instead of {size}")
+                self._damaged(self._blob(name), f"it has {sizes[name]} bytes instead of {size}")
 
     def _sizes(self) -> Iterator[tuple[bytes, int]]:
         for shard in self.store.blob_shards():
@@ -351,14 +351,11 @@ class _Verification(Generic[P]):
         found = self.files.digest(self._blob(name))  # None: another process has put it aside
         return found is not None and found.digest == name.hex()
 
-    def _damaged_blob(self, name: bytes, reason: str) -> None:
-        self._damaged(self._blob(name), reason, contents=name.hex())
-
     def _missing_blob(self, name: bytes, size: int) -> None:
         path = self._blob(name)
         elsewhere = self.base and self.base.has_blob(Blob(name.hex(), size))
         if self.files.size(path) is None and not elsewhere:
-            self._problem("missing", path, f"contents of {size} bytes that are named", contents=name.hex())
+            self._problem("missing", path, f"contents of {size} bytes that are named")
 
     def _blob(self, name: bytes) -> P:
         return self.store.blob_file(name.hex())
@@ -379,12 +376,14 @@ class _Verification(Generic[P]):
             if found is None or path != self.store.manifest_file(*found[0]):
                 self._problem("strange", path, "no manifest has this name")
 
-    def _damaged(self, path: P, reason: str, contents: str = "") -> None:
+    def _damaged(self, path: P, reason: str) -> None:
         self.files.set_aside(path, reason)
-        self._problem("damaged", path, reason, contents, aside=True)
+        self._problem("damaged", path, reason)
 
-    def _problem(self, kind: Kind, path: P, reason: str, contents: str = "", aside: bool = False) -> None:
-        self.result.problems.append(Problem(kind, self._name_of(path), reason, contents, aside))
+    def _problem(self, kind: Kind, path: P, reason: str) -> None:
+        name = self._name_of(path)
+        contents = path.name if name.startswith("blobs/") and kind != "strange" else ""
+        self.result.problems.append(Problem(kind, name, reason, contents, aside=kind == "damaged"))
 
     def _name_of(self, path: P) -> str:
         return path.relative_to(self.store.root).as_posix()

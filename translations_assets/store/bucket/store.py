@@ -20,12 +20,12 @@ from translations_assets.store.bucket.leases import LAPSED_AFTER, PERIOD, Leases
 from translations_assets.store.bucket.objects import Objects, ServiceClock, Stat
 from translations_assets.store.bucket.transfer import (
     PIECE,
-    digest_of_object,
     digests_of,
     download,
+    pieces_of,
     store_errors,
 )
-from translations_assets.store.contents import Digests, digest_bytes
+from translations_assets.store.contents import Digests, copy_pieces, digest_bytes
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.encoding import safe
 from translations_assets.store.medium import FOLDERS, Entry, quarantined
@@ -226,7 +226,7 @@ class BucketFiles:
     def digest(self, path: PurePosixPath) -> Blob | None:
         """Digest and size of a file, which is fetched for it, but not kept."""
         found = self.objects.stat(str(path))
-        return digest_of_object(self.objects, found) if found else None
+        return copy_pieces(pieces_of(self.objects, found)) if found else None
 
     def is_whole(self, path: PurePosixPath, digests: Digests) -> bool | None:
         """Whether a file has its contents, by the service's checksum where one was noted.

@@ -19,7 +19,7 @@ import google_crc32c
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob
 from translations_assets.store.bucket.objects import Objects, Stat
-from translations_assets.store.contents import READ_BYTES, Digests, copy_pieces
+from translations_assets.store.contents import READ_BYTES, Digests
 
 PIECE = 8 << 20
 _THREADS = 4  # pieces of a download that are on their way at once, and so in memory
@@ -51,19 +51,14 @@ def download(objects: Objects, found: Stat, target: Path) -> Blob:
         file.seek(0)
         while piece := file.read(READ_BYTES):
             sha256.update(piece)
-        for piece in _pieces(objects, found, file.tell()):
+        for piece in pieces_of(objects, found, file.tell()):
             file.write(piece)
             sha256.update(piece)
         return Blob(sha256.hexdigest(), file.tell())
 
 
-def digest_of_object(objects: Objects, found: Stat) -> Blob:
-    """The digest of an object's contents, which are fetched for it, but not kept."""
-    return copy_pieces(_pieces(objects, found, 0))
-
-
-def _pieces(objects: Objects, found: Stat, start: int) -> Iterator[bytes]:
-    """The rest of an object's contents, in order; the next pieces are on their way meanwhile."""
+def pieces_of(objects: Objects, found: Stat, start: int = 0) -> Iterator[bytes]:
+    """An object's contents from a byte on, in order; the next pieces are on their way meanwhile."""
 
     def fetch(at: int) -> bytes:
         return objects.read_range(found.name, found.generation, at, min(at + PIECE, found.size))
