@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -123,6 +124,14 @@ def test_quarantine_keeps_the_reason(local: LocalStore) -> None:
     (reason,) = (local.root / "quarantine").glob("*.reason.json")
     assert "the disk said so" in reason.read_text()
     assert blob.digest in reason.read_text()
+
+
+def test_files_are_put_aside_after_the_folder_of_damaged_files_was_removed(local: LocalStore) -> None:
+    for _ in range(2):
+        blob = local.add_bytes(b"text")
+        local.quarantine(blob, "the disk said so")
+        assert not local.has_blob(blob)
+        shutil.rmtree(local.root / "quarantine")
 
 
 @settings(max_examples=40, deadline=None)

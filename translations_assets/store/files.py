@@ -282,6 +282,7 @@ class Files:
             self._check_own(path)
             name, note = quarantined(path.relative_to(self.root), reason)
             target = self.root / "quarantine" / name
+            self._durable.discard(target.parent)  # people remove this folder
             self.make_folder(target.parent)
             try:
                 os.rename(path, target)
