@@ -94,7 +94,7 @@ def test_what_could_not_be_learnt_is_told(call: Callable[..., Said], network: Ne
 def test_mistakes_are_told_before_any_search(
     call: Callable[..., Said], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
 ) -> None:
-    monkeypatch.setattr("translations_assets.generate.config.search", None)
+    monkeypatch.setattr("translations_assets.generate.search", None)
     said = call("config", "generate", *words)
     assert said.code == 1
     assert message in said.err

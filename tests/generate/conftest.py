@@ -9,7 +9,7 @@ from tests.generate.network import CATALOGUE, SIZES, answers, fill_mirror, serve
 from translations_assets.config import web
 from translations_assets.config.providers import mtdata
 from translations_assets.config.providers.provider import Found, Query
-from translations_assets.generate.config import pair_of
+from translations_assets.generate import pair_of
 
 
 @dataclass

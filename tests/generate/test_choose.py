@@ -6,8 +6,7 @@ import pytest
 
 from tests.generate.conftest import by_key
 from translations_assets.config.providers.provider import Found, Query
-from translations_assets.generate.choose import bare_name, choose, judge
-from translations_assets.generate.config import pair_of
+from translations_assets.generate import bare_name, choose, judge, pair_of
 
 PAIR = pair_of("en", "lt", "")
 CORPUS = Found("opus", "opus_Good/v1", "train", 1000)

@@ -11,8 +11,7 @@ from translations_assets.config.languages import languages
 from translations_assets.config.load import config_notes, parse_config
 from translations_assets.config.providers.provider import Found
 from translations_assets.errors import TranslationsError
-from translations_assets.generate.choose import Search
-from translations_assets.generate.config import check_name, compose, generate, pair_of
+from translations_assets.generate import Search, check_name, compose, generate, pair_of
 
 EXPECTED = Path(__file__).with_name("expected.en-lt.yml")
 CORPUS = Found("opus", "opus_Good/v1", "train", 1000)

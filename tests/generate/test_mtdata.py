@@ -11,7 +11,7 @@ from translations_assets.config.errors import Problem
 from translations_assets.config.providers import mtdata
 from translations_assets.config.providers.provider import Found
 from translations_assets.config.web import Answer
-from translations_assets.generate.config import pair_of
+from translations_assets.generate import pair_of
 
 
 def found(network: Network, src: str = "en", trg: str = "lt") -> dict[str, Found]:

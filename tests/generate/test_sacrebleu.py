@@ -5,7 +5,7 @@ import re
 from translations_assets.config.languages import languages
 from translations_assets.config.providers import held_out
 from translations_assets.config.providers.provider import Found
-from translations_assets.generate.config import pair_of
+from translations_assets.generate import pair_of
 
 
 def found(src: str, trg: str) -> dict[str, Found]:

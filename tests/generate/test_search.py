@@ -1,7 +1,7 @@
 """Several sources at once."""
 
 from tests.generate.conftest import Network
-from translations_assets.generate.choose import SOURCES, USUAL, search
+from translations_assets.generate import SOURCES, USUAL, search
 
 
 def test_the_order_is_that_of_the_sources(network: Network) -> None:

@@ -8,8 +8,7 @@ import yaml
 from translations_assets.config.errors import Problem
 from translations_assets.config.load import config_notes, parse_config
 from translations_assets.config.providers.provider import Found, licence_text
-from translations_assets.generate.choose import choose
-from translations_assets.generate.config import pair_of, size_text, write
+from translations_assets.generate import choose, pair_of, size_text, write
 
 CORPUS = Found("opus", "opus_Good/v1", "train", 1000, bytes=50_000, licence="CC0")
 DEV = Found("flores", "flores_dev", "devtest", 997)

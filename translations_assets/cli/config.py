@@ -15,7 +15,8 @@ from translations_assets.cli.common import Json, print_json, print_note, print_t
 from translations_assets.config.datasets import listed
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.load import config_notes, read_text, read_values
-from translations_assets.generate.choose import SOURCES, USUAL, judge, search
+from translations_assets.generate import SOURCES, USUAL, check_name, judge, pair_of, search, size_text
+from translations_assets.generate import generate as generate_config
 from translations_assets.project import this_project
 from translations_assets.settings import config_folders, mirror
 
@@ -79,9 +80,6 @@ def generate(
     When a source cannot be reached, the config is made of what the others have,
     the file and standard error name what is missing, and the exit code is 1.
     """
-    from translations_assets.generate.config import check_name, pair_of
-    from translations_assets.generate.config import generate as generate_config
-
     query = pair_of(src, trg, mirror())
     check_name(name, query)
     path = output or config_folders()[0] / f"{src}-{trg}.{name}.yml"
@@ -154,8 +152,6 @@ def find_corpus(
     When a source cannot be reached, the others are listed, standard error names
     it, and the exit code is 1.
     """
-    from translations_assets.generate.config import pair_of
-
     query = pair_of(src, trg, mirror())
     searched = search(query, importer or USUAL)
     found = list(judge(searched.found))
@@ -271,8 +267,6 @@ def _replace(file: Path, text: str) -> None:
 def _print_found(found: Sequence[Found]) -> None:
     from rich.table import Table
     from rich.text import Text
-
-    from translations_assets.generate.config import size_text
 
     table = Table("dataset", "size", "licence", "used for")
     before = ""
