@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.timing import BIN, report, seconds
@@ -23,10 +23,11 @@ from translations_assets.graph.stage import build_graph
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest, Usage
 from translations_assets.running.engine import Engine
-from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.job import Outcome
 from translations_assets.running.protocols import Store
+from translations_assets.running.runner import Submission
 from translations_assets.running.session import Session
-from translations_assets.running.tasks import Wake, Work
+from translations_assets.running.tasks import Work
 from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
 from translations_assets.store.open import open_store
@@ -86,16 +87,9 @@ def fill(store: Store, config: Path, code: Path) -> int:
 class MadeUpRunner:
     """Finishes every job at once."""
 
-    def run(
-        self,
-        job: Job,
-        store: Store,
-        cancel: threading.Event,
-        on_event: Callable[[JobEvent], None],
-        wake: Wake,
-    ) -> Work[Outcome]:
-        """See `running.protocols.Runner`."""
-        now = time.time()
+    def run(self, submission: Submission) -> Work[Outcome]:
+        """See `running.runner.Runner`."""
+        job, store, now = submission.job, submission.store, time.time()
         manifest = Manifest(
             key=job.key,
             generation=job.generation,

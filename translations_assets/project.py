@@ -34,7 +34,8 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.records.run import RunOptions
 from translations_assets.running.engine import Engine
-from translations_assets.running.protocols import Runner, Store
+from translations_assets.running.protocols import Store
+from translations_assets.running.runner import Runner
 from translations_assets.running.session import Session, repeated_stages
 from translations_assets.stages import STAGES
 from translations_assets.why.history import History

@@ -11,7 +11,8 @@ from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION
 from translations_assets.checks.gates import GATES
 from translations_assets.project import Project
-from translations_assets.running.job import Job, Outcome
+from translations_assets.running.job import Outcome
+from translations_assets.running.runner import Submission
 from translations_assets.running.tasks import Work, at_once
 
 
@@ -107,7 +108,7 @@ def test_a_computation_that_fails_is_a_failed_check(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Failing(MadeUpRunner):
-        def run(self, job: Job, *others: Any) -> Work[Outcome]:
+        def run(self, submission: Submission) -> Work[Outcome]:
             return at_once(lambda: Outcome("failed", message="no room"))
 
     make("merge_corpus")

@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from tests.checks.numbers import NUMBERS, training
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.job import Job, JobEvent, Outcome
-from translations_assets.running.protocols import Store
-from translations_assets.running.tasks import Wake, Work
+from translations_assets.running.runner import Submission
+from translations_assets.running.tasks import Work
 
 STATISTICS = {"lines": {"in": 3, "kept": 2, "dropped": {"empty": 1}}, "samples": ["a line"]}
 SCORES = {
@@ -29,16 +28,10 @@ class MadeUpRunner:
     def __init__(self, chrf: Mapping[str, float] | None = None) -> None:
         self._chrf = chrf or {}
 
-    def run(
-        self,
-        job: Job,
-        store: Store,
-        cancel: threading.Event,
-        on_event: Callable[[JobEvent], None],
-        wake: Wake,
-    ) -> Work[Outcome]:
-        """See `running.protocols.Runner`."""
-        on_event(JobEvent("started", job.label, {"pid": 1}))
+    def run(self, submission: Submission) -> Work[Outcome]:
+        """See `running.runner.Runner`."""
+        job, store = submission.job, submission.store
+        submission.on_event(JobEvent("started", job.label, {"pid": 1}))
         store.append_log(job.key, job.generation, job.attempt, 0, f"the log of {job.label}\n".encode())
         outputs = {name: store.add_bytes(self._contents(job, name)) for name in job.outputs}
         manifest = Manifest(

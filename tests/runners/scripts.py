@@ -18,7 +18,8 @@ from tests.patience import PATIENCE
 from translations_assets.runners.local import LocalRunner
 from translations_assets.runners.slots import Claim, Slots
 from translations_assets.running.job import Job, JobEvent, Outcome
-from translations_assets.running.protocols import Runner, Store
+from translations_assets.running.protocols import Store
+from translations_assets.running.runner import Runner, Submission
 from translations_assets.running.tasks import finish
 
 KEY = "ab" * 32
@@ -114,7 +115,7 @@ def attempt(
 ) -> Outcome:
     """The same, which can be cancelled, with its events."""
     woken = threading.Event()
-    return finish(runner.run(work, store, cancel, on_event, woken.set), partial(_wait, woken))
+    return finish(runner.run(Submission(work, store, cancel, on_event, woken.set)), partial(_wait, woken))
 
 
 @contextmanager

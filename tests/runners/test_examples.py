@@ -16,6 +16,7 @@ from translations_assets.runners.kubernetes.state import judge
 from translations_assets.runners.local import LocalRunner
 from translations_assets.runners.wire import Busy, Request, pack_reply, unpack_reply
 from translations_assets.runners.worker import make_attempt
+from translations_assets.running.runner import Submission
 from translations_assets.running.tasks import finish
 from translations_assets.store.local import LocalStore
 
@@ -45,7 +46,7 @@ def test_of_the_local_runner(
         woken.clear()
 
     names = {"runner": runner, "job": job(store, COPY), "store": store, "cancel": threading.Event()}
-    example = {**names, "wake": woken.set, "wait": wait, "finish": finish}
+    example = {**names, "Submission": Submission, "wake": woken.set, "wait": wait, "finish": finish}
     check(LocalRunner.run, example, capsys)
 
 

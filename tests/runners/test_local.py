@@ -326,6 +326,7 @@ from functools import partial
 from tests.runners.scripts import job
 from translations_assets.background import CLOCK
 from translations_assets.runners.local import LocalRunner
+from translations_assets.running.runner import Submission
 from translations_assets.running.tasks import Tasks
 from translations_assets.store.local import LocalStore
 
@@ -340,9 +341,12 @@ with CLOCK.pool(4, "step") as pool:
         tasks.changed.wait(min(tasks.pause, 0.5))
         outcomes.extend(outcome.kind for _, outcome in tasks.advance())
 
+    def begin(step, wake):
+        return runner.run(Submission(step, store, cancel, lambda event: started.set(), wake))
+
     for number in range(300):
         step = replace(work, key=f"{number:064x}")
-        tasks.add(number, partial(runner.run, step, store, cancel, lambda event: started.set()))
+        tasks.add(number, partial(begin, step))
     while not started.is_set() or len(list((root / "store" / "tmp").glob("*-waits-for-*"))) < 300:
         pass_time()
     print(len(tasks), threading.active_count(), outcomes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -25,8 +25,9 @@ from translations_assets.records.manifest import Manifest
 from translations_assets.running.engine import Engine, StepEvent, StepResult
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
+from translations_assets.running.runner import Submission
 from translations_assets.running.session import Session
-from translations_assets.running.tasks import Wake, Work
+from translations_assets.running.tasks import Work
 
 CONFIG = """\
 experiment: {name: small, src: en, trg: ru}
@@ -177,32 +178,24 @@ class FakeRunner:
         """Labels of the attempts that were begun, in order."""
         return [job.label for job in self.jobs]
 
-    def run(
-        self,
-        job: Job,
-        store: Store,
-        cancel: threading.Event,
-        on_event: Callable[[JobEvent], None],
-        wake: Wake,
-    ) -> Work[Outcome]:
-        """Run one attempt; see `running.protocols.Runner`."""
-        while not cancel.is_set():
-            with store.owners.lock(job.key, job.generation) as owner:
+    def run(self, submission: Submission) -> Work[Outcome]:
+        """Run one attempt; see `running.runner.Runner`."""
+        while not submission.cancel.is_set():
+            with submission.store.owners.lock(*submission.job.step) as owner:
                 if owner:
-                    return self._run(job, store, cancel, on_event)
+                    return self._run(submission)
             yield 0.005
         return Outcome("cancelled")
 
-    def _run(
-        self, job: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
-    ) -> Outcome:
-        if manifest := store.generation(job.key, job.generation):
+    def _run(self, submission: Submission) -> Outcome:
+        job, store, cancel = submission.job, submission.store, submission.cancel
+        if manifest := store.generation(*job.step):
             return Outcome("done", manifest)
         self.jobs.append(job)
         ends = self.ends.get(job.label)
         if not ends or not ends[0].unreachable:
             store.append_log(job.key, job.generation, job.attempt, 0, b"begun")
-        on_event(JobEvent("started", job.label, {"pid": 1}))
+        submission.on_event(JobEvent("started", job.label, {"pid": 1}))
         gate = self.gates.get(job.label)
         while gate is not None and not gate.wait(0.005):
             if cancel.is_set():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,8 +11,8 @@ from tests.running.conftest import SETTINGS, Bench, FakeRunner, demo_graph, grap
 from tests.virtual_clock import VirtualClock
 from translations_assets.errors import StepFailed
 from translations_assets.running import engine as engine_module
-from translations_assets.running.job import Job, JobEvent, Outcome
-from translations_assets.running.protocols import Store
+from translations_assets.running.job import Outcome
+from translations_assets.running.runner import Submission
 from translations_assets.running.session import UpstreamMissing
 from translations_assets.running.tasks import Wake, Work, pause
 
@@ -230,14 +229,8 @@ class Slow(FakeRunner):
         self.queue: list[Wake] = []
         self.threads: set[int] = set()
 
-    def run(
-        self,
-        job: Job,
-        store: Store,
-        cancel: threading.Event,
-        on_event: Callable[[JobEvent], None],
-        wake: Wake,
-    ) -> Work[Outcome]:
+    def run(self, submission: Submission) -> Work[Outcome]:
+        wake = submission.wake
         self.queue.append(wake)
         while not self.free or wake not in self.queue[: self.free]:
             yield 1e9
@@ -245,8 +238,8 @@ class Slow(FakeRunner):
         self.free -= 1
         self.begun.append(self.clock.now - 1000)
         self.threads.add(threading.get_ident())
-        yield from pause(60, cancel.is_set, self.clock)
-        outcome = yield from super().run(job, store, cancel, on_event, wake)
+        yield from pause(60, submission.cancel.is_set, self.clock)
+        outcome = yield from super().run(submission)
         self.free += 1
         for other in self.queue:
             other()

@@ -14,6 +14,7 @@ from tests.running.conftest import Bench, FakeRunner, demo_graph, graph_of, one_
 from translations_assets.graph.stage import Stage, step
 from translations_assets.running.engine import StepResult
 from translations_assets.running.job import Outcome
+from translations_assets.running.runner import Submission
 from translations_assets.running.session import Session
 from translations_assets.running.tasks import Work
 
@@ -109,9 +110,9 @@ def test_steps_run_at_the_same_time(bench: Bench) -> None:
     barrier = threading.Barrier(2, timeout=PATIENCE)
 
     class Meeting(FakeRunner):
-        def run(self, job: Any, *others: Any) -> Work[Outcome]:
+        def run(self, submission: Submission) -> Work[Outcome]:
             barrier.wait()  # breaks, and fails the step, when the other does not come
-            return super().run(job, *others)
+            return super().run(submission)
 
     bench.runner = Meeting()
     assert len(bench.run(bench.session(), "texts")) == 2

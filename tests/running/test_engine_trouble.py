@@ -30,6 +30,7 @@ from translations_assets.running.engine import Engine, StepEvent
 from translations_assets.running.job import Outcome
 from translations_assets.running.plan import make_plan
 from translations_assets.running.resolve import DAMAGED
+from translations_assets.running.runner import Submission
 from translations_assets.running.tasks import Work
 from translations_assets.store.local import LocalStore
 
@@ -103,10 +104,10 @@ def test_what_may_pass_for_a_runner_is_worth_another_attempt(
     monkeypatch.setattr(tasks, "FIRST_PAUSE", 0.001)
     run, errors = bench.runner.run, [error("It did not answer.")]
 
-    def failing(job: Any, *others: Any) -> Work[Outcome]:
-        if job.label == "write-a" and errors:
+    def failing(submission: Submission) -> Work[Outcome]:
+        if submission.job.label == "write-a" and errors:
             raise errors.pop()
-        return run(job, *others)
+        return run(submission)
 
     monkeypatch.setattr(bench.runner, "run", failing)
     attempts = {result.step.label: result.manifest.attempt for result in bench.run(bench.session())}
@@ -121,10 +122,10 @@ def test_a_runner_that_cannot_is_the_failure_of_one_step(
 ) -> None:
     run = bench.runner.run
 
-    def refusing(job: Any, *others: Any) -> Work[Outcome]:
-        if job.label == "write-a":
+    def refusing(submission: Submission) -> Work[Outcome]:
+        if submission.job.label == "write-a":
             raise TranslationsError("The cluster refuses it.")
-        return run(job, *others)
+        return run(submission)
 
     monkeypatch.setattr(bench.runner, "run", refusing)
     with pytest.raises(StepFailed, match=r"write-a failed: The cluster refuses it\."):
@@ -135,8 +136,8 @@ def test_a_runner_that_cannot_is_the_failure_of_one_step(
 def test_a_bug_in_a_runner_is_the_failure_of_one_step(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     run = bench.runner.run
 
-    def buggy(job: Any, *others: Any) -> Work[Outcome]:
-        return [][0] if job.label == "write-a" else run(job, *others)
+    def buggy(submission: Submission) -> Work[Outcome]:
+        return [][0] if submission.job.label == "write-a" else run(submission)
 
     monkeypatch.setattr(bench.runner, "run", buggy)
     with pytest.raises(StepFailed, match="write-a failed: a bug: IndexError") as caught:

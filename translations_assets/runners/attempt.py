@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from translations_assets.background import Repeating, in_words
 from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
@@ -46,11 +46,13 @@ if TYPE_CHECKING:
 
 _CHECK_SECONDS = 0.5
 _HARDLY_FREE = 1 << 20  # bytes
+_Look: TypeAlias = tuple[int, int, int]
 _SENT_FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 
 
 class _Ended(NamedTuple):
-    """How the script ended: its exit code (negative: a signal), why we ended it (if we did), what it used.
+    """How the script ended: its exit code (negative: a signal), why the worker ended it (empty when it
+    did not), what it used.
 
     missed_store: the store, in which a local work folder stands, could not be reached meanwhile.
     """
@@ -63,7 +65,7 @@ class _Ended(NamedTuple):
 
 
 class Attempt:
-    """One attempt, made by the owner of the step in a fresh work folder."""
+    """One attempt, made by the owner of the step in a fresh work folder; `log` is the step's."""
 
     def __init__(
         self,
@@ -78,19 +80,15 @@ class Attempt:
         self._control, self._report = control, report
         self._job = request.job
         self._redaction = Redaction(list(secrets_of(self._job, os.environ).values()))
-        self._log = StepLog(folder.log, store, self._job, self._redaction)
+        self.log = StepLog(folder.log, store, self._job, self._redaction)
         self._missed_store = False
         self._echo = LogEcho(folder.log, self._redaction, echo) if echo else None
         self._gpus = GpuMonitor(request.gpus)
         self._kills_before = out_of_memory_kills()
 
-    def note(self, text: str) -> None:
-        """Add a line to the step's log."""
-        self._log.note(text)
-
     def run(self) -> Outcome:
         """Run the script and keep its result; how that ended. Raises StoreError or OSError."""
-        with echoing(self._echo, self._log.note) if self._echo else nullcontext():
+        with echoing(self._echo, self.log.note) if self._echo else nullcontext():
             return self._run()
 
     def _run(self) -> Outcome:
@@ -102,17 +100,17 @@ class Attempt:
             if self._control.cancelled:
                 return self._outcome("temporary", f"not started: {self._control.cancelled}")
             ended = self._run_script()
-            return when_reachable(lambda: self._keep(ended, placed), RESULT_SECONDS, _pause, self._log.note)
+            return when_reachable(lambda: self._keep(ended, placed), RESULT_SECONDS, _pause, self.log.note)
         finally:
             self._ship_rest()
 
-    def _keep(self, ended: _Ended, placed: Mapping[Path, os.stat_result]) -> Outcome:
+    def _keep(self, ended: _Ended, placed: Mapping[Path, _Look]) -> Outcome:
         """Keep the result, if it is one. Raises StoreUnreachable when it cannot be seen or kept now."""
         complaint = self._judge(ended) or self._changed(placed) or self._missing()
         self._store.generation(self._job.key, self._job.generation)  # seen all that with the store at hand
         return complaint or self._commit(ended)
 
-    def _place(self) -> dict[Path, os.stat_result]:
+    def _place(self) -> dict[Path, _Look]:
         """Place bundle and inputs; the inputs' paths and what they look like."""
         bundle = self._folder.path / "bundle.tar"
         self._store.place_blob(self._job.bundle, bundle)
@@ -122,7 +120,7 @@ class Attempt:
             target = self._input(path)
             target.parent.mkdir(parents=True, exist_ok=True)
             self._store.place_blob(blob, target)
-            placed[target] = target.stat()
+            placed[target] = _look(target)
         return placed
 
     def _input(self, path: str) -> Path:
@@ -133,8 +131,8 @@ class Attempt:
 
     def _run_script(self) -> _Ended:
         job, request = self._job, self._request
-        self._log.note(f"python -m {job.script} {' '.join(job.command)}")
-        shipping = self._publishing("log", self._log.ship_due)
+        self.log.note(f"python -m {job.script} {' '.join(job.command)}")
+        shipping = self._publishing("log", self.log.ship_due)
         saving = self._publishing("checkpoints", self._new_checkpoints())
         started = time.time()
         process = ScriptProcess(
@@ -177,7 +175,7 @@ class Attempt:
         """What stores the new checkpoint sets of a resumable step."""
         if not self._job.resumable:
             return lambda: None
-        return CheckpointWatch(self._folder.checkpoints, self._store, self._job, self._log).commit_new
+        return CheckpointWatch(self._folder.checkpoints, self._store, self._job, self.log).commit_new
 
     def _publishing(self, name: str, action: Callable[[], None]) -> Repeating:
         """What stores something while the script runs, unless the step may be another's by now."""
@@ -190,13 +188,13 @@ class Attempt:
                 self._missed_store = True
                 raise
 
-        return Repeating(name, act, 1.0, self._log.note)
+        return Repeating(name, act, 1.0, self.log.note)
 
     def _progress(self, value: Mapping[str, Any]) -> None:
         self._report(JobEvent("progress", self._job.label, value))
 
     def _watch(self, process: ScriptProcess, monitor: Monitor, progress: Progress, saving: Repeating) -> str:
-        """Wait for the script's end; why we asked for it, empty when we did not."""
+        """Wait for the script's end; why it was asked to end, empty when it was not."""
         stopped, deadline = "", float("inf")
         while not process.exited() and time.monotonic() < deadline:
             self._control.wait(_CHECK_SECONDS)
@@ -256,15 +254,16 @@ class Attempt:
             allowed = f" of the {limit / 2**30:.2f} GiB that it may use" if limit else ""
             return f"out of memory: the step's peak was {peak:.2f} GiB{allowed}; its worker class needs more"
         return (
-            f"killed by {signal.Signals(number).name}, not by us; perhaps the machine ran out of memory "
-            f"(the step's peak was {peak:.2f} GiB)"
+            f"killed by {signal.Signals(number).name}, not by its worker; perhaps the machine ran out of "
+            f"memory (the step's peak was {peak:.2f} GiB)"
         )
 
     def _is_disk_full(self) -> bool:
         """Whether the disk is full, or was, before the script tidied up behind itself."""
-        return _free_bytes(self._folder.path) < _HARDLY_FREE or os.strerror(errno.ENOSPC) in self._log.tail()
+        disk = os.statvfs(self._folder.path)
+        return disk.f_bavail * disk.f_frsize < _HARDLY_FREE or os.strerror(errno.ENOSPC) in self.log.tail()
 
-    def _changed(self, placed: Mapping[Path, os.stat_result]) -> Outcome | None:
+    def _changed(self, placed: Mapping[Path, _Look]) -> Outcome | None:
         """The complaint about the first input that the script changed."""
         for path, before in placed.items():
             name = path.relative_to(self._folder.inputs).as_posix()
@@ -280,7 +279,7 @@ class Attempt:
         try:
             self._store.place_blob(blob, copy)
         except DamagedError as error:
-            self._log.note(str(error))
+            self.log.note(str(error))
         copy.unlink(missing_ok=True)
 
     def _missing(self) -> Outcome | None:
@@ -325,7 +324,7 @@ class Attempt:
         try:
             self._store.drop_checkpoints(self._job.key, self._job.generation)
         except StoreError as error:  # the step is finished all the same
-            self._log.note(str(error))
+            self.log.note(str(error))
 
     def _provenance(self) -> Provenance:
         """What the job says of itself, and what it was given here."""
@@ -343,18 +342,18 @@ class Attempt:
         for path in sorted(self._folder.outputs.rglob("*")):
             name = path.relative_to(self._folder.outputs).as_posix()
             if path.is_file() and name not in self._job.outputs:
-                self._log.note(f"out/{name} is no declared output and is not kept")
+                self.log.note(f"out/{name} is no declared output and is not kept")
 
     def _outcome(self, kind: Literal["failed", "temporary"], message: str) -> Outcome:
-        return Outcome(kind, None, message, self._log.tail())
+        return Outcome(kind, None, message, self.log.tail())
 
     def _ship_rest(self) -> None:
         """Store the end of the log, if that can be done: no attempt fails for its log."""
         try:
             if not self._control.lease_lost:
-                self._log.ship_all()
+                self.log.ship_all()
         except Exception as error:
-            self._log.note(in_words(error))
+            self.log.note(in_words(error))
 
 
 def _pause(seconds: float) -> bool:
@@ -363,20 +362,15 @@ def _pause(seconds: float) -> bool:
     return False
 
 
-def _free_bytes(path: Path) -> int:
-    disk = os.statvfs(path)
-    return disk.f_bavail * disk.f_frsize
+def _look(path: Path) -> _Look:
+    """What shows whether a file was written to, or replaced."""
+    found = path.lstat()
+    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def _unchanged(path: Path, before: os.stat_result, blob: Blob) -> bool:
-    """Whether an input is what it was. Somebody who stores equal contents touches the file we link to."""
+def _unchanged(path: Path, before: _Look, blob: Blob) -> bool:
+    """Whether an input is what it was. Storing equal contents touches the file that it is a link to."""
     try:
-        now = path.lstat()
-        same = (now.st_size, now.st_mtime_ns, now.st_ino) == (
-            before.st_size,
-            before.st_mtime_ns,
-            before.st_ino,
-        )
-        return same or digest_file(path) == blob
+        return _look(path) == before or digest_file(path) == blob
     except (FileNotFoundError, NotPlainError):
         return False

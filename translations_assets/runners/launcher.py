@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def die_with_worker(life_line: int) -> None:
-    """Have the kernel kill our process group when the worker's end of the pipe closes, however it ends.
+    """Have the kernel kill this process's group when the worker's end of the pipe closes, however it ends.
 
     A signal-driven descriptor (fcntl(2), F_SETSIG) reaches children and grandchildren, needs no watching
     process or thread, and works while the script is busy in C code.
@@ -38,7 +38,7 @@ def die_with_worker(life_line: int) -> None:
     os.set_inheritable(life_line, False)
     poll = select.poll()
     poll.register(life_line, select.POLLIN)
-    if poll.poll(0):  # the worker ended before we could ask for the signal
+    if poll.poll(0):  # the worker ended before the signal was asked for
         os.killpg(0, signal.SIGKILL)
 
 

@@ -23,11 +23,10 @@ from translations_assets.errors import TemporaryError
 from translations_assets.graph.step import WorkerClass
 from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, workspace
 from translations_assets.runners.slots import Claim, Slots
-from translations_assets.runners.waiting import wait_for_owner
 from translations_assets.runners.wire import Detached, Ending, Request, unpack_reply
-from translations_assets.running.job import Job, JobEvent, Outcome
-from translations_assets.running.protocols import Store
-from translations_assets.running.tasks import Wake, Work
+from translations_assets.running.job import JobEvent, Outcome
+from translations_assets.running.runner import Submission, wait_for_owner
+from translations_assets.running.tasks import Work
 
 _ROOT = str(Path(__file__).parents[2])  # where `translations_assets` is imported from
 _CANCEL_SECONDS = 8.0  # from closing a worker's life line to its SIGKILL; it gives its script 6
@@ -58,39 +57,31 @@ class LocalRunner:
         self._cpus = cpus or cpu_count()
         self._given_gpus = gpus
 
-    def run(
-        self,
-        job: Job,
-        store: Store,
-        cancel: threading.Event,
-        on_event: Callable[[JobEvent], None],
-        wake: Wake,
-    ) -> Work[Outcome]:
-        """One attempt, until its end; see `running.protocols.Runner`.
+    def run(self, submission: Submission) -> Work[Outcome]:
+        """One attempt, until its end; see `running.runner.Runner`.
 
-        >>> work = runner.run(job, store, cancel, lambda event: print(event.kind), wake)
+        >>> work = runner.run(Submission(job, store, cancel, lambda event: print(event.kind), wake))
         >>> finish(work, wait).kind
         started
         'done'
         """
+        job, store, cancel = submission.job, submission.store, submission.cancel
         cpus, gpus = self._need(job.worker)
         try:
             while not cancel.is_set():
                 with ExitStack() as wanting:  # a worker that is cancelled asks whether other runs wait
-                    wanting.enter_context(store.owners.waiting(job.key, job.generation))
-                    with self._slots.claim(cpus, gpus, wake) as claim:
+                    wanting.enter_context(store.owners.waiting(*job.step))
+                    with self._slots.claim(cpus, gpus, submission.wake) as claim:
                         if not (yield from claim.acquire(cancel)):
                             break
-                        attempt = self._threads.submit(
-                            self._attempt, job, store, claim, cancel, on_event, wanting.close
-                        )
-                        attempt.add_done_callback(lambda _: wake())
+                        attempt = self._threads.submit(self._attempt, submission, claim, wanting.close)
+                        attempt.add_done_callback(lambda _: submission.wake())
                         while not attempt.done():
                             yield _LONG_SECONDS
                     reply = attempt.result()
                     if isinstance(reply, Outcome):
                         return reply
-                    if outcome := (yield from wait_for_owner(job, store, cancel, _OWNER_SECONDS)):
+                    if outcome := (yield from wait_for_owner(submission, _OWNER_SECONDS)):
                         return outcome
         except OSError as error:
             raise TemporaryError(
@@ -125,19 +116,12 @@ class LocalRunner:
         gpus = len(self._gpus) if worker == "large-gpu" else 1
         return max(1, self._cpus * gpus // len(self._gpus)), gpus
 
-    def _attempt(
-        self,
-        job: Job,
-        store: Store,
-        slots: Claim,
-        cancel: threading.Event,
-        on_event: Callable[[JobEvent], None],
-        leave: Callable[[], None],
-    ) -> Ending:
+    def _attempt(self, submission: Submission, slots: Claim, leave: Callable[[], None]) -> Ending:
+        url, cancel = submission.store.url, submission.cancel
         request = Request(
-            job=job,
-            store=store.url,
-            work=str(self._work_root(store.url)),
+            job=submission.job,
+            store=url,
+            work=str(self._work_root(url)),
             threads=len(slots.cpus),
             gpus=slots.gpus,
             workspace=workspace([self._gpus[name] for name in slots.gpus]),
@@ -145,7 +129,7 @@ class LocalRunner:
             unsaved_minutes=self._unsaved_minutes,
         )
         with tempfile.TemporaryFile() as errors:
-            reply = WorkerProcess(slots.descriptors, errors, leave).run(request, cancel, on_event)
+            reply = WorkerProcess(submission, slots.descriptors, errors, leave).run(request)
         if isinstance(reply, Detached):
             slots.hand_over()
             return Outcome("cancelled", message="the run was cancelled; the step goes on for others")
@@ -175,7 +159,9 @@ class WorkerProcess:
     leave   called before the worker is cancelled, so that it does not count this run among those that wait
     """
 
-    def __init__(self, slots: Sequence[int], errors: IO[bytes], leave: Callable[[], None]) -> None:
+    def __init__(
+        self, submission: Submission, slots: Sequence[int], errors: IO[bytes], leave: Callable[[], None]
+    ) -> None:
         path = filter(None, (_ROOT, os.environ.get("PYTHONPATH")))
         self._process = subprocess.Popen(
             [sys.executable, "-m", "translations_assets.runners.worker"],
@@ -189,46 +175,42 @@ class WorkerProcess:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._life_line, self._output = self._process.stdin, self._process.stdout
-        self._errors, self._leave = errors, leave
+        self._submission, self._errors, self._leave = submission, errors, leave
         self._deadline: float | None = None
 
-    def run(
-        self, request: Request, cancel: threading.Event, on_event: Callable[[JobEvent], None]
-    ) -> Ending | Detached:
+    def run(self, request: Request) -> Ending | Detached:
         """Have it make an attempt, hand on its events, and tell how that ended."""
         last = None
         try:
             with suppress(BrokenPipeError):  # it died at once: seen when its replies are read
                 self._life_line.write(request.to_bytes())
                 self._life_line.flush()
-            last = self._follow(cancel, on_event)
+            last = self._follow(self._submission.on_event)
         except BaseException:
             self._cancel()
-            last = self._follow(cancel, lambda event: None)
+            last = self._follow(lambda event: None)
             raise
         finally:
             self._close(detached=isinstance(last, Detached))
         return last or self._crashed()
 
-    def _follow(
-        self, cancel: threading.Event, on_event: Callable[[JobEvent], None]
-    ) -> Ending | Detached | None:
+    def _follow(self, on_event: Callable[[JobEvent], None]) -> Ending | Detached | None:
         """Hand on events until its last reply; None when it died without."""
-        for line in self._lines(cancel):
+        for line in self._lines():
             _, reply = unpack_reply(line)
             if not isinstance(reply, JobEvent):
                 return reply
             on_event(reply)
         return None
 
-    def _lines(self, cancel: threading.Event) -> Iterator[bytes]:
+    def _lines(self) -> Iterator[bytes]:
         """Its lines until it closes its output; cancelled, it is killed when it takes too long."""
         descriptor = self._output.fileno()
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
         rest = b""
         while True:
-            if cancel.is_set():
+            if self._submission.cancel.is_set():
                 self._cancel()
             if self._deadline is not None and time.monotonic() > self._deadline:
                 self._process.kill()

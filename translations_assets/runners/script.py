@@ -68,7 +68,7 @@ class ScriptProcess:
         self.largest_memory = 0
 
     def exited(self) -> bool:
-        """Whether the script itself has ended. It is left a zombie, so that its group's number stays ours."""
+        """Whether the script itself has ended. It is left a zombie: no other process gets its number."""
         return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def terminate(self) -> None:

@@ -101,13 +101,6 @@ class _Queue:
         self.lock = threading.Lock()
         self.waiting: deque[_Place] = deque()
 
-    def wake_head(self) -> None:
-        """Have the head of the queue look for free slots."""
-        with self.lock:
-            head = self.waiting[0] if self.waiting else None
-        if head:
-            head.wake()
-
 
 class _Place:
     """A place in a queue, and the slots that it holds, by name and descriptor."""
@@ -159,10 +152,13 @@ class _Place:
         return len(self.held) == self._count
 
     def _leave_queue(self) -> None:
-        """Wait no longer."""
+        """Wait no longer, and have the head of the queue look for free slots."""
         if self._door is not None:
             os.close(self._door)
             self._door = None
-        with self._queue.lock, suppress(ValueError):
-            self._queue.waiting.remove(self)
-        self._queue.wake_head()
+        with self._queue.lock:
+            with suppress(ValueError):
+                self._queue.waiting.remove(self)
+            head = next(iter(self._queue.waiting), None)
+        if head:
+            head.wake()

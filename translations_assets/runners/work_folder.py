@@ -73,7 +73,7 @@ def work_folder(root: Path) -> Iterator[WorkFolder]:
 def sweep(root: Path) -> None:
     """Remove the folders of workers that were killed, and end what is left of their scripts.
 
-    Raises StoreError when a symbolic link stands in for the root: what is behind it is not ours to remove.
+    Raises StoreError when a symbolic link stands in for the root: what is behind it is not to be removed.
     """
     if root.is_symlink():
         raise StoreError(f"{root} is a symbolic link, and work folders are made in no such place. Remove it.")
@@ -84,11 +84,11 @@ def sweep(root: Path) -> None:
 
 
 def _sweep_folder(path: Path) -> None:
-    descriptor = acquire(_lock_of(path))
-    if descriptor is not None:
+    lock = path.with_name(path.name + ".lock")
+    if (descriptor := acquire(lock)) is not None:
         end_processes(path)
         _remove(path)
-        release(_lock_of(path), descriptor)
+        release(lock, descriptor)
 
 
 def end_processes(path: Path) -> None:
@@ -118,10 +118,6 @@ def unpack(bundle: Path, folder: Path) -> None:
             target.write_bytes(file.read())
 
 
-def _lock_of(path: Path) -> Path:
-    return path.with_name(path.name + ".lock")
-
-
 def _kill_marked(mark: bytes) -> int:
     """Kill the live processes that have the mark in their environment; how many there were."""
     return sum(_kill_if_marked(int(name), mark) for name in os.listdir("/proc") if name.isdecimal())
@@ -129,7 +125,7 @@ def _kill_marked(mark: bytes) -> int:
 
 def _kill_if_marked(pid: int, mark: bytes) -> bool:
     try:
-        process = os.pidfd_open(pid)  # holds on to this very process while we look and kill
+        process = os.pidfd_open(pid)  # stands for this very process, also once its number is another's
     except OSError:
         return False
     try:

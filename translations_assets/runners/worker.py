@@ -75,7 +75,7 @@ def make_attempt(
                 return Outcome("done", manifest)
             with work_folder(work) as folder:
                 attempt = Attempt(request, store, folder, control, report, echo)
-                owned(store, attempt.note)
+                owned(store, attempt.log.note)
                 return attempt.run()
     except DamagedError as error:
         return Outcome("failed", message=str(error))

@@ -22,8 +22,9 @@ from translations_assets.errors import (
 from translations_assets.graph.step import Output, RepoFile, Step, placed
 from translations_assets.records.manifest import Blob, KeyParts, Manifest, Provenance
 from translations_assets.running.job import Job, JobEvent, Outcome, make_job
-from translations_assets.running.protocols import Runner, Store
+from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import Map, parallel_map
+from translations_assets.running.runner import Runner, Submission
 from translations_assets.running.session import Session
 from translations_assets.running.tasks import (
     RUN_SECONDS,
@@ -280,9 +281,9 @@ class _Execution:
     def _attempt(self, step: Step, job: Job, wake: Wake) -> Work[Outcome]:
         """One attempt. Raises StoreUnreachable for one that the store ended: it does not count."""
         try:
-            outcome = yield from self.engine.runner.run(
-                job, self.engine.store, self.cancel, partial(self._event, step), wake
-            )
+            on_event = partial(self._event, step)
+            submission = Submission(job, self.engine.store, self.cancel, on_event, wake)
+            outcome = yield from self.engine.runner.run(submission)
         except StoreUnreachable:
             raise
         except (StoreError, TemporaryError) as error:

@@ -45,6 +45,11 @@ class Job(Record):
     programs: Mapping[str, str] = field(default_factory=dict)
     provenance: Provenance = field(default_factory=Provenance)
 
+    @property
+    def step(self) -> tuple[str, int]:
+        """What is made, key and generation: the same for every attempt."""
+        return self.key, self.generation
+
     def to_dict(self) -> dict[str, Any]:
         """The job as JSON values."""
         return asdict(self) | {"provenance": self.provenance.to_dict()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -10,8 +9,6 @@ from typing import Protocol
 
 from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
 from translations_assets.records.run import RunRecord
-from translations_assets.running.job import Job, JobEvent, Outcome
-from translations_assets.running.tasks import Wake, Work
 
 
 class Reading(Protocol):
@@ -174,24 +171,3 @@ class Store(Reading, Protocol):
 
     def add_config(self, name: str, text: str) -> None:
         """Store a training config under a name, for good; StoreError when the name has another text."""
-
-
-class Runner(Protocol):
-    """Where steps run. Slots (CPU, GPU) are handed out by the runner; an attempt waits for them."""
-
-    def run(
-        self,
-        job: Job,
-        store: Store,
-        cancel: threading.Event,
-        on_event: Callable[[JobEvent], None],
-        wake: Wake,
-    ) -> Work[Outcome]:
-        """One attempt, until its end, as work that costs no thread while it waits; many go on at once.
-
-        `wake` has the work resumed, which the caller does as well when `cancel` has been set.
-
-        When another process owns the step, waits for that owner's result. When `cancel` is set, returns
-        within 10 s, kind `cancelled`, and ends the script (SIGTERM, then SIGKILL) unless another run waits
-        for the step. Raises StoreError, and TemporaryError when another attempt may succeed.
-        """

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
 AWAY_SECONDS = 900.0  # an API server that is away so long is given up
 COMPONENT = "translations-worker"
-_REFUSED_SECONDS = (
-    30.0  # a server that has just started, or a token just renewed: both are refused for a moment
-)
+# A server that has just started refuses for a moment, as it does a token that was just renewed
+_REFUSED_SECONDS = 30.0
 _FIRST_PAUSE, _LAST_PAUSE = 0.5, 10.0
 _TIMEOUT = (10, 60)  # seconds to connect, and without a byte of the answer
 _WATCH_SECONDS = 60  # a watch is begun again so often, so that a connection that died unseen does not last
@@ -110,21 +109,20 @@ class Cluster:
                 f"There is no usable kubeconfig: {error}. Set KUBECONFIG, and kubernetes.context "
                 "in the deployment file."
             ) from error
-        settings.retries = False  # ours are longer, and told
+        settings.retries = False  # those of `_ask` last longer, and are told
         settings.connection_pool_maxsize = _CONNECTIONS
         return cls(ApiClient(settings), namespace, closed)
 
     def create_job(self, body: Mapping[str, Any], wait: Callable[[float], object] | None = None) -> JobState:
-        """Create a job. Raises Conflict when there is one of that name, perhaps by an earlier try of ours."""
+        """Create a job. Raises Conflict when there is one of that name, perhaps by an earlier try."""
         create = self._batch.create_namespaced_job
         return JobState.of(self._ask(lambda: create(self.namespace, body, **_RAW), AWAY_SECONDS, wait))
 
     def job(self, name: str) -> JobState | None:
         """A job as it is now."""
+        read = self._batch.read_namespaced_job
         try:
-            return JobState.of(
-                self._ask(lambda: self._batch.read_namespaced_job(name, self.namespace, **_RAW))
-            )
+            return JobState.of(self._ask(lambda: read(name, self.namespace, **_RAW)))
         except Missing:
             return None
 
@@ -139,10 +137,9 @@ class Cluster:
             self._ask(lambda: delete(job.name, self.namespace, body=options, **_RAW), patience)
 
     def all(self, kind: Kind, patience: float = AWAY_SECONDS) -> tuple[list[Object], str]:
-        """All of our jobs or pods, and the version from which to watch."""
-        value = self._ask(
-            lambda: self._listers[kind](self.namespace, label_selector=_SELECTOR, **_RAW), patience
-        )
+        """All jobs or pods of steps, and the version from which to watch."""
+        listing = self._listers[kind]
+        value = self._ask(lambda: listing(self.namespace, label_selector=_SELECTOR, **_RAW), patience)
         return value["items"], value["metadata"]["resourceVersion"]
 
     def watch(self, kind: Kind, version: str) -> Iterator[tuple[str, Object]]:
@@ -191,13 +188,11 @@ class Cluster:
         yield from _stream(response)
 
     def events(self, name: str) -> list[str]:
-        """What the cluster says of a job or pod, latest last; nothing when we may not ask."""
+        """What the cluster says of a job or pod, latest last; nothing when that may not be asked."""
         listing = self._core.list_namespaced_event
-        selector = f"involvedObject.name={name}"
+        query = {"field_selector": f"involvedObject.name={name}", "limit": _EVENTS, **_RAW}
         try:
-            value = self._ask(
-                lambda: listing(self.namespace, field_selector=selector, limit=_EVENTS, **_RAW), 0
-            )
+            value = self._ask(lambda: listing(self.namespace, **query), patience=0)
         except ClusterError as error:
             _log.debug("The events of %s cannot be read: %s", name, error)
             return []
@@ -240,7 +235,7 @@ class Cluster:
 
 
 class _Refused(Unavailable):
-    """The cluster does not let us; a server that has just started says that to everybody."""
+    """The cluster does not allow it; a server that has just started refuses every request."""
 
 
 def _broken() -> tuple[type[Exception], ...]:
@@ -294,7 +289,7 @@ def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
 class PodLog:
     """The log of one pod.
 
-    ended  whether its worker has ended: then what stands in the log is all that comes. May raise, to end us
+    ended  whether its worker has ended: then what stands in the log is all that comes. May raise
     wait   pauses for so many seconds, less when the pod changes
     """
 

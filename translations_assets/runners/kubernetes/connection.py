@@ -218,9 +218,9 @@ class Limits:
                     slot.free.set()
 
     def _used(self) -> Counter[str]:
-        """Slots by worker class: those that we hold, and live jobs that hold none of them."""
-        ours = {slot.name for slot in self._held}
-        others = (job for job in self._jobs() if job.live and job.name not in ours)
+        """Slots by worker class: those that are held here, and live jobs that hold none of them."""
+        held = {slot.name for slot in self._held}
+        others = (job for job in self._jobs() if job.live and job.name not in held)
         return Counter(
             [slot.worker_class for slot in self._held] + [job.labels.get(WORKER_CLASS, "") for job in others]
         )
@@ -257,7 +257,7 @@ class Sweep:
                 self._cluster.delete_job(job)
 
     def _is_wanted(self, job: JobState) -> bool:
-        return any(self._store.owners.waiters(member.key, member.generation) for member in job.members)
+        return any(self._store.owners.waiters(*member.step) for member in job.members)
 
     def _failed(self, error: str) -> None:
         _log.warning("Jobs that no run waits for cannot be looked for: %s", error)

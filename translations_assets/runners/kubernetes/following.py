@@ -6,7 +6,6 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from translations_assets.config.deployment import WorkerClassName
@@ -28,7 +27,8 @@ from translations_assets.runners.kubernetes.state import (
 from translations_assets.runners.wire import RECORD, Detached, Ending, unpack_reply
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
-from translations_assets.running.tasks import Wake, Work
+from translations_assets.running.runner import Submission
+from translations_assets.running.tasks import Work
 
 PULL_SECONDS = 20.0  # in which the kubelet tries a second time to pull an image
 _CHECK_SECONDS = 1.0
@@ -46,21 +46,20 @@ class Ticket:
     An exception in place of an ending: what kept the Job from being followed.
     """
 
-    job: Job
-    wake: Wake
+    submission: Submission
     _replies: queue.SimpleQueue[JobEvent | Ending | Exception] = field(default_factory=queue.SimpleQueue)
 
     def reply(self, reply: JobEvent | Ending | Exception) -> None:
         """Note what has happened, and wake the work that waits for it."""
         self._replies.put(reply)
-        self.wake()
+        self.submission.wake()
 
-    def ending(self, cancel: threading.Event, on_event: Callable[[JobEvent], None]) -> Work[Ending | None]:
+    def ending(self) -> Work[Ending | None]:
         """Hand on what happens to the step until it has ended; None when the run is cancelled before.
 
         Raises what keeps its Job from being followed.
         """
-        while not cancel.is_set():
+        while not self.submission.cancel.is_set():
             try:
                 reply = self._replies.get_nowait()
             except queue.Empty:
@@ -70,13 +69,13 @@ class Ticket:
                 raise reply
             if not isinstance(reply, JobEvent):
                 return reply
-            on_event(reply)
+            self.submission.on_event(reply)
         return None
 
     @property
-    def step(self) -> tuple[str, int]:
-        """What is made."""
-        return self.job.key, self.job.generation
+    def job(self) -> Job:
+        """The attempt of the step."""
+        return self.submission.job
 
 
 class Tickets:
@@ -94,18 +93,18 @@ class Tickets:
         self._tickets: list[Ticket] = []
         self._endings: dict[tuple[str, int], Ending] = {}
 
-    def join(self, job: Job, wake: Wake) -> Ticket:
+    def join(self, submission: Submission) -> Ticket:
         """A ticket for the step that the Job was made or found for."""
         with self._lock:
-            self._tickets.append(ticket := Ticket(job, wake))
+            self._tickets.append(ticket := Ticket(submission))
             return ticket
 
-    def join_member(self, job: Job, wake: Wake) -> Ticket | None:
+    def join_member(self, submission: Submission) -> Ticket | None:
         """A ticket for a step that the Job makes, or will; None when it does not, or has done with it."""
-        step = job.key, job.generation
+        step = submission.job.step
         with self._lock:
-            steps = {item.step for item in self.members} or {ticket.step for ticket in self._tickets}
-            return None if self.over or step not in steps or step in self._endings else self.join(job, wake)
+            steps = {item.step for item in self.members} or {ticket.job.step for ticket in self._tickets}
+            return None if self.over or step not in steps or step in self._endings else self.join(submission)
 
     def is_wanted(self) -> bool:
         """Whether a step that has not ended still waits; when none does, none can join any more."""
@@ -126,14 +125,14 @@ class Tickets:
     def of(self, step: tuple[str, int]) -> list[Ticket]:
         """The tickets of a step."""
         with self._lock:
-            return [ticket for ticket in self._tickets if ticket.step == step]
+            return [ticket for ticket in self._tickets if ticket.job.step == step]
 
     def finish(self, step: tuple[str, int], ending: Ending) -> None:
         """Pass the end of a step on; it waits no longer."""
         with self._lock:
             self._endings[step] = ending
             ended = self.of(step)
-            self._tickets = [ticket for ticket in self._tickets if ticket.step != step]
+            self._tickets = [ticket for ticket in self._tickets if ticket.job.step != step]
         for ticket in ended:
             ticket.reply(ending)
 
@@ -313,7 +312,7 @@ class Following:
         return job is not None and job.live and not self._is_replaced()
 
     def _is_replaced(self) -> bool:
-        """Whether the cluster has made another pod in place of ours."""
+        """Whether the cluster has made another pod in place of the attempt's."""
         pods = self._connection.watch.pods(self._state.name)
         return any(not self._pod or pod.uid != self._pod.uid for pod in pods if not pod.ended)
 
@@ -359,7 +358,7 @@ class Following:
         )
 
     def _see_end(self) -> None:
-        """See the Job end. One that goes on without our pod (old clusters replace it) or hangs is deleted."""
+        """See the Job end. One that hangs, or goes on with another pod (as in old clusters), is deleted."""
         deadline = time.monotonic() + _LAST_SECONDS
         while (job := self._refresh()) and job.live and not self._connection.cluster.closed.is_set():
             if self._is_replaced() or time.monotonic() > deadline:

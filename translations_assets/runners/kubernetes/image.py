@@ -8,7 +8,7 @@ have the lock among their inputs. An image without it serves, too: scripts make 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -61,12 +61,12 @@ def worker_images(image: str, tag: str | None, root: Path) -> Images:
         return Images(f"{image}:{tag}")
     try:
         worker = environment_tag(root / LOCK, root / BUILD_FILE)
-        names = environment_locks(root)
-        return Images(
-            f"{image}:{worker}",
-            {lock: f"{image}-{lock.stem}:{_own_tag(worker, root, lock)}" for lock in names},
-            {_digest(root / lock): lock for lock in names},
-        )
+        images, digests = {}, {}
+        for lock in environment_locks(root):
+            files = (root / path for path in (lock, ENVIRONMENT_BUILD_FILE, ENVIRONMENT_MAKER))
+            images[lock] = f"{image}-{lock.stem}:{environment_tag(*files, base=[worker])}"
+            digests[_digest(root / lock)] = lock
+        return Images(f"{image}:{worker}", images, digests)
     except OSError as error:
         raise ClusterError(
             f"The tag of a worker's image is a digest of lock and build file ({LOCK}, {BUILD_FILE}), and "
@@ -81,18 +81,12 @@ def environment_locks(root: Path) -> list[Path]:
     return sorted(lock for lock in locks if lock.stem not in _OTHER_LOCKS)
 
 
-def environment_tag(*files: Path) -> str:
-    """The tag of the image that is built from a lock by a build file. Raises OSError when one is missing."""
-    return _tag(map(_digest, files))
+def environment_tag(*files: Path, base: Sequence[str] = ()) -> str:
+    """The tag of the image that is built from a lock by a build file. Raises OSError when one is missing.
 
-
-def _own_tag(worker: str, root: Path, lock: Path) -> str:
-    files = (lock, ENVIRONMENT_BUILD_FILE, ENVIRONMENT_MAKER)
-    return _tag((worker, *(_digest(root / path) for path in files)))
-
-
-def _tag(digests: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:_DIGITS]
+    base  the tag of the image that it is built on
+    """
+    return hashlib.sha256("\n".join([*base, *map(_digest, files)]).encode()).hexdigest()[:_DIGITS]
 
 
 def _digest(path: Path) -> str:

@@ -11,7 +11,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from translations_assets.config.deployment import Kubernetes, Machine, PodConfig, WorkerClass, WorkerClassName
+from translations_assets.config.deployment import (
+    Kubernetes,
+    Machine,
+    PodConfig,
+    StagePod,
+    WorkerClass,
+    WorkerClassName,
+)
 from translations_assets.runners.kubernetes.cluster import COMPONENT, ClusterError
 from translations_assets.runners.kubernetes.image import Images, worker_images
 from translations_assets.runners.kubernetes.state import (
@@ -49,7 +56,8 @@ _DEFAULTS: PodConfig = {  # a deployment may say otherwise
         "security_context": {"run_as_non_root": True, "seccomp_profile": {"type": "RuntimeDefault"}},
     },
 }
-_PASSED = ("STORAGE_EMULATOR_HOST",)  # to pods as well as to us
+_PASSED = ("STORAGE_EMULATOR_HOST",)  # from this process's environment to pods
+_VOLUMES = {"scratch": SCRATCH, "tmp": "/tmp"}  # where they are mounted
 
 
 @dataclass(frozen=True)
@@ -83,8 +91,7 @@ class Descriptions:
 
     def group(self, job: Job, preemptions: int) -> Group:
         """The steps that a step may share a pod with, after so many attempts that lost their machine."""
-        stage = self._kubernetes.stages.get(job.stage)
-        name = (stage and stage.worker_class) or job.worker
+        name = self._stage(job.stage).worker_class or job.worker
         machine = self._machine(job, self._worker_class(name), preemptions)
         image = self.images.image(blob.digest for blob in job.inputs.values())
         secrets = tuple(sorted(self._kubernetes.secrets.keys() & job.secrets))
@@ -92,15 +99,11 @@ class Descriptions:
 
     def steps_per_pod(self, group: Group) -> int:
         """How many steps of a group share a pod at most."""
-        stage = self._kubernetes.stages.get(group.stage)
-        own = stage.steps_per_pod if stage else None
-        return own or self._worker_class(group.worker_class).steps_per_pod
+        return self._stage(group.stage).steps_per_pod or self._worker_class(group.worker_class).steps_per_pod
 
     def hours(self, group: Group) -> float:
         """The time that an attempt of a group's steps may take."""
-        stage = self._kubernetes.stages.get(group.stage)
-        own = stage.max_hours if stage else None
-        return own or self._worker_class(group.worker_class).max_hours
+        return self._stage(group.stage).max_hours or self._worker_class(group.worker_class).max_hours
 
     def gpus(self, group: Group) -> int:
         """GPUs of a group's pods."""
@@ -156,16 +159,16 @@ class Descriptions:
         """Worker classes with as many GPUs and more memory, the smallest first, as `large-cpu (64Gi)`."""
         from kubernetes.utils.quantity import parse_quantity
 
-        own, gpus = self.memory(worker_class), self._worker_class(worker_class).gpus
-        sizes = {
-            name: self.memory(name)
-            for name, other in self._kubernetes.worker_classes.items()
-            if other.gpus >= gpus
-        }
+        classes, own = self._kubernetes.worker_classes, self.memory(worker_class)
+        gpus = self._worker_class(worker_class).gpus
+        sizes = {name: self.memory(name) for name, other in classes.items() if other.gpus >= gpus}
         limits = {name: parse_quantity(size) for name, size in sizes.items() if own and size}
-        bigger = {name: sizes[name] for name, size in limits.items() if size > parse_quantity(own)}
-        ordered = sorted(bigger.items(), key=lambda item: parse_quantity(item[1]))
-        return [f"{name} ({size})" for name, size in ordered]
+        bigger = [name for name, limit in limits.items() if limit > parse_quantity(own)]
+        return [f"{name} ({sizes[name]})" for name in sorted(bigger, key=limits.__getitem__)]
+
+    def _stage(self, name: str) -> StagePod:
+        """What differs for a stage; for most nothing does."""
+        return self._kubernetes.stages.get(name, StagePod())
 
     def _worker_class(self, name: WorkerClassName) -> WorkerClass:
         try:
@@ -206,8 +209,7 @@ class Descriptions:
         yield f"{place}.pod", worker_class.pod
         special = worker_class.spot if group.machine == "spot" else worker_class.standard
         yield f"{place}.{group.machine}", special or {}
-        if group.stage in self._kubernetes.stages:
-            yield f"kubernetes.stages.{group.stage}.pod", self._kubernetes.stages[group.stage].pod
+        yield f"kubernetes.stages.{group.stage}.pod", self._stage(group.stage).pod
 
     def _construct(self, group: Group, steps: int, command: list[str], name: str) -> dict[str, Any]:
         """The Job as Dagster's Kubernetes library makes it, with what no deployment decides."""
@@ -215,6 +217,7 @@ class Descriptions:
         from kubernetes.client import ApiClient, Configuration
 
         kubernetes, config = self._kubernetes, self._config(group)
+        given = {volume["name"] for volume in config.pod_spec_config.get("volumes") or ()}
         hours = self.hours(group) * steps + kubernetes.pending_minutes / 60
         config = config._replace(
             container_config=self._container(config.container_config, group, command),
@@ -232,15 +235,8 @@ class Descriptions:
                 image_pull_policy="IfNotPresent",
                 image_pull_secrets=[{"name": secret} for secret in kubernetes.image_pull_secrets],
                 service_account_name=kubernetes.service_account,
-                volume_mounts=[
-                    {"name": "scratch", "mountPath": SCRATCH},
-                    {"name": "tmp", "mountPath": "/tmp"},
-                ],
-                volumes=[
-                    {"name": name, "emptyDir": {}}
-                    for name in ("scratch", "tmp")
-                    if name not in _volumes(config)
-                ],
+                volume_mounts=[{"name": name, "mountPath": path} for name, path in _VOLUMES.items()],
+                volumes=[{"name": name, "emptyDir": {}} for name in _VOLUMES if name not in given],
             ),
             args=None,
             job_name=name,
@@ -308,10 +304,6 @@ def _spec_digest(body: Mapping[str, Any]) -> str:
     spec["template"].pop("metadata", None)
     spec["template"]["spec"]["containers"][0].pop("command")
     return _digest(spec)
-
-
-def _volumes(config: UserDefinedDagsterK8sConfig) -> set[str]:
-    return {volume["name"] for volume in config.pod_spec_config.get("volumes") or ()}
 
 
 def _digest(value: Any) -> str:

@@ -21,11 +21,11 @@ from translations_assets.runners.kubernetes.following import Following, Ticket, 
 from translations_assets.runners.kubernetes.jobs import Group, member
 from translations_assets.runners.kubernetes.state import SPEC, JobState
 from translations_assets.runners.pod.bundle import worker_bundle
-from translations_assets.runners.waiting import wait_for_owner
 from translations_assets.runners.wire import Busy, PodRequest
-from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.job import Job, Outcome
 from translations_assets.running.protocols import Store
-from translations_assets.running.tasks import Wake, Work
+from translations_assets.running.runner import Submission, wait_for_owner
+from translations_assets.running.tasks import Work
 from translations_assets.store.open import reader_of
 
 COLLECT_SECONDS = 0.3  # for the steps of a stage that become ready at the same time
@@ -67,12 +67,12 @@ class ClusterJob(Tickets):
         """The Job's name; empty before it has one."""
         return self._state.name if self._state else ""
 
-    def join_group(self, job: Job, group: Group, wake: Wake) -> Ticket | None:
+    def join_group(self, submission: Submission, group: Group) -> Ticket | None:
         """A ticket for one more step, in a Job that has not been asked for yet; None when there is none."""
         with self._lock:
             if not self._is_open or self.over or group != self._group or self._room() <= 0:
                 return None
-            ticket = self.join(job, wake)
+            ticket = self.join(submission)
             if not self._room():
                 self.changed.set()
             return ticket
@@ -92,7 +92,7 @@ class ClusterJob(Tickets):
             self._delete_unless_wanted(state, _CANCEL_SECONDS)
 
     def _room(self) -> int:
-        return self._capacity - len({ticket.step for ticket in self._tickets})
+        return self._capacity - len({ticket.job.step for ticket in self._tickets})
 
     def _run(self, ended: Callable[[ClusterJob], None]) -> None:
         try:
@@ -126,7 +126,7 @@ class ClusterJob(Tickets):
         """Let no more steps join; those that have, in an order that does not depend on which was first."""
         with self._lock:
             self._is_open = False
-            jobs = {ticket.step: ticket.job for ticket in self._tickets}
+            jobs = {ticket.job.step: ticket.job for ticket in self._tickets}
             ordered = [job for _, job in sorted(jobs.items())]
             self.members = tuple(map(member, ordered))
             return ordered
@@ -225,28 +225,22 @@ class KubernetesRunner:
         )
         self._connection: Future[Connection] | None = None
 
-    def run(
-        self,
-        job: Job,
-        store: Store,
-        cancel: threading.Event,
-        on_event: Callable[[JobEvent], None],
-        wake: Wake,
-    ) -> Work[Outcome]:
-        """One attempt, until its end; see `running.protocols.Runner`."""
+    def run(self, submission: Submission) -> Work[Outcome]:
+        """One attempt, until its end; see `running.runner.Runner`."""
+        job, store, cancel = submission.job, submission.store, submission.cancel
         with ExitStack() as wanting:
-            wanting.enter_context(store.owners.waiting(job.key, job.generation))
+            wanting.enter_context(store.owners.waiting(*job.step))
             connection = yield from self._connect(store, cancel)
             while connection and not cancel.is_set():
-                if manifest := store.generation(job.key, job.generation):
+                if manifest := store.generation(*job.step):
                     return Outcome("done", manifest)
-                cluster_job, ticket = self._board(connection, store, job, wake)
-                ending = yield from ticket.ending(cancel, on_event)
+                cluster_job, ticket = self._board(connection, submission)
+                ending = yield from ticket.ending()
                 if ending is None:
                     wanting.close()
                     cluster_job.leave(ticket)
                 elif isinstance(ending, Busy):  # the owner is in no known Job
-                    if outcome := (yield from wait_for_owner(job, store, cancel, _OWNER_SECONDS)):
+                    if outcome := (yield from wait_for_owner(submission, _OWNER_SECONDS)):
                         return outcome
                 elif ending.kind != "temporary" or member(job) in cluster_job.members:
                     return ending
@@ -277,26 +271,26 @@ class KubernetesRunner:
         except Exception as error:
             opened.set_exception(error)
 
-    def _board(self, connection: Connection, store: Store, job: Job, wake: Wake) -> tuple[ClusterJob, Ticket]:
+    def _board(self, connection: Connection, submission: Submission) -> tuple[ClusterJob, Ticket]:
         """A ticket for a step: in a Job that makes it already, with others that are ready now, or alone."""
-        step = job.key, job.generation
+        job, store = submission.job, submission.store
         with self._lock:
             for known in self._jobs:
-                if ticket := known.join_member(job, wake):
+                if ticket := known.join_member(submission):
                     return known, ticket
             names = {known.name for known in self._jobs}
-            for state in jobs_of(connection.watch, store.url, step):
+            for state in jobs_of(connection.watch, store.url, job.step):
                 if state.live and state.name not in names:
-                    return self._begin(ClusterJob(connection, store, found=state), job, wake)
-            group = connection.descriptions.group(job, connection.preemptions.count(store.url, step))
+                    return self._begin(ClusterJob(connection, store, found=state), submission)
+            group = connection.descriptions.group(job, connection.preemptions.count(store.url, job.step))
             for known in self._jobs:
-                if ticket := known.join_group(job, group, wake):
+                if ticket := known.join_group(submission, group):
                     return known, ticket
-            return self._begin(ClusterJob(connection, store, group=group), job, wake)
+            return self._begin(ClusterJob(connection, store, group=group), submission)
 
-    def _begin(self, cluster_job: ClusterJob, job: Job, wake: Wake) -> tuple[ClusterJob, Ticket]:
+    def _begin(self, cluster_job: ClusterJob, submission: Submission) -> tuple[ClusterJob, Ticket]:
         """Have a Job followed, on behalf of a first step."""
-        ticket = cluster_job.join(job, wake)
+        ticket = cluster_job.join(submission)
         self._jobs.append(cluster_job)
         cluster_job.start(self._forget)
         return cluster_job, ticket

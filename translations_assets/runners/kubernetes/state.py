@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 Object: TypeAlias = "Mapping[str, Any]"
 
-# Labels; a prefix of our own, as other tools label jobs, too
+# Labels, with a prefix, as other tools label jobs, too
 STORE = "translations/store"
 STEP = "translations/step"
 STAGE = "translations/stage"
@@ -113,7 +113,7 @@ class PodState:
 
     job           name of its job
     reason        `Evicted` and the like, of the whole pod
-    disruption    (reason, message) of the condition that somebody takes the pod's machine away
+    disruption    (reason, message) of the condition that the pod's machine is taken away
     unscheduled   the scheduler's message, while no machine has been found
     waiting       (reason, message) of a container that cannot start yet
     started       whether the worker runs, or has run
@@ -225,7 +225,7 @@ def judge(job: JobState | None, pod: PodState | None, word: str = "") -> Verdict
     if job.ended == "Complete":
         return _nothing_stored(job.name)
     said = f" ({job.message})" if job.message else ""
-    return Verdict("preempted", f"its pod is gone, with its node or deleted by somebody{said}")
+    return Verdict("preempted", f"its pod does not exist any more: deleted, or lost with its node{said}")
 
 
 def cannot_start(pod: PodState) -> Verdict | None:

@@ -2,9 +2,9 @@
 
     python -I -c "$(cat bootstrap.py)" READER STORE WORKER_SHA256 REQUEST_SHA256
 
-The image holds Python and the locked libraries, not our code: so a worker is always the one that its
-orchestrator speaks to, and a change of ours builds no image. Nothing of ours can be imported here: READER is
-a program that defines how a file of this store is read (`store.open.reader_of`).
+The image holds Python and the locked libraries, not the worker's code: so a worker is always the one that
+its orchestrator speaks to, and a change of code builds no image. Nothing of the project can be imported here:
+READER is a program that defines how a file of this store is read (`store.open.reader_of`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The code of a pod's worker: every module of ours that it can import, and nothing else."""
+"""The code of a pod's worker: every module of the package that it can import, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from translations_assets.keys.code.syntax import parse
+from translations_assets.keys.code.syntax import is_for_type_checkers, parse
 
 ENTRY = "translations_assets.runners.pod.main"
 _ROOT = Path(__file__).parents[3]  # the folder that holds the package `translations_assets`
@@ -43,7 +43,7 @@ def worker_modules() -> dict[str, Path]:
 
 
 def _module_file(name: str) -> Path | None:
-    """The file of a module of ours; None for any other name."""
+    """The file of a module of the package; None for any other name."""
     if name.partition(".")[0] != _PACKAGE:
         return None
     path = _ROOT.joinpath(*name.split("."))
@@ -58,6 +58,6 @@ def _imports(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.ImportFrom):
         module = node.module or ""
         yield from (module, *(f"{module}.{alias.name}" for alias in node.names))
-    typing_only = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    typing_only = isinstance(node, ast.stmt) and is_for_type_checkers(node)
     for child in node.orelse if typing_only else ast.iter_child_nodes(node):  # type: ignore[attr-defined]
         yield from _imports(child)

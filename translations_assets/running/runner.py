@@ -1,0 +1,57 @@
+"""What the engine asks of a runner, and waiting for the result of a step that another worker owns."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.protocols import Store
+from translations_assets.running.tasks import Wake, Work, pause
+
+
+@dataclass(frozen=True, eq=False)
+class Submission:
+    """A job that is handed to a runner.
+
+    cancel    set to end the attempt; what sets it also wakes the work
+    on_event  gets what happens meanwhile, from any thread
+    wake      has the work resumed
+    """
+
+    job: Job
+    store: Store
+    cancel: threading.Event
+    on_event: Callable[[JobEvent], None]
+    wake: Wake
+
+
+class Runner(Protocol):
+    """Where steps run. Slots (CPU, GPU) are handed out by the runner; an attempt waits for them."""
+
+    def run(self, submission: Submission) -> Work[Outcome]:
+        """One attempt, until its end, as work that costs no thread while it waits; many go on at once.
+
+        When another process owns the step, waits for that owner's result. When cancelled, returns within
+        10 s, kind `cancelled`, and ends the script (SIGTERM, then SIGKILL) unless another run waits for the
+        step. Raises StoreError, and TemporaryError when another attempt may succeed.
+        """
+
+
+def wait_for_owner(submission: Submission, period: float) -> Work[Outcome | None]:
+    """Wait while another worker owns a step, looking every `period` seconds.
+
+    Its result; None when there is none and the step has no owner any more, or when the run is cancelled.
+    """
+    step, store, cancel = submission.job.step, submission.store, submission.cancel
+    while True:
+        yield from pause(period, cancel.is_set)
+        if cancel.is_set():
+            return None
+        if manifest := store.generation(*step):
+            return Outcome("done", manifest)
+        with store.owners.lock(*step) as free:  # a dead owner's is acquired
+            if free:
+                return None
