@@ -58,9 +58,7 @@ def described() -> Iterator[tuple[str, Kubernetes, dict[str, Any]]]:
             for machine in ("spot", "standard"):
                 one = job(worker, machine)
                 group = descriptions.group(one, 0)
-                body = descriptions.job(
-                    group, [one], "gs://b", reader="", worker="w", request="r", preemptions=0
-                )
+                body = descriptions.job(group, [one], "gs://b", arguments=[], preemptions=0)
                 yield f"{path.stem}-{worker}-{machine}", kubernetes, body
 
 

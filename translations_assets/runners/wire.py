@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.job import Job, JobEvent, Outcome
@@ -114,10 +114,8 @@ class Detached:
 
 
 Ending: TypeAlias = "Outcome | Busy"
-Reply: TypeAlias = "JobEvent | Outcome | Busy | Detached"
-_REPLIES: Mapping[str, Callable[..., Reply]] = {
-    kind.__name__: kind for kind in (JobEvent, Outcome, Busy, Detached)
-}
+Reply: TypeAlias = JobEvent | Outcome | Busy | Detached
+_REPLIES: Mapping[str, Callable[..., Reply]] = {kind.__name__: kind for kind in get_args(Reply)}
 
 
 def pack_reply(reply: Reply, job: int = 0) -> bytes:

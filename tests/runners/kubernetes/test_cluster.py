@@ -12,6 +12,7 @@ import pytest
 from kubernetes.client import ApiClient, Configuration
 
 from tests.runners.kubernetes.states import JOB
+from translations_assets.config.deployment import Kubernetes
 from translations_assets.runners.kubernetes import cluster as cluster_module
 from translations_assets.runners.kubernetes.cluster import (
     Cluster,
@@ -152,4 +153,6 @@ def test_events_that_cannot_be_read_are_none(server: Server) -> None:
 
 def test_an_unusable_kubeconfig_is_told(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="no usable kubeconfig"):
-        Cluster.connect("default", kubeconfig=str(tmp_path / "missing"))
+        Cluster.connect(
+            Kubernetes(image="worker", worker_classes={}), tmp_path / "missing", threading.Event()
+        )

@@ -49,7 +49,7 @@ def image(root: Path, job: Job, **kubernetes: str) -> str:
     values = {"image": "r/worker", "worker-classes": {"gpu": {}}, **kubernetes}
     found = Descriptions(Kubernetes.model_validate(values), root)
     group = found.group(job, 0)
-    body = found.job(group, [job], "gs://bucket", reader="", worker="w" * 64, request="r" * 64, preemptions=0)
+    body = found.job(group, [job], "gs://bucket", [], 0)
     named: str = container(body)["image"]
     return named
 

@@ -44,9 +44,7 @@ def describe(work: Job = STEP, preemptions: int = 0, **kubernetes: Any) -> dict[
     """The Job of a step; `gpu` and the like are worker classes."""
     found = descriptions(**kubernetes)
     group = found.group(work, preemptions)
-    return found.job(
-        group, [work], "gs://bucket", reader="", worker="w" * 64, request="r" * 64, preemptions=preemptions
-    )
+    return found.job(group, [work], "gs://bucket", ["", "gs://bucket", "w" * 64, "r" * 64], preemptions)
 
 
 def descriptions(**kubernetes: Any) -> Descriptions:

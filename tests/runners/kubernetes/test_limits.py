@@ -12,7 +12,7 @@ import pytest
 from tests.runners.kubernetes.states import JOB
 from translations_assets.config.deployment import WorkerClassName
 from translations_assets.runners.kubernetes.connection import Limits, Slot
-from translations_assets.runners.kubernetes.state import WORKER_CLASS, JobState
+from translations_assets.runners.kubernetes.state import JobState, Label
 
 
 class Queue:
@@ -39,7 +39,7 @@ def queue() -> Queue:
 
 
 def job(name: str, worker_class: str = "cpu", **changes: object) -> JobState:
-    return replace(JOB, name=name, labels={WORKER_CLASS: worker_class}, **changes)  # type: ignore[arg-type]
+    return replace(JOB, name=name, labels={Label.WORKER_CLASS: worker_class}, **changes)  # type: ignore[arg-type]
 
 
 def test_whoever_waits_longest_comes_first(queue: Queue) -> None:

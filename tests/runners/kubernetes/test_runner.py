@@ -222,7 +222,7 @@ def test_a_complete_job_without_a_result_counts_as_an_attempt(place: Place) -> N
     run, step = place.run(), place.job(COPY)
     descriptions = Descriptions(run.kubernetes, Path())
     group = descriptions.group(step, 0)
-    body = descriptions.job(group, [step], place.store.url, reader="", worker="", request="", preemptions=0)
+    body = descriptions.job(group, [step], place.store.url, [], 0)
     body["spec"]["template"]["spec"]["containers"][0]["command"] = [
         "python",
         "-c",

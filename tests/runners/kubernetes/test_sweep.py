@@ -15,7 +15,7 @@ from tests.store.fake_objects import Clock
 from tests.virtual_clock import VirtualClock
 from translations_assets.runners.kubernetes.connection import Preemptions, Sweep
 from translations_assets.runners.kubernetes.jobs import store_label
-from translations_assets.runners.kubernetes.state import STORE, JobState, Member, PodState
+from translations_assets.runners.kubernetes.state import JobState, Label, Member, PodState
 
 STEP = JOB.members[0]
 
@@ -52,7 +52,7 @@ def clock() -> Clock:
 
 
 def of_store(store: MemoryStore, job: JobState = JOB, **changes: Any) -> JobState:
-    return replace(job, labels={STORE: store_label(store.url)}, **changes)
+    return replace(job, labels={Label.STORE: store_label(store.url)}, **changes)
 
 
 def look(sweep: Sweep, clock: Clock, minutes: float) -> None:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from translations_assets.errors import TemporaryError, TranslationsError
@@ -17,6 +18,8 @@ from translations_assets.runners.kubernetes.state import JobState, Object
 
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient
+
+    from translations_assets.config.deployment import Kubernetes
 
 AWAY_SECONDS = 900.0  # an API server that is away so long is given up
 COMPONENT = "translations-worker"
@@ -82,13 +85,7 @@ class Cluster:
         }
 
     @classmethod
-    def connect(
-        cls,
-        namespace: str,
-        context: str | None = None,
-        kubeconfig: str | None = None,
-        closed: threading.Event | None = None,
-    ) -> Cluster:
+    def connect(cls, kubernetes: Kubernetes, kubeconfig: Path | None, closed: threading.Event) -> Cluster:
         """The cluster of a kubeconfig's context; in a pod and without either, the pod's own cluster.
 
         Raises ClusterError when there is no usable kubeconfig.
@@ -98,12 +95,12 @@ class Cluster:
         from kubernetes import config
         from kubernetes.client import ApiClient, Configuration
 
-        settings = Configuration()
+        settings, context = Configuration(), kubernetes.context
         try:
             if "KUBERNETES_SERVICE_HOST" in os.environ and not context and not kubeconfig:
                 config.load_incluster_config(client_configuration=settings)
             else:
-                config.load_kube_config(kubeconfig, context, settings)
+                config.load_kube_config(str(kubeconfig) if kubeconfig else None, context, settings)
         except (config.ConfigException, OSError, ValueError) as error:
             raise ClusterError(
                 f"There is no usable kubeconfig: {error}. Set KUBECONFIG, and kubernetes.context "
@@ -111,7 +108,7 @@ class Cluster:
             ) from error
         settings.retries = False  # those of `_ask` last longer, and are told
         settings.connection_pool_maxsize = _CONNECTIONS
-        return cls(ApiClient(settings), namespace, closed)
+        return cls(ApiClient(settings), kubernetes.namespace, closed)
 
     def create_job(self, body: Mapping[str, Any], wait: Callable[[float], object] | None = None) -> JobState:
         """Create a job. Raises Conflict when there is one of that name, perhaps by an earlier try."""

@@ -15,14 +15,7 @@ from translations_assets.background import CLOCK, Clock, Repeating
 from translations_assets.config.deployment import Kubernetes, WorkerClassName
 from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, Cluster, ClusterAway, Expired, Kind
 from translations_assets.runners.kubernetes.jobs import Descriptions, store_label
-from translations_assets.runners.kubernetes.state import (
-    STORE,
-    WORKER_CLASS,
-    JobState,
-    Object,
-    PodState,
-    judge,
-)
+from translations_assets.runners.kubernetes.state import JobState, Label, Object, PodState, judge
 from translations_assets.running.protocols import Store
 
 _FIRST_PAUSE, _LAST_PAUSE = 0.5, 5.0
@@ -221,9 +214,9 @@ class Limits:
         """Slots by worker class: those that are held here, and live jobs that hold none of them."""
         held = {slot.name for slot in self._held}
         others = (job for job in self._jobs() if job.live and job.name not in held)
-        return Counter(
-            [slot.worker_class for slot in self._held] + [job.labels.get(WORKER_CLASS, "") for job in others]
-        )
+        used = Counter[str](slot.worker_class for slot in self._held)
+        used.update(job.labels.get(Label.WORKER_CLASS, "") for job in others)
+        return used
 
 
 class Sweep:
@@ -246,7 +239,7 @@ class Sweep:
     def check(self) -> None:
         """Note the Jobs that no run waits for now, and delete those that were found so for long enough."""
         label = store_label(self._store.url)
-        unwanted = [job for job in self._watch.jobs() if job.live and job.labels.get(STORE) == label]
+        unwanted = [job for job in self._watch.jobs() if job.live and job.labels.get(Label.STORE) == label]
         unwanted = [job for job in unwanted if not self._is_wanted(job)]
         now = self._clock.monotonic()
         self._unwanted_since = {job.uid: self._unwanted_since.get(job.uid, now) for job in unwanted}
@@ -286,8 +279,7 @@ class Connection:
         self.kubernetes, self.sink, self.unsaved_minutes = kubernetes, sink, unsaved_minutes
         self.descriptions = Descriptions(kubernetes, root)
         self.descriptions.check()
-        path = str(kubeconfig) if kubeconfig else None
-        self.cluster = Cluster.connect(kubernetes.namespace, kubernetes.context, path, closed)
+        self.cluster = Cluster.connect(kubernetes, kubeconfig, closed)
         self.watch = Watch(self.cluster)
         classes = kubernetes.worker_classes.items()
         of_class = {name: worker_class.max_jobs for name, worker_class in classes if worker_class.max_jobs}
@@ -304,7 +296,7 @@ def jobs_of(watch: Watch, store: str, step: tuple[str, int]) -> list[JobState]:
     return [
         job
         for job in watch.jobs()
-        if job.labels.get(STORE) == label and any(member.step == step for member in job.members)
+        if job.labels.get(Label.STORE) == label and any(member.step == step for member in job.members)
     ]
 
 

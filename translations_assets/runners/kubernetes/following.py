@@ -13,10 +13,9 @@ from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, Cluster
 from translations_assets.runners.kubernetes.connection import Connection
 from translations_assets.runners.kubernetes.jobs import GRACE_SECONDS
 from translations_assets.runners.kubernetes.state import (
-    STAGE,
     TOLD_TO_END,
-    WORKER_CLASS,
     JobState,
+    Label,
     Member,
     PodState,
     Verdict,
@@ -346,7 +345,7 @@ class Following:
 
     def _memory_advice(self) -> str:
         labels, descriptions = self._state.labels, self._connection.descriptions
-        name: WorkerClassName = labels[WORKER_CLASS]  # type: ignore[assignment]
+        name: WorkerClassName = labels[Label.WORKER_CLASS]  # type: ignore[assignment]
         try:
             limit, bigger = descriptions.memory(name), descriptions.bigger_classes(name)
         except ClusterError:  # another deployment's job
@@ -354,7 +353,7 @@ class Following:
         choose = f"choose {' or '.join(bigger)}" if bigger else "give the class more memory"
         return (
             f". Pods of the worker class {name} have {limit or 'no limit of memory'}: in the deployment "
-            f"file, {choose} (kubernetes.stages.{labels[STAGE]}.worker-class)"
+            f"file, {choose} (kubernetes.stages.{labels[Label.STAGE]}.worker-class)"
         )
 
     def _see_end(self) -> None:

@@ -21,17 +21,7 @@ from translations_assets.config.deployment import (
 )
 from translations_assets.runners.kubernetes.cluster import COMPONENT, ClusterError
 from translations_assets.runners.kubernetes.image import Images, worker_images
-from translations_assets.runners.kubernetes.state import (
-    MACHINE,
-    MEMBERS,
-    PREEMPTIONS,
-    SPEC,
-    STAGE,
-    STEP,
-    STORE,
-    WORKER_CLASS,
-    Member,
-)
+from translations_assets.runners.kubernetes.state import Annotation, Label, Member
 from translations_assets.runners.pod import bootstrap
 from translations_assets.runners.wire import NODE, POD, SCRATCH
 from translations_assets.running.job import Job
@@ -101,43 +91,33 @@ class Descriptions:
         """How many steps of a group share a pod at most."""
         return self._stage(group.stage).steps_per_pod or self._worker_class(group.worker_class).steps_per_pod
 
-    def hours(self, group: Group) -> float:
-        """The time that an attempt of a group's steps may take."""
-        return self._stage(group.stage).max_hours or self._worker_class(group.worker_class).max_hours
-
     def gpus(self, group: Group) -> int:
         """GPUs of a group's pods."""
         return self._worker_class(group.worker_class).gpus
 
     def job(
-        self,
-        group: Group,
-        jobs: Sequence[Job],
-        store: str,
-        *,
-        reader: str,
-        worker: str,
-        request: str,
-        preemptions: int,
+        self, group: Group, jobs: Sequence[Job], store: str, arguments: Sequence[str], preemptions: int
     ) -> dict[str, Any]:
         """The description of a Job as JSON: jobs of a group, made one after the other.
 
-        reader           what the pod's first code reads the store by
-        worker, request  digests of blobs in the store: the worker's code, and what it is to do
+        arguments  of the pod's first code, `pod.bootstrap`
         """
         members = tuple(map(member, jobs))
-        command = ["python", "-I", "-c", Path(bootstrap.__file__).read_text(encoding="utf-8")]
-        command += [reader, store, worker, request]
+        command = ["python", "-I", "-c", Path(bootstrap.__file__).read_text(encoding="utf-8"), *arguments]
         body = self._construct(group, len(jobs), command, job_name(store, members))
         labels = {
-            STORE: store_label(store),
-            STAGE: group.stage,
-            WORKER_CLASS: group.worker_class,
-            MACHINE: group.machine,
+            Label.STORE: store_label(store),
+            Label.STAGE: group.stage,
+            Label.WORKER_CLASS: group.worker_class,
+            Label.MACHINE: group.machine,
         }
         if len(jobs) == 1:
-            labels[STEP] = step_label(store, *members[0].step)
-        annotations = {MEMBERS: json.dumps(members), SPEC: _spec_digest(body), PREEMPTIONS: str(preemptions)}
+            labels[Label.STEP] = step_label(store, *members[0].step)
+        annotations = {
+            Annotation.MEMBERS: json.dumps(members),
+            Annotation.SPEC: _spec_digest(body),
+            Annotation.PREEMPTIONS: str(preemptions),
+        }
         del body["spec"]["template"]["metadata"]["name"]  # the cluster names pods
         for metadata in (body["metadata"], body["spec"]["template"]["metadata"]):
             metadata["labels"] = {**metadata.get("labels", {}), **labels}
@@ -218,7 +198,7 @@ class Descriptions:
 
         kubernetes, config = self._kubernetes, self._config(group)
         given = {volume["name"] for volume in config.pod_spec_config.get("volumes") or ()}
-        hours = self.hours(group) * steps + kubernetes.pending_minutes / 60
+        hours = self._stage(group.stage).max_hours or self._worker_class(group.worker_class).max_hours
         config = config._replace(
             container_config=self._container(config.container_config, group, command),
             pod_spec_config={**config.pod_spec_config, "restart_policy": "Never"},
@@ -226,7 +206,7 @@ class Descriptions:
                 "ttl_seconds_after_finished": round(kubernetes.keep_finished_minutes * 60),
                 **config.job_spec_config,
                 "backoff_limit": 0,  # attempts are the engine's
-                "active_deadline_seconds": round(hours * 3600),
+                "active_deadline_seconds": round(hours * steps * 3600 + kubernetes.pending_minutes * 60),
             },
         )
         job = construct_dagster_k8s_job(

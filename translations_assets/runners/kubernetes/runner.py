@@ -19,7 +19,7 @@ from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, Cluster
 from translations_assets.runners.kubernetes.connection import Connection, Slot, jobs_of
 from translations_assets.runners.kubernetes.following import Following, Ticket, Tickets
 from translations_assets.runners.kubernetes.jobs import Group, member
-from translations_assets.runners.kubernetes.state import SPEC, JobState
+from translations_assets.runners.kubernetes.state import Annotation, JobState
 from translations_assets.runners.pod.bundle import worker_bundle
 from translations_assets.runners.wire import Busy, PodRequest
 from translations_assets.running.job import Job, Outcome
@@ -39,18 +39,11 @@ _log = logging.getLogger(__name__)
 class ClusterJob(Tickets):
     """A Job that this process asks for or has found, with a thread that follows it for the steps that wait.
 
-    found  the Job, when it is there already
-    group  else: what the steps that may join have in common, and how many do
+    source  the Job, when it is there already; else what the steps that may join have in common
     """
 
-    def __init__(
-        self,
-        connection: Connection,
-        store: Store,
-        *,
-        found: JobState | None = None,
-        group: Group | None = None,
-    ) -> None:
+    def __init__(self, connection: Connection, store: Store, source: JobState | Group) -> None:
+        found, group = (source, None) if isinstance(source, JobState) else (None, source)
         super().__init__(found.members if found else ())
         self._connection, self._store, self._group = connection, store, group
         self._capacity = connection.descriptions.steps_per_pod(group) if group else 0
@@ -141,17 +134,10 @@ class ClusterJob(Tickets):
             self._connection.kubernetes.files,
             self._connection.unsaved_minutes,
         )
-        return descriptions.job(
-            group,
-            jobs,
-            store.url,
-            reader=reader_of(store),
-            worker=store.add_bytes(worker_bundle()).digest,
-            request=store.add_bytes(request.to_bytes()).digest,
-            preemptions=max(
-                self._connection.preemptions.count(store.url, item.step) for item in self.members
-            ),
-        )
+        blobs = store.add_bytes(worker_bundle()), store.add_bytes(request.to_bytes())
+        arguments = [reader_of(store), store.url, *(blob.digest for blob in blobs)]
+        preemptions = max(self._connection.preemptions.count(store.url, job.step) for job in jobs)
+        return descriptions.job(group, jobs, store.url, arguments, preemptions)
 
     def _create(self, body: dict[str, Any]) -> JobState | None:
         """Create the Job, or find that another run has; one that has ended without a result makes way.
@@ -165,7 +151,7 @@ class ClusterJob(Tickets):
                 return cluster.create_job(body, self.pause)
             except Conflict:
                 there = cluster.job(metadata["name"])
-            if there and there.live and there.spec == metadata["annotations"][SPEC]:
+            if there and there.live and there.spec == metadata["annotations"][Annotation.SPEC]:
                 return there
             if there and there.live:
                 raise ClusterError(
@@ -281,12 +267,12 @@ class KubernetesRunner:
             names = {known.name for known in self._jobs}
             for state in jobs_of(connection.watch, store.url, job.step):
                 if state.live and state.name not in names:
-                    return self._begin(ClusterJob(connection, store, found=state), submission)
+                    return self._begin(ClusterJob(connection, store, state), submission)
             group = connection.descriptions.group(job, connection.preemptions.count(store.url, job.step))
             for known in self._jobs:
                 if ticket := known.join_group(submission, group):
                     return known, ticket
-            return self._begin(ClusterJob(connection, store, group=group), submission)
+            return self._begin(ClusterJob(connection, store, group), submission)
 
     def _begin(self, cluster_job: ClusterJob, submission: Submission) -> tuple[ClusterJob, Ticket]:
         """Have a Job followed, on behalf of a first step."""

@@ -11,16 +11,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 Object: TypeAlias = "Mapping[str, Any]"
 
-# Labels, with a prefix, as other tools label jobs, too
-STORE = "translations/store"
-STEP = "translations/step"
-STAGE = "translations/stage"
-WORKER_CLASS = "translations/worker-class"
-MACHINE = "translations/machine"
-# Annotations, which may be longer
-MEMBERS = "translations/members"
-SPEC = "translations/spec"
-PREEMPTIONS = "translations/preemptions"
 Cause = Literal["ended", "script", "preempted", "evicted", "memory", "image", "start", "deadline", "gone"]
 _KILLED = 128 + signal.SIGKILL
 _TERMINATED = 128 + signal.SIGTERM
@@ -39,6 +29,24 @@ _SHUT_DOWN = {"NodeShutdown", "Shutdown", "Terminated", "NodeLost", "NodeAffinit
 TOLD_TO_END = "SIGTERM"  # stands in the word of a worker whose pod was told to end
 _OUT_OF_MEMORY = "ran out of memory"  # in that of one whose script alone was killed
 _EVICTIONS = {"TerminationByKubelet", "EvictionByEvictionAPI"}
+
+
+class Label:
+    """Labels of Jobs and pods."""
+
+    STORE = "translations/store"
+    STEP = "translations/step"
+    STAGE = "translations/stage"
+    WORKER_CLASS = "translations/worker-class"
+    MACHINE = "translations/machine"
+
+
+class Annotation:
+    """Annotations of Jobs, which may be longer than labels."""
+
+    MEMBERS = "translations/members"
+    SPEC = "translations/spec"
+    PREEMPTIONS = "translations/preemptions"
 
 
 class Member(NamedTuple):
@@ -96,10 +104,10 @@ class JobState:
             name=metadata["name"],
             uid=metadata["uid"],
             labels=metadata.get("labels") or {},
-            members=tuple(Member(*item) for item in json.loads(annotations.get(MEMBERS, "[]"))),
-            spec=annotations.get(SPEC, ""),
+            members=tuple(Member(*item) for item in json.loads(annotations.get(Annotation.MEMBERS, "[]"))),
+            spec=annotations.get(Annotation.SPEC, ""),
             image=value["spec"]["template"]["spec"]["containers"][0]["image"],
-            preemptions=int(annotations.get(PREEMPTIONS, 0)),
+            preemptions=int(annotations.get(Annotation.PREEMPTIONS, 0)),
             deleting=bool(metadata.get("deletionTimestamp")),
             ended=ended.get("type", ""),
             reason=ended.get("reason", ""),
@@ -151,9 +159,10 @@ class PodState:
         conditions = {item["type"]: item for item in status.get("conditions") or ()}
         disruption = conditions.get("DisruptionTarget", {})
         scheduled = conditions.get("PodScheduled", {})
-        containers = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
-        waiting = next((item for item in map(_waiting, containers) if item), None)
-        state = _worker(status.get("containerStatuses") or ())
+        own = _states(status, "containerStatuses")
+        states = [*_states(status, "initContainerStatuses"), *own]
+        waiting = next((item["waiting"] for item in states if item.get("waiting")), None)
+        state = own[0] if own else {}  # the worker's; a deployment may put other containers after it
         terminated = state.get("terminated") or {}
         return cls(
             name=metadata["name"],
@@ -167,7 +176,7 @@ class PodState:
             message=status.get("message") or "",
             disruption=_reason_and_message(disruption) if disruption.get("status") == "True" else None,
             unscheduled=(scheduled.get("message") or "") if scheduled.get("status") == "False" else "",
-            waiting=waiting,
+            waiting=_reason_and_message(waiting) if waiting else None,
             started="running" in state or bool(terminated),
             exit_code=terminated.get("exitCode"),
             exit_reason=terminated.get("reason") or "",
@@ -175,15 +184,9 @@ class PodState:
         )
 
 
-def _worker(containers: Any) -> Object:
-    """The state of the worker's container, which stands first; a deployment may put others next to it."""
-    state: Object = (containers[0].get("state") or {}) if containers else {}
-    return state
-
-
-def _waiting(container: Object) -> tuple[str, str] | None:
-    waiting = (container.get("state") or {}).get("waiting")
-    return _reason_and_message(waiting) if waiting else None
+def _states(status: Object, kind: str) -> list[Object]:
+    """The states of a pod's containers of one kind."""
+    return [container.get("state") or {} for container in status.get(kind) or ()]
 
 
 def _reason_and_message(item: Object) -> tuple[str, str]:
