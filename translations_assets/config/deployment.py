@@ -91,6 +91,10 @@ class Kubernetes(Section):
     worker_classes: Mapping[WorkerClassName, WorkerClass] = Field(description="machines by worker class")
     stages: Mapping[str, StagePod] = default({}, "what differs by stage")
 
+    def stage(self, name: str) -> StagePod:
+        """What differs for a stage; for most nothing does."""
+        return self.stages.get(name, StagePod())
+
 
 class Deployment(Section):
     """A deployment file."""

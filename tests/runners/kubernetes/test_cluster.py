@@ -152,7 +152,6 @@ def test_events_that_cannot_be_read_are_none(server: Server) -> None:
 
 
 def test_an_unusable_kubeconfig_is_told(tmp_path: Path) -> None:
+    kubernetes = Kubernetes.model_validate({"image": "worker", "worker-classes": {}})
     with pytest.raises(ClusterError, match="no usable kubeconfig"):
-        Cluster.connect(
-            Kubernetes(image="worker", worker_classes={}), tmp_path / "missing", threading.Event()
-        )
+        Cluster.connect(kubernetes, tmp_path / "missing", threading.Event())

@@ -11,14 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from translations_assets.config.deployment import (
-    Kubernetes,
-    Machine,
-    PodConfig,
-    StagePod,
-    WorkerClass,
-    WorkerClassName,
-)
+from translations_assets.config.deployment import Kubernetes, Machine, PodConfig, WorkerClass, WorkerClassName
 from translations_assets.runners.kubernetes.cluster import COMPONENT, ClusterError
 from translations_assets.runners.kubernetes.image import Images, worker_images
 from translations_assets.runners.kubernetes.state import Annotation, Label, Member
@@ -81,7 +74,7 @@ class Descriptions:
 
     def group(self, job: Job, preemptions: int) -> Group:
         """The steps that a step may share a pod with, after so many attempts that lost their machine."""
-        name = self._stage(job.stage).worker_class or job.worker
+        name = self._kubernetes.stage(job.stage).worker_class or job.worker
         machine = self._machine(job, self._worker_class(name), preemptions)
         image = self.images.image(blob.digest for blob in job.inputs.values())
         secrets = tuple(sorted(self._kubernetes.secrets.keys() & job.secrets))
@@ -89,7 +82,8 @@ class Descriptions:
 
     def steps_per_pod(self, group: Group) -> int:
         """How many steps of a group share a pod at most."""
-        return self._stage(group.stage).steps_per_pod or self._worker_class(group.worker_class).steps_per_pod
+        own = self._kubernetes.stage(group.stage).steps_per_pod
+        return own or self._worker_class(group.worker_class).steps_per_pod
 
     def gpus(self, group: Group) -> int:
         """GPUs of a group's pods."""
@@ -146,10 +140,6 @@ class Descriptions:
         bigger = [name for name, limit in limits.items() if limit > parse_quantity(own)]
         return [f"{name} ({sizes[name]})" for name in sorted(bigger, key=limits.__getitem__)]
 
-    def _stage(self, name: str) -> StagePod:
-        """What differs for a stage; for most nothing does."""
-        return self._kubernetes.stages.get(name, StagePod())
-
     def _worker_class(self, name: WorkerClassName) -> WorkerClass:
         try:
             return self._kubernetes.worker_classes[name]
@@ -189,7 +179,7 @@ class Descriptions:
         yield f"{place}.pod", worker_class.pod
         special = worker_class.spot if group.machine == "spot" else worker_class.standard
         yield f"{place}.{group.machine}", special or {}
-        yield f"kubernetes.stages.{group.stage}.pod", self._stage(group.stage).pod
+        yield f"kubernetes.stages.{group.stage}.pod", self._kubernetes.stage(group.stage).pod
 
     def _construct(self, group: Group, steps: int, command: list[str], name: str) -> dict[str, Any]:
         """The Job as Dagster's Kubernetes library makes it, with what no deployment decides."""
@@ -198,7 +188,7 @@ class Descriptions:
 
         kubernetes, config = self._kubernetes, self._config(group)
         given = {volume["name"] for volume in config.pod_spec_config.get("volumes") or ()}
-        hours = self._stage(group.stage).max_hours or self._worker_class(group.worker_class).max_hours
+        hours = kubernetes.stage(group.stage).max_hours or self._worker_class(group.worker_class).max_hours
         config = config._replace(
             container_config=self._container(config.container_config, group, command),
             pod_spec_config={**config.pod_spec_config, "restart_policy": "Never"},
