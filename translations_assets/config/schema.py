@@ -324,7 +324,7 @@ class TrainingConfig(Section):
 
     @property
     def pair(self) -> str:
-        """The language pair, with which partition keys begin: `en-ru`."""
+        """The language pair, with which partition keys begin and labels end: `en-ru`."""
         return f"{self.experiment.src}-{self.experiment.trg}"
 
     @property

@@ -8,7 +8,7 @@ from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Output
 from translations_assets.stages.continuation import fetch_alignments, trains_teachers
-from translations_assets.stages.handles import Aligned, Corpus, Vocab, aligned_step, languages, pair
+from translations_assets.stages.handles import Aligned, Corpus, Vocab, aligned_step, languages
 from translations_assets.stages.translation import split_pairs
 
 PRIORS_SAMPLE = 1_000_000  # pairs, which eflomal holds in memory all at once
@@ -37,7 +37,7 @@ def align(config: TrainingConfig, label: str, corpus: Corpus, priors: Output) ->
 
 def align_in_chunks(config: TrainingConfig, name: str, corpus: Corpus, priors: Output) -> Aligned:
     """Split a corpus, tokenise and align the parts with the same priors, collect them in order."""
-    family, parts = f"alignments-{name}-{pair(config)}", config.taskcluster.split_chunks
+    family, parts = f"alignments-{name}-{config.pair}", config.taskcluster.split_chunks
     aligned = [
         align(config, f"{family}-{i}/{parts}", Corpus(*part), priors)
         for i, part in enumerate(split_pairs(family, parts, corpus.src, corpus.trg), start=1)
@@ -64,7 +64,7 @@ def alignments_original(config: TrainingConfig, merge_corpus: Corpus | None) -> 
     """
     if merge_corpus is None or not trains_teachers(config):
         return None
-    priors = learn_priors(config, f"alignments-priors-{pair(config)}", merge_corpus)
+    priors = learn_priors(config, f"alignments-priors-{config.pair}", merge_corpus)
     fetched = fetch_alignments(config, "parallel", merge_corpus)
     aligned = fetched or align_in_chunks(config, "original", merge_corpus, priors)
     return replace(aligned, priors=priors)
@@ -99,7 +99,7 @@ def alignments_student(
         return fetched
     priors = alignments_original.priors if alignments_original else None
     if priors is None:
-        priors = learn_priors(config, f"alignments-priors-student-{pair(config)}", cefilter)
+        priors = learn_priors(config, f"alignments-priors-student-{config.pair}", cefilter)
     return align_in_chunks(config, "student", cefilter, priors)
 
 
@@ -108,7 +108,7 @@ def shortlist(config: TrainingConfig, cefilter: Corpus, train_vocab: Vocab) -> O
     """The lexical shortlist: the likeliest target pieces of every source piece, by an alignment of pieces."""
     listed = step(
         "pipeline.alignments.shortlist",
-        label=f"shortlist-{pair(config)}",
+        label=f"shortlist-{config.pair}",
         inputs={"source_vocab": train_vocab.src, "target_vocab": train_vocab.trg, **cefilter.sides},
         outputs=("lex.s2t.zst", "stats.json"),
         worker="large-cpu",

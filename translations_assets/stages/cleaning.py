@@ -20,7 +20,7 @@ from translations_assets.config.schema import Thresholds, TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Output, RepoFile
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS
-from translations_assets.stages.handles import GPU_ATTEMPTS, CleanMono, Corpus, Mono, corpus_step, pair
+from translations_assets.stages.handles import GPU_ATTEMPTS, CleanMono, Corpus, Mono, corpus_step
 from translations_assets.stages.languages import Identifying, opuscleaner_code
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -140,7 +140,7 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus, identifying: 
     return corpus_step(
         config,
         "pipeline.clean.clean_parallel",
-        label=f"clean-corpus-{dataset.short_name}-{pair(config)}",
+        label=f"clean-corpus-{dataset.short_name}-{config.pair}",
         dataset=dataset,
         args={
             "src_script": source.script,

@@ -19,7 +19,6 @@ from translations_assets.stages.handles import (
     Vocab,
     aligned_step,
     corpus_step,
-    pair,
 )
 
 CorpusName = Literal["parallel", "backtranslations", "distillation"]
@@ -67,7 +66,7 @@ def _fetch_vocab(config: TrainingConfig, src: str, trg: str, urls: dict[str, str
     own = config.experiment
     fetched = step(
         "pipeline.continuation.vocabulary",
-        label=f"fetch-vocab-{pair(config)}",
+        label=f"fetch-vocab-{config.pair}",
         args={
             **urls,
             "src": src,
@@ -90,7 +89,7 @@ def fetch_corpus(config: TrainingConfig, name: CorpusName) -> Corpus | None:
     return corpus_step(
         config,
         "pipeline.continuation.corpus",
-        label=f"fetch-{name}-{pair(config)}",
+        label=f"fetch-{name}-{config.pair}",
         args={"src_url": given.src, "trg_url": given.trg},
         attempts=DOWNLOAD_ATTEMPTS,
         secrets=url_secrets([given.src, given.trg]),
@@ -106,7 +105,7 @@ def fetch_alignments(config: TrainingConfig, name: CorpusName, corpus: Corpus) -
     return aligned_step(
         config,
         "pipeline.continuation.alignments",
-        label=f"fetch-alignments-{name}-{pair(config)}",
+        label=f"fetch-alignments-{name}-{config.pair}",
         args=urls,
         inputs=corpus.sides,
         attempts=DOWNLOAD_ATTEMPTS,

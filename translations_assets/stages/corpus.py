@@ -18,7 +18,7 @@ from translations_assets.stages.continuation import (
     fetch_corpus,
     url_secrets,
 )
-from translations_assets.stages.handles import CleanMono, Corpus, Mono, Side, aliases, corpus_step, pair
+from translations_assets.stages.handles import CleanMono, Corpus, Mono, Side, aliases, corpus_step
 
 ALIGNED = ("inline-noise", "mix", "mix-nocase", "mix-cjk")  # as in pipeline.data.modifiers
 PRIORS_SAMPLE = 100_000  # pairs; a test set has fewer
@@ -140,7 +140,7 @@ def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> 
     """A parallel dataset of a category: its last step has the dataset's label, earlier ones longer labels."""
     src, trg = language(config.experiment.src), language(config.experiment.trg)
     provider = PARALLEL[dataset.provider]
-    label = f"dataset-{category}-{dataset.short_name}-{pair(config)}"
+    label = f"dataset-{category}-{dataset.short_name}-{config.pair}"
     chinese = _chinese_args(src, trg)
     corpus = corpus_step(
         config,
@@ -257,7 +257,7 @@ def _merge_parallel(
     return corpus_step(
         config,
         "pipeline.clean.merge_parallel",
-        label=f"merge-{name}-{pair(config)}",
+        label=f"merge-{name}-{config.pair}",
         args=args,
         inputs={
             "corpus_src": [corpus.src for corpus in corpora],

@@ -107,11 +107,6 @@ class Aligned:
         return {f"{name}_src": self.src, f"{name}_trg": self.trg, f"{name}_alignments": self.alignments}
 
 
-def pair(config: TrainingConfig) -> str:
-    """The languages as labels end in them: en-ru."""
-    return f"{config.experiment.src}-{config.experiment.trg}"
-
-
 def languages(config: TrainingConfig) -> dict[str, Arg]:
     """The languages as arguments of a script."""
     return {"src": config.experiment.src, "trg": config.experiment.trg}

@@ -24,7 +24,6 @@ from translations_assets.stages.handles import (
     Vocab,
     languages,
     marian_args,
-    pair,
 )
 from translations_assets.stages.languages import Identifying, letters
 
@@ -103,7 +102,7 @@ def check_train_teacher(config: TrainingConfig, train_teacher: list[Model], merg
         return
     step(
         "pipeline.checks.models",
-        label=f"check-teacher-{pair(config)}",
+        label=f"check-teacher-{config.pair}",
         args={
             **languages(config),
             "marian_args": marian_args(config.marian_args.decoding_teacher),
@@ -173,7 +172,7 @@ def check_export(config: TrainingConfig, export: Folder, dataset_devtest: list[C
     """Whether the exported files load and translate."""
     step(
         "pipeline.checks.exported",
-        label=f"check-export-{pair(config)}",
+        label=f"check-export-{config.pair}",
         args={"seed": SEED},
         inputs={"exported": list(export.files.values()), "text": dataset_devtest[0].src},
         outputs=(NUMBERS,),
@@ -217,7 +216,7 @@ def _check_alignments(config: TrainingConfig, name: str, aligned: Aligned | None
         return
     step(
         "pipeline.checks.alignments",
-        label=f"check-alignments-{name}-{pair(config)}",
+        label=f"check-alignments-{name}-{config.pair}",
         inputs={"tokens": [aligned.src, aligned.trg], "alignments": aligned.alignments},
         outputs=(NUMBERS,),
     )

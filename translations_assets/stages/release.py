@@ -17,7 +17,6 @@ from translations_assets.stages.handles import (
     aliases,
     languages,
     marian_args,
-    pair,
 )
 
 
@@ -26,7 +25,7 @@ def quantize(config: TrainingConfig, finetune_student: Model, shortlist: Output)
     """The finetuned student with 8-bit weights (intgemm8) and its binary shortlist, as Marian decodes it."""
     quantized = step(
         "pipeline.quantize.quantize",
-        label=f"quantize-{pair(config)}",
+        label=f"quantize-{config.pair}",
         inputs={"model": finetune_student, "shortlist": shortlist},
         outputs=(*QUANTIZED_FILES, "stats.json"),
     )
@@ -114,7 +113,7 @@ def _evaluate(
     for test in tests:
         step(
             "pipeline.eval.evaluate",
-            label=f"evaluate-{model}-{test.short_name}-{pair(config)}",
+            label=f"evaluate-{model}-{test.short_name}-{config.pair}",
             args={**langs, "dataset": test.name, "marian_args": marian_args(args[decoding])},
             inputs={
                 "models": models,

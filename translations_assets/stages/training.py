@@ -21,7 +21,6 @@ from translations_assets.stages.handles import (
     Vocab,
     languages,
     marian_args,
-    pair,
 )
 from translations_assets.stages.languages import letters
 
@@ -80,7 +79,7 @@ def train_backwards(
             return fetched
     return train_model(
         config,
-        label=f"train-backwards-{pair(config)}",
+        label=f"train-backwards-{config.pair}",
         vocab=train_vocab,
         data={"original_src": merge_corpus.trg, "original_trg": merge_corpus.src},
         dev=merge_devset,
@@ -118,7 +117,7 @@ def train_teacher(
     return [
         train_model(
             config,
-            label=f"train-teacher-{pair(config)}-{seed}",
+            label=f"train-teacher-{config.pair}-{seed}",
             vocab=train_vocab,
             data=data,
             dev=merge_devset,
@@ -178,7 +177,7 @@ def _train(
     options = config.marian_args
     return train_model(
         config,
-        label=f"{verb}-student-{pair(config)}",
+        label=f"{verb}-student-{config.pair}",
         vocab=vocab,
         data=aligned.data("original"),
         dev=dev,

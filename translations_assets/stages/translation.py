@@ -18,7 +18,6 @@ from translations_assets.stages.handles import (
     Mono,
     corpus_step,
     marian_args,
-    pair,
 )
 
 CUDA = RepoFile("requirements/cuda.lock")
@@ -72,7 +71,7 @@ def translate_in_chunks(
     Marian decodes with `models`, or CTranslate2 with the one in its form. With references the lists of n best
     are searched for the best translation by chrF.
     """
-    parts, family = config.taskcluster.split_chunks, f"{family}-{pair(config)}"
+    parts, family = config.taskcluster.split_chunks, f"{family}-{config.pair}"
     split = _split(family, parts, text, references)
     translated = []
     for i in range(1, parts + 1):
@@ -96,7 +95,7 @@ def translate_in_chunks(
         translated = [
             step(
                 "pipeline.translate.extract_best",
-                label=f"extract-best-{pair(config)}-{i}/{parts}",
+                label=f"extract-best-{config.pair}-{i}/{parts}",
                 inputs={"nbest": nbest, "references": split[f"part.{i}.ref.zst"]},
                 outputs=("best.zst", "stats.json"),
             )["best.zst"]
@@ -148,7 +147,7 @@ def convert_teacher(config: TrainingConfig, train_teacher: list[Model]) -> Model
     (teacher,) = train_teacher
     converted = step(
         "pipeline.translate.convert",
-        label=f"convert-teacher-{pair(config)}",
+        label=f"convert-teacher-{config.pair}",
         inputs={"model": teacher},
         outputs=(*CONVERTED_FILES, "stats.json"),
     )
@@ -218,7 +217,7 @@ def merge_translated(
     return corpus_step(
         config,
         "pipeline.clean.merge_translated",
-        label=f"merge-translated-{pair(config)}",
+        label=f"merge-translated-{config.pair}",
         args={"seed": SEED},
         inputs={
             "corpus_src": translate_corpus.src,
@@ -240,7 +239,7 @@ def score(
     """The backwards model's log-probability per token of every distilled pair; split, scored, collected."""
     if merge_translated is None or train_backwards is None:
         return None
-    family, parts = f"score-{pair(config)}", config.taskcluster.split_chunks
+    family, parts = f"score-{config.pair}", config.taskcluster.split_chunks
     pairs = split_pairs(family, parts, merge_translated.trg, merge_translated.src)
     scored = [
         step(
@@ -270,7 +269,7 @@ def cefilter(config: TrainingConfig, merge_translated: Corpus | None, score: Out
     return corpus_step(
         config,
         "pipeline.cefilter.filter",
-        label=f"cefilter-{pair(config)}",
+        label=f"cefilter-{config.pair}",
         args={"drop": DROPPED_SHARE},
         inputs={**merge_translated.sides, "scores": score},
     )
