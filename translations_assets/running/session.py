@@ -247,7 +247,9 @@ class Session:
                 f"{missing[0].label} is out of date or was never made, and {stage} is not part of this run. "
                 f"Make it first: translations train {self.partition} --target {stage}"
             )
-        self._use_ref(refs[0], steps)
+        results = {step: self._from_ref(refs[0], step) for step in steps}
+        with self._lock:
+            self._results.update(results)
         self.warnings.append(
             f"{stage} is out of date ({', '.join(step.label for step in missing[:3])}): "
             f"using what run {refs[0].run} made. To renew it: "
@@ -266,11 +268,6 @@ class Session:
             if step not in outputs and (manifest := resolver.find(step, outputs.get)):
                 found[step], outputs[step] = manifest, manifest.outputs
         return found
-
-    def _use_ref(self, ref: Ref, steps: list[Step]) -> None:
-        results = {step: self._from_ref(ref, step) for step in steps}
-        with self._lock:
-            self._results.update(results)
 
     def _from_ref(self, ref: Ref, step: Step) -> Result:
         outputs = ref.outputs.get(step.label, {})

@@ -21,7 +21,7 @@ from typing import TypeAlias
 from translations_assets.keys.code.accepted import Accepted, Change
 from translations_assets.keys.code.bundle import pack, slice_modules
 from translations_assets.keys.code.libraries import is_standard_library
-from translations_assets.keys.code.link import Linked, Linker, Node, Reach, Whole, hash_of, reach_from
+from translations_assets.keys.code.link import Linked, Linker, Node, Reach, Reacher, Whole, hash_of
 from translations_assets.keys.code.modules import Module, Modules
 
 
@@ -212,7 +212,7 @@ class CodeBase:
 
     def _reach(self, script: str) -> Reach:
         if script not in self._reached:
-            self._reached[script] = reach_from(self._modules.require(script), self._modules, self._linker)
+            self._reached[script] = Reacher(self._modules, self._linker).reach(self._modules.require(script))
         return self._reached[script]
 
     def _oldest(self, hashed: Hashed, digest: str) -> str:

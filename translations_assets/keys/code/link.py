@@ -273,7 +273,11 @@ class _UnitLinker:
         elif use.scope.owner(use.name) is use.scope and use.scope.imported(use.name):
             # Its uses say what it stands for; it must be there even when nothing uses it.
             self._linked.found.pass_by(found)
-            self._linked.needs.update(_needed(found))
+            for meaning in found.meanings:
+                if isinstance(meaning, Unit):
+                    self._linked.needs.add(meaning)
+                elif isinstance(meaning, Unknown):
+                    self._linked.needs.add(Whole(meaning.module, "names"))
         else:
             self._tokens.append("(import")
             self._refer(found, ())
@@ -286,14 +290,6 @@ class _UnitLinker:
         if module:
             self._linked.found.modules.add(module)
             self._tokens.append((module.guard,) if module.guard else (Whole(module, "names"),))
-
-
-def _needed(found: Found) -> Iterable[Node]:
-    for meaning in found.meanings:
-        if isinstance(meaning, Unit):
-            yield meaning
-        elif isinstance(meaning, Unknown):
-            yield Whole(meaning.module, "names")
 
 
 @dataclass
@@ -318,7 +314,7 @@ class Reach:
         return any(isinstance(node, Whole) and node.module is module for node in self.nodes)
 
 
-class _Reacher:
+class Reacher:
     """Follows one script."""
 
     def __init__(self, modules: Modules, linker: Linker) -> None:
@@ -384,8 +380,3 @@ class _Reacher:
 
 def _is_plain(imported: Imported) -> bool:
     return isinstance(imported.node, ast.Import) and imported.alias.asname is None
-
-
-def reach_from(script: Module, modules: Modules, linker: Linker) -> Reach:
-    """Everything that counts when a module is run as a script."""
-    return _Reacher(modules, linker).reach(script)

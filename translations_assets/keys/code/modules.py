@@ -303,11 +303,11 @@ class Modules:
     def has_effects(self, module: Module) -> bool:
         """Whether importing a module may do more than define names, in it or in what it imports."""
         if module not in self._effects:
-            self._effects[module] = any(map(self._has_own_effects, self._all_loaded(module)))
+            self._effects[module] = any(
+                loaded.has_effects or any(unit.kind == "symbol" for unit in self.always(loaded))
+                for loaded in self._all_loaded(module)
+            )
         return self._effects[module]
-
-    def _has_own_effects(self, module: Module) -> bool:
-        return module.has_effects or any(unit.kind == "symbol" for unit in self.always(module))
 
     def always(self, module: Module) -> list[Unit]:
         """The units that count as soon as a module is reached; classes that a base may register, too."""
