@@ -10,19 +10,17 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NoAnswer
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from translations_assets.errors import StoreUnreachable
 from translations_assets.running.protocols import Store
 
 ANSWER_SECONDS = 15.0  # a client repeats a request for a minute, and Dagster ends a sensor's tick at 60 s
-
-T = TypeVar("T")
 
 
 class KeptConfigs(NamedTuple):
@@ -36,7 +34,7 @@ def kept_configs(store: Store, folder: Path) -> KeptConfigs:
     """The configs that a store keeps; a file in the folder remembers their names."""
     last = _read(_file(store, folder))
     try:
-        names = _answer(store.config_names, ANSWER_SECONDS)
+        names = _names(store)
     except StoreUnreachable as error:
         return KeptConfigs(last, str(error))
     except NoAnswer:
@@ -71,16 +69,16 @@ def _write(path: Path, names: Iterable[str]) -> None:
         part.replace(path)
 
 
-def _answer(ask: Callable[[], T], seconds: float) -> T:
-    """What a function returns, when it does within some seconds; else it goes on in a thread of its own."""
-    answer: Future[T] = Future()
+def _names(store: Store) -> list[str]:
+    """The names that the store gives in time; NoAnswer else, and a thread goes on waiting for them."""
+    answer: Future[list[str]] = Future()
 
     def work() -> None:
         try:
-            answer.set_result(ask())
+            answer.set_result(store.config_names())
         except BaseException as error:
             answer.set_exception(error)
 
     # no pool: at its end the process would wait for the thread
     threading.Thread(target=work, name="names of kept configs", daemon=True).start()
-    return answer.result(seconds)
+    return answer.result(ANSWER_SECONDS)

@@ -21,6 +21,7 @@ from translations_assets.cli.runs import Run
 from translations_assets.cli.runs_status import rows_of_run
 from translations_assets.keys.key import KeyMaker
 from translations_assets.project import Project
+from translations_assets.records.run import RunRecord
 from translations_assets.running.plan import Plan, make_plan
 from translations_assets.running.session import UpstreamMissing
 
@@ -205,7 +206,7 @@ def test_the_status_of_a_run_that_begins_is_its_plan(keys: KeyMaker, rng: random
     with place_of(rng, keys) as place:
         case = place.case
         fixed = {step.label: (made.key, made.generation) for step, made in place.fixed().items()}
-        run = Run("run-2", PARTITION, "running", options=case.options, uses=fixed)
+        run = Run("run-2", PARTITION, "running", RunRecord(options=case.options, uses=fixed))
         project = cast("Project", SimpleNamespace(store=place.store, keys=keys))
         states = {row["label"]: row["state"] for row in rows_of_run(project, case.graph, run)}
         for planned in plan(place).steps:

@@ -69,13 +69,10 @@ def artifacts(
     --provenance covers the step and all steps before it: training config, code, commands, inputs by
     digest up to the datasets, versions, seeds, and shell lines that repeat each.
     """
-    if label is None and download is not None:
+    if label is None and (provenance or download is not None):
         raise TranslationsError(
-            "Name the step whose files to download: translations artifacts PARTITION LABEL."
-        )
-    if label is None and provenance:
-        raise TranslationsError(
-            "Name the step whose provenance to print: translations artifacts PARTITION LABEL --provenance."
+            "Name the step whose files to download, or whose provenance to print: translations artifacts "
+            "PARTITION LABEL."
         )
     session = common.reading_session(partition, overrides)
     if label is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -43,21 +43,18 @@ _STATES: dict[str, State] = {  # by Dagster's
 class Run:
     """A run.
 
-    state      `ended` when only the store knows it, which does not know how it ended
-    dagster    the state as Dagster has it; empty when its instance does not know the run
-    selection  the stages of its selection; empty for all
+    state    `ended` when only the store knows it, which does not know how it ended
+    record   what was asked of it, and, once the store knows it, what it uses
+    dagster  the state as Dagster has it; empty when its instance does not know the run
     """
 
     id: str
     partition: str
     state: State
+    record: RunRecord
     started: float | None = None
     ended: float | None = None
     dagster: str = ""
-    selection: tuple[str, ...] = ()
-    options: RunOptions = RunOptions()
-    uses: Mapping[str, tuple[str, int]] | None = None
-    config: str = ""
 
     @property
     def short(self) -> str:
@@ -181,12 +178,9 @@ def _of_record(run: str, record: RunRecord) -> Run:
         id=run,
         partition=record.partition,
         state="ended" if is_over else "lost its process" if is_silent else "running",
+        record=record,
         started=record.started,
         ended=(record.heartbeat or None) if is_silent else record.ended,
-        selection=record.stages,
-        options=record.options,
-        uses=record.uses,
-        config=record.config,
     )
 
 
@@ -198,15 +192,18 @@ def _of_dagster(instance: DagsterInstance, record: DagsterRecord) -> Run:
     run = record.dagster_run
     lost = LOST_TAG in run.tags or _mark_when_lost(instance, run)
     config = run.run_config.get("resources", {}) if isinstance(run.run_config, dict) else {}
+    asked = RunRecord(
+        stages=tuple(key.to_user_string() for key in run.asset_selection or ()),
+        options=RunOptions.from_dict(config.get("run", {}).get("config", {})),
+    )
     return Run(
         id=run.run_id,
         partition=run.tags.get(PARTITION_TAG, ""),
         state="lost its process" if lost else _STATES.get(run.status.value, "waiting"),
+        record=asked,
         started=record.start_time,
         ended=record.end_time,
         dagster=run.status.value,
-        selection=tuple(key.to_user_string() for key in run.asset_selection or ()),
-        options=RunOptions.from_dict(config.get("run", {}).get("config", {})),
     )
 
 
@@ -216,12 +213,9 @@ def _merged(known: Run, stored: Run | None) -> Run:
         return known
     return replace(
         known,
+        record=replace(stored.record, stages=stored.record.stages or known.record.stages),
         started=known.started or stored.started,
         ended=known.ended or (stored.ended if known.is_over else None),
-        selection=stored.selection or known.selection,
-        options=stored.options,
-        uses=stored.uses,
-        config=stored.config,
     )
 
 

@@ -84,7 +84,7 @@ def logs(
 def config_of(run: Run) -> ReadConfig | None:
     """The config of the run's partition; None when it was removed, or makes no graph any more."""
     try:
-        read = this_project().read(run.partition, run.options.overrides)
+        read = this_project().read(run.partition, run.record.options.overrides)
         return read if read.graph.steps else None  # making the graph is what may fail
     except (ConfigError, TranslationsError):
         return None
@@ -92,7 +92,7 @@ def config_of(run: Run) -> ReadConfig | None:
 
 def note_changes(run: Run, config: TrainingConfig) -> None:
     """Print a note when the training config is another than that of the run."""
-    if run.config and config.digest != run.config:
+    if run.record.config and run.record.config != config.digest:
         common.print_note(f"the training config {run.partition} has changed since run {run.short}")
 
 
@@ -105,7 +105,7 @@ def rows_of_run(project: Project, graph: Graph, run: Run) -> list[Row]:
 
 def steps_of_run(graph: Graph, run: Run) -> list[Step]:
     """The steps of a run's stages."""
-    return steps_of(graph, [stage for stage in graph.stages if stage in (run.selection or graph.stages)])
+    return steps_of(graph, [stage for stage in graph.stages if stage in (run.record.stages or graph.stages)])
 
 
 class _Steps:
@@ -113,9 +113,11 @@ class _Steps:
 
     def __init__(self, project: Project, graph: Graph, run: Run) -> None:
         self._store, self._run = project.store, run
-        self._repeat = repeated_stages(graph, run.options.start)
-        lost = LostResults(project.store, run.options.ref_partitions(run.partition))
-        self._resolver = Resolver(project.store, project.keys, lost, {}, self._repeats, run.options.repair)
+        self._repeat = repeated_stages(graph, run.record.options.start)
+        lost = LostResults(project.store, run.record.options.ref_partitions(run.partition))
+        self._resolver = Resolver(
+            project.store, project.keys, lost, {}, self._repeats, run.record.options.repair
+        )
         self._outputs: dict[Step, Mapping[str, Blob]] = {}
 
     def row(self, step: Step) -> Row:
@@ -130,7 +132,7 @@ class _Steps:
         return _row(step, "finished" if self._has_made(found.manifest) else "cached", found.manifest)
 
     def _found(self, step: Step) -> Resolved:
-        used = (self._run.uses or {}).get(step.label)
+        used = self._run.record.uses.get(step.label)
         if used is None:
             return self._resolver.resolve(step, self._outputs.get)
         manifest = self._store.generation(*used)
@@ -211,7 +213,7 @@ def _progress(run: Run) -> tuple[int, int]:
     """How many of a run's steps are done, and how many it has; 0 of 0 when its config cannot be read."""
     read = config_of(run)
     labels = {step.label for step in steps_of_run(read.graph, run)} if read else set()
-    return len(labels.intersection(run.uses or ())), len(labels)
+    return len(labels.intersection(run.record.uses)), len(labels)
 
 
 def _print_run(run: Run, steps: bool, json: bool) -> None:
@@ -223,7 +225,7 @@ def _print_run(run: Run, steps: bool, json: bool) -> None:
     if read:
         note_changes(run, read.config)
     _print_rows(rows, steps)
-    options = " ".join(f"--{name.replace('_', '-')}" for name in run.options.to_dict())
+    options = " ".join(f"--{name.replace('_', '-')}" for name in run.record.options.to_dict())
     state = f"{run.state} ({options})" if options else run.state
     typer.echo(f"run {run.id} of {run.partition}: {state}, {_count(rows)}")
     if run.state in ("failed", "cancelled", "lost its process"):
@@ -238,8 +240,8 @@ def _as_json(run: Run) -> dict[str, Any]:
         "started": run.started,
         "ended": run.ended,
         "seconds": run.seconds,
-        "stages": list(run.selection),
-        "options": run.options.to_dict(),
+        "stages": list(run.record.stages),
+        "options": run.record.options.to_dict(),
     }
 
 
@@ -290,10 +292,10 @@ def _find_step(name: str, label: str, overrides: list[str] | None) -> tuple[str,
     project, partition, options = this_project(), name, RunOptions(overrides=common.overrides_of(overrides))
     if is_run(name):
         run = find_run(name)
-        if used := (run.uses or {}).get(label):
+        if used := run.record.uses.get(label):
             return used
         partition = run.partition
-        options = RunOptions(overrides={**run.options.overrides, **options.overrides})
+        options = RunOptions(overrides={**run.record.options.overrides, **options.overrides})
     session = project.session(common.READING, partition, options)
     step = common.find_step(session.graph, partition, label)
     planned = next(found for found in plan_of(session, step.stage).steps if found.step is step)

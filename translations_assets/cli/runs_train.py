@@ -79,10 +79,10 @@ def rerun(
     project = this_project()
     run = runs.find_run(name)
     _check_repeatable(run)
-    read = project.read(run.partition, run.options.overrides)
+    read = project.read(run.partition, run.record.options.overrides)
     graph = read.graph
-    stages = graph.with_checks(run.selection or graph.stages)
-    session = project.session(str(uuid4()), read, run.options, stages)
+    stages = graph.with_checks(run.record.stages or graph.stages)
+    session = project.session(str(uuid4()), read, run.record.options, stages)
     note_changes(run, read.config)
     rows = rows_of_run(project, graph, run)
     made = sum(row["state"] in ("finished", "cached") for row in rows)
@@ -115,7 +115,7 @@ def cancel(
             f"{run.short} has not ended within {CANCEL_SECONDS:.0f} s (it is {status}). It was asked to. "
             f"Look again: translations status {run.short}"
         )
-    kept = len(ended.uses or ())
+    kept = len(ended.record.uses)
     are = "step is" if kept == 1 else "steps are"
     typer.echo(f"Run {run.short} of {run.partition}: {ended.state}. {kept} finished {are} kept.")
     typer.echo(f"To go on: translations rerun {run.short}")
