@@ -107,10 +107,7 @@ def gc(
 
 
 @app.command()
-def pin(
-    run: Run,
-    reason: Annotated[str, typer.Option(help="Why, for those who wonder later.")] = "",
-) -> None:
+def pin(run: Run, reason: Annotated[str, typer.Option(help="Why, for those who wonder later.")] = "") -> None:
     """Keep everything that a run uses, until it is unpinned."""
     store = this_project().store
     run = common.whole_id(run, store.runs(), "The store has no run", "translations status")

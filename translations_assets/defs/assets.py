@@ -181,9 +181,7 @@ def make_checks(stage: str) -> dg.AssetChecksDefinition:
     gates = [gate for gate in GATES if gate.stage == stage]
 
     @dg.multi_asset_check(
-        name=f"checks_of_{stage}",
-        specs=[_spec(gate) for gate in gates],
-        required_resource_keys={"run"},
+        name=f"checks_of_{stage}", specs=[_spec(gate) for gate in gates], required_resource_keys={"run"}
     )
     def check(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
         yield from map(_check_result, _examine(context.op_execution_context, gates))

@@ -120,11 +120,7 @@ def _train_in_child(context: dg.OpExecutionContext, key: str, target: str, optio
     command = [sys.executable, "-m", "translations_assets.cli.main"]
     # its config was pasted: a command line of one's own may read files that this one must not
     files = os.environ.get("TRANSLATIONS_FILES", "")
-    environment = {
-        **os.environ,
-        "DAGSTER_HOME": context.instance.root_directory,
-        "TRANSLATIONS_FILES": files,
-    }
+    environment = {**os.environ, "DAGSTER_HOME": context.instance.root_directory, "TRANSLATIONS_FILES": files}
     # a session of its own: Ctrl-C in a terminal is for this process, which then ends the child
     process = subprocess.Popen(
         [*command, "train", key, "--yes", *(("--target", target) if target else ()), *options.words()],

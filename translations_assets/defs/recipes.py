@@ -190,9 +190,7 @@ _KEYS = CurrentKeys(PROJECT.root)
 
 
 @dg.sensor(
-    name="recipes",
-    minimum_interval_seconds=SENSOR_SECONDS,
-    default_status=dg.DefaultSensorStatus.RUNNING,
+    name="recipes", minimum_interval_seconds=SENSOR_SECONDS, default_status=dg.DefaultSensorStatus.RUNNING
 )
 def recipes_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Observes recipes of what has changed, so that the UI shows as stale what a change concerns.

@@ -157,13 +157,7 @@ class Session:
     def plan(self, steps: Iterable[Step]) -> Plan:
         """What the run of steps, given with all upstream steps in running order, would do."""
         return make_plan(
-            steps,
-            self.keys,
-            self.store,
-            self.repeat,
-            self.fixed,
-            self.options.repair,
-            self.ref_partitions,
+            steps, self.keys, self.store, self.repeat, self.fixed, self.options.repair, self.ref_partitions
         )
 
     @cached_property

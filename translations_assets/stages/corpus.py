@@ -76,10 +76,7 @@ def analyze_mono(config: TrainingConfig, dataset_mono_src: list[Mono], dataset_m
 
 @stage(group="corpus", formerly=("corpus-merge-parallel", "continuation-corpus"))
 def merge_corpus(
-    config: TrainingConfig,
-    bicleaner: list[Corpus],
-    dataset_devtest: list[Corpus],
-    dataset_test: list[Corpus],
+    config: TrainingConfig, bicleaner: list[Corpus], dataset_devtest: list[Corpus], dataset_test: list[Corpus]
 ) -> Corpus | None:
     """The parallel training corpus: one pair per distinct target, without any line of a dev or test set.
 

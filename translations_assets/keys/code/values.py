@@ -10,17 +10,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 
-from translations_assets.keys.code.syntax import (
-    FUNCTIONS,
-    bound_names,
-    dotted,
-    is_for_type_checkers,
-    is_idle,
-)
+from translations_assets.keys.code.syntax import FUNCTIONS, bound_names, dotted, is_for_type_checkers, is_idle
 
 _MODULE_NAME = "__name__"
 _TYPES = {
-    *("bool", "bytes", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple", "type"),
+    *("bool", "bytes", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple", "type")
 }
 _PURE_CALLS = {
     *(_TYPES - {"object", "type"}),
