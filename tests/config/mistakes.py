@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from translations_assets.config.key_paths import KeyPath, at
 from translations_assets.config.load import keys_of
 from translations_assets.config.old_spellings import rewrite
 from translations_assets.config.old_spellings.generations import is_old
-from translations_assets.config.yaml_reader import read_yaml
+from translations_assets.config.yaml_reader import KeyPath, at, read_yaml
 
 Planted: TypeAlias = "tuple[str, int] | None"
 PARALLEL, MONO = ("train", "devtest", "test"), ("mono-src", "mono-trg")

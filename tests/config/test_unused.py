@@ -1,9 +1,9 @@
 """Keys without effect."""
 
 from tests.config.texts import SMALL, notes_on, with_line
-from translations_assets.config.key_paths import dotted
 from translations_assets.config.load import read_values
 from translations_assets.config.schema import without_effect
+from translations_assets.config.yaml_reader import dotted
 
 
 def unused(text: str) -> list[str]:

@@ -20,9 +20,8 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest, Usage, Worker
 from translations_assets.running.engine import Engine
 from translations_assets.running.plan import make_plan
-from translations_assets.why.durations import Cost, Durations, duration, outlook, past_seconds, summary
 from translations_assets.why.explain import Explainer, known_parts
-from translations_assets.why.history import History
+from translations_assets.why.history import Cost, Durations, History, duration, outlook, past_seconds, summary
 
 
 def history(bench: Bench, space: str = "ann", partition: str = "en-ru") -> History:

@@ -22,7 +22,7 @@ from translations_assets.records.manifest import Manifest
 from translations_assets.running.engine import Listener, StepEvent
 from translations_assets.running.protocols import Store
 from translations_assets.server import STEP_EVENT, STEP_LABEL, STEP_MESSAGE
-from translations_assets.why.durations import duration, past_seconds
+from translations_assets.why.history import duration, past_seconds
 
 if TYPE_CHECKING:
     from rich.text import Text

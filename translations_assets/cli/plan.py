@@ -18,7 +18,7 @@ from translations_assets.project import this_project
 from translations_assets.records.run import RunOptions
 from translations_assets.running.job import command
 from translations_assets.running.plan import Plan, PlannedStep
-from translations_assets.why.durations import Durations, summary
+from translations_assets.why.history import Durations, summary
 
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step

@@ -19,7 +19,7 @@ from translations_assets.records.manifest import Usage
 from translations_assets.records.run import RunOptions
 from translations_assets.running.resolve import LostResults, Resolved, Resolver
 from translations_assets.running.session import repeated_stages
-from translations_assets.why.durations import duration
+from translations_assets.why.history import duration
 
 if TYPE_CHECKING:
     from translations_assets.config.schema import TrainingConfig

@@ -23,7 +23,7 @@ from translations_assets.records.run import RunOptions
 from translations_assets.server import ENDED, PARTITION_TAG, Server, ServerUnreachable
 from translations_assets.settings import server_url
 from translations_assets.stages import ASSETS
-from translations_assets.why.durations import Durations, summary
+from translations_assets.why.history import Durations, summary
 
 if TYPE_CHECKING:
     from dagster import DagsterRun, JobDefinition

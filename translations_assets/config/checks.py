@@ -22,8 +22,8 @@ from translations_assets.config.datasets import (
 )
 from translations_assets.config.errors import among
 from translations_assets.config.identification import FASTTEXT, NON_COMMERCIAL, weakness
-from translations_assets.config.key_paths import Found, KeyPath, at, mapping_at
 from translations_assets.config.providers import PARALLEL as PARALLEL_PROVIDERS
+from translations_assets.config.yaml_reader import Found, KeyPath, at, mapping_at
 
 PARALLEL = ("train", "devtest", "test")
 MOST_NAMED = 20  # thresholds or weights without a dataset, next to which the names of datasets are listed

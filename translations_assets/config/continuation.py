@@ -8,9 +8,9 @@ from typing import Any, Literal
 from pydantic import Field
 
 from translations_assets.config.errors import ConfigError
-from translations_assets.config.key_paths import Found, KeyPath, at, dotted, mapping_at
 from translations_assets.config.section import NotEmpty, Section, Texts, default
 from translations_assets.config.urls import check_url
+from translations_assets.config.yaml_reader import Found, KeyPath, at, dotted, mapping_at
 
 ContinuationMode = Literal["continue", "init", "use"]
 

@@ -22,11 +22,11 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from translations_assets.config.errors import ConfigError, suggestion
-from translations_assets.config.key_paths import KeyPath, at
 from translations_assets.config.languages import Language, languages
 from translations_assets.config.providers import BY_URL, FORMER, MONO, PARALLEL
 from translations_assets.config.providers.provider import Provider
 from translations_assets.config.urls import PLACEHOLDER, shown
+from translations_assets.config.yaml_reader import KeyPath, at
 
 Pair: TypeAlias = "tuple[Language | None, Language | None]"
 

@@ -12,11 +12,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
 
-from translations_assets.config.key_paths import Found, mapping_at
 from translations_assets.config.load import read_text, validated
 from translations_assets.config.section import Section, Texts, default
 from translations_assets.config.stage_names import meant_stage, stage_names
-from translations_assets.config.yaml_reader import read_yaml
+from translations_assets.config.yaml_reader import Found, mapping_at, read_yaml
 
 
 def _reference(value: str) -> str:

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from translations_assets.config.key_paths import KeyPath, at, dotted, has
-from translations_assets.config.yaml_reader import Document
+from translations_assets.config.yaml_reader import Document, KeyPath, at, dotted, has
 
 
 @dataclass(frozen=True)

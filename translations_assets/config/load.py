@@ -16,13 +16,12 @@ from pydantic import ValidationError
 
 from translations_assets.config.checks import check_together, remarks
 from translations_assets.config.errors import ConfigError, Problem, suggestion
-from translations_assets.config.key_paths import KeyPath
 from translations_assets.config.old_spellings import rewrite
 from translations_assets.config.old_spellings.generations import left_open
 from translations_assets.config.partitions import name_note
 from translations_assets.config.schema import TrainingConfig, without_effect
 from translations_assets.config.section import Section, by_key, section_in
-from translations_assets.config.yaml_reader import MOST_CHARACTERS, Document, read_yaml
+from translations_assets.config.yaml_reader import MOST_CHARACTERS, Document, KeyPath, read_yaml
 
 OVERRIDES = "overrides"
 MOST_PROBLEMS = 500  # of each kind that are reported: to look for the nearest name takes a millisecond

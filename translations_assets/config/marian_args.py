@@ -11,10 +11,10 @@ from collections.abc import ItemsView, Mapping, Sequence
 from typing import Any
 
 from translations_assets.config.errors import suggestion
-from translations_assets.config.key_paths import Found, at, mapping_at
 from translations_assets.config.known import FLAG, marian_options, of_scripts
 from translations_assets.config.schema import Experiment, MarianArgs
 from translations_assets.config.section import by_key
+from translations_assets.config.yaml_reader import Found, at, mapping_at
 
 # What each section of marian-args is for.
 SECTIONS = {

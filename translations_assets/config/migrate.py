@@ -15,9 +15,8 @@ import yaml
 
 from translations_assets.config.edits import Edit, Put, apply
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.key_paths import KeyPath, at, dotted
 from translations_assets.config.old_spellings import ALL_RULES, rewrite
-from translations_assets.config.yaml_reader import compose, read_yaml
+from translations_assets.config.yaml_reader import KeyPath, at, compose, dotted, read_yaml
 
 # Values whose scalars are spelled as they shall stand in the text: `100_000`, `'12'`.
 Spelled: TypeAlias = "dict[str, Spelled] | list[Spelled] | str"

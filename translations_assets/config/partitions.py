@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from translations_assets.config.errors import ConfigError, Problem, suggestion
-from translations_assets.config.key_paths import at
 from translations_assets.config.languages import languages
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.yaml_reader import at
 
 SUFFIXES = (".yml", ".yaml")
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -28,10 +28,10 @@ from translations_assets.config.datasets import (
 )
 from translations_assets.config.errors import suggestion
 from translations_assets.config.gates import Checks
-from translations_assets.config.key_paths import Found, KeyPath, at, has
 from translations_assets.config.languages import language, languages
 from translations_assets.config.section import FROM_LIST, InJsonSchema, NotEmpty, Section, Texts, default
 from translations_assets.config.stage_names import is_known, known_names, resolve_stage, spellings
+from translations_assets.config.yaml_reader import Found, KeyPath, at, has
 
 EXPERIMENT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 

@@ -20,11 +20,11 @@ from urllib.request import url2pathname
 from translations_assets.config.continuation import urls_of
 from translations_assets.config.datasets import listed, pair_of, provider_of, sides_of
 from translations_assets.config.errors import ConfigError
-from translations_assets.config.key_paths import Found, KeyPath, at
 from translations_assets.config.providers import BY_URL
 from translations_assets.config.providers.provider import Addresses
 from translations_assets.config.urls import PLACEHOLDER, shown
 from translations_assets.config.web import Answer, ask, together
+from translations_assets.config.yaml_reader import Found, KeyPath, at
 
 # As in pipeline.common.local_files, which tells why.
 NEVER = ("/proc", "/sys", "/etc", "/dev", "/run/secrets", "/var/run/secrets")

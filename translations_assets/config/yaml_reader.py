@@ -3,20 +3,50 @@
 Scalars are read by the rules of YAML 1.2, in which `no`, `on` and `1:30` are text: `src: no` is Norwegian.
 Underscores in numbers, as in `10_000_000`, are allowed, and so are merge keys (`<<: *name`). PyYAML's C
 parser does the parsing: large configs take milliseconds, and its nodes know their lines. A key that stands
-twice is an error, where YAML libraries take the last one in silence.
+twice is an error, where YAML libraries take the last one in silence. A path of keys names a value.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import yaml
 
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.key_paths import KeyPath, dotted
+
+KeyPath: TypeAlias = "tuple[str | int, ...]"
+Found: TypeAlias = "Iterator[tuple[KeyPath, str]]"  # what a check finds: where, and what is wrong there
+
+
+def dotted(path: KeyPath) -> str:
+    """A key path for people: `datasets.train[2]`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+
+
+def at(values: Any, path: KeyPath) -> Any:
+    """The value at a path; None when there is none."""
+    for part in path:
+        if isinstance(part, int):
+            values = values[part] if isinstance(values, list) and part < len(values) else None
+        else:
+            values = values.get(part) if isinstance(values, Mapping) else None
+    return values
+
+
+def has(values: Any, path: KeyPath) -> bool:
+    """Whether a key is written at a path, if only with nothing behind it."""
+    parent = at(values, path[:-1])
+    return isinstance(parent, Mapping) and path[-1] in parent
+
+
+def mapping_at(values: Any, path: KeyPath) -> Mapping[str, Any]:
+    """The mapping at a path; an empty one when something else stands there, or nothing."""
+    found = at(values, path)
+    return found if isinstance(found, Mapping) else {}
+
 
 _Pair: TypeAlias = "tuple[yaml.Node, yaml.Node]"
 

@@ -20,9 +20,9 @@ from typing import Any, TypeAlias
 
 from translations_assets.config.datasets import CATEGORIES
 from translations_assets.config.edits import Edit, Put, is_free
-from translations_assets.config.key_paths import Found, KeyPath, at, dotted, has
 from translations_assets.config.schema import UNUSED, TrainingConfig
 from translations_assets.config.section import by_key, section_in
+from translations_assets.config.yaml_reader import Found, KeyPath, at, dotted, has
 
 MACHINE = ("root", "cuda", "cudnn", "deps", "gpus", "numgpus", "workspace", "mariancmake")  # of Snakemake
 SECTIONS_OF_2021 = ("dirs", "resources")

@@ -12,9 +12,9 @@ from typing import Any
 from translations_assets.config.datasets import CATEGORIES, THRESHOLDS, listed, pair_of, parse_dataset
 from translations_assets.config.edits import Edit, Put, dropped, is_free, renamed
 from translations_assets.config.errors import ConfigError, suggestion
-from translations_assets.config.key_paths import KeyPath, at, has, mapping_at
 from translations_assets.config.old_spellings.generations import STRICT, is_of_upstream, is_old
 from translations_assets.config.providers import PARALLEL
+from translations_assets.config.yaml_reader import KeyPath, at, has, mapping_at
 
 TEACHER_BASE = "training-teacher-base"
 MODELS_OF_2021 = {
