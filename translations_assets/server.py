@@ -12,7 +12,8 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 from translations_assets.errors import TranslationsError
@@ -26,65 +27,6 @@ ENDED = ("SUCCESS", "FAILURE", "CANCELED")
 
 _READ_SECONDS = 60.0
 _WORK_SECONDS = 330.0  # a reload imports all definitions; dagster.yaml allows it 300 s
-
-_JOBS = """
-{ repositoriesOrError {
-  ... on RepositoryConnection { nodes { name location { name } jobs { name } } }
-} }"""
-_PARTITIONS = """
-query($job: PipelineSelector!) {
-  pipelineOrError(params: $job) { ... on Pipeline { partitionKeysOrError { partitionKeys } } }
-}"""
-_RELOAD = """
-mutation($location: String!) {
-  reloadRepositoryLocation(repositoryLocationName: $location) {
-    __typename
-    ... on WorkspaceLocationEntry { locationOrLoadError { __typename ... on Error { message } } }
-    ... on Error { message }
-  }
-}"""
-_LAUNCH = """
-mutation($params: ExecutionParams!) {
-  launchRun(executionParams: $params) {
-    __typename
-    ... on LaunchRunSuccess { run { runId } }
-    ... on RunConfigValidationInvalid { errors { message } }
-    ... on Error { message }
-  }
-}"""
-_RUN = """
-query($id: ID!, $cursor: String) {
-  runOrError(runId: $id) {
-    ... on Run {
-      status
-      eventConnection(afterCursor: $cursor, limit: 500) {
-        cursor
-        events {
-          __typename
-          ... on MessageEvent { message }
-          ... on ErrorEvent { error { message } }
-          ... on MaterializationEvent { assetKey { path } }
-          ... on DisplayableEvent {
-            metadataEntries {
-              label
-              ... on TextMetadataEntry { text }
-              ... on FloatMetadataEntry { floatValue }
-              ... on IntMetadataEntry { intValue }
-            }
-          }
-        }
-      }
-    }
-  }
-}"""
-_TERMINATE = """
-mutation($id: String!) {
-  terminateRun(runId: $id) {
-    __typename
-    ... on TerminateRunFailure { message }
-    ... on Error { message }
-  }
-}"""
 
 
 class ServerUnreachable(TranslationsError):
@@ -126,13 +68,13 @@ class Server:
             )
 
     def _has_partition(self, partition: str) -> bool:
-        answer = self._ask(_PARTITIONS, job={**self._repository, "pipelineName": "all"})
+        answer = self._ask("Partitions", job={**self._repository, "pipelineName": "all"})
         keys = (answer["pipelineOrError"].get("partitionKeysOrError") or {}).get("partitionKeys", [])
         return partition in keys
 
     def _reload(self) -> None:
         location = self._repository["repositoryLocationName"]
-        answer = self._ask(_RELOAD, _WORK_SECONDS, location=location)["reloadRepositoryLocation"]
+        answer = self._ask("Reload", _WORK_SECONDS, location=location)["reloadRepositoryLocation"]
         loaded = answer.get("locationOrLoadError") or answer
         if loaded["__typename"] != "RepositoryLocation":
             reason = loaded.get("message", loaded["__typename"])
@@ -151,7 +93,7 @@ class Server:
             "runConfigData": json.dumps({"resources": {"run": {"config": options.to_dict()}}}),
             "executionMetadata": {"tags": [{"key": PARTITION_TAG, "value": partition}]},
         }
-        answer = self._ask(_LAUNCH, _WORK_SECONDS, params=params)["launchRun"]
+        answer = self._ask("Launch", _WORK_SECONDS, params=params)["launchRun"]
         if answer["__typename"] != "LaunchRunSuccess":
             reasons = [error["message"] for error in answer.get("errors", [])]
             reason = "; ".join(reasons) or answer.get("message", answer["__typename"])
@@ -160,7 +102,7 @@ class Server:
 
     def run_state(self, run: str, cursor: str | None = None) -> RunState:
         """A run's status, and at most 500 events after a cursor."""
-        answer = self._ask(_RUN, id=run, cursor=cursor)["runOrError"]
+        answer = self._ask("Run", id=run, cursor=cursor)["runOrError"]
         if "status" not in answer:
             raise TranslationsError(f"{self.url} knows no run {run}.")
         found = answer["eventConnection"]
@@ -168,14 +110,14 @@ class Server:
 
     def terminate(self, run: str) -> None:
         """Ask a run to end, as the button Terminate does."""
-        answer = self._ask(_TERMINATE, id=run)["terminateRun"]
+        answer = self._ask("Terminate", id=run)["terminateRun"]
         if answer["__typename"] != "TerminateRunSuccess":
             raise TranslationsError(answer.get("message", answer["__typename"]))
 
     @cached_property
     def _repository(self) -> dict[str, str]:
         """How the server calls the code location and repository that hold our jobs."""
-        for node in self._ask(_JOBS)["repositoriesOrError"].get("nodes", []):
+        for node in self._ask("Jobs")["repositoriesOrError"].get("nodes", []):
             if {"all", "train_pasted_config"} <= {job["name"] for job in node["jobs"]}:
                 return {"repositoryLocationName": node["location"]["name"], "repositoryName": node["name"]}
         raise ServerUnreachable(
@@ -183,10 +125,10 @@ class Server:
             "Start it with the project's workspace.yaml: make ui"
         )
 
-    def _ask(self, query: str, timeout: float = _READ_SECONDS, /, **variables: Any) -> Any:
+    def _ask(self, name: str, timeout: float = _READ_SECONDS, /, **variables: Any) -> Any:
         request = urllib.request.Request(
             f"{self.url}/graphql",
-            data=json.dumps({"query": query, "variables": variables}).encode(),
+            data=json.dumps({"query": _queries(), "operationName": name, "variables": variables}).encode(),
             headers={"Content-Type": "application/json"},
         )
         try:
@@ -202,6 +144,11 @@ class Server:
         if not isinstance(answer, dict) or answer.get("errors") or "data" not in answer:
             raise TranslationsError(f"{self.url} answers with an error: {_messages(answer)}")
         return answer["data"]
+
+
+@cache
+def _queries() -> str:
+    return Path(__file__).with_suffix(".graphql").read_text(encoding="utf-8")
 
 
 def _answer_with(error: Exception) -> Any:
