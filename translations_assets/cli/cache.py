@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.filesize import decimal
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from translations_assets.records.manifest import Manifest
     from translations_assets.running.protocols import Reading
     from translations_assets.running.session import Session
-    from translations_assets.store.durable import DurableStore
     from translations_assets.store.gc import Collected
+    from translations_assets.store.records import DurableStore
     from translations_assets.store.verify import Sample, Verified
 
 app = typer.Typer(no_args_is_help=True, help="What the store keeps, and what counts as made.")
@@ -255,18 +255,12 @@ def _print_collected(collected: Collected, root: str) -> None:
 
 
 def _own_and_base() -> tuple[DurableStore[Any], Reading | None]:
-    """The project's own store, in a folder or a bucket, and the one that it stands over, if there is one.
-
-    Raises TranslationsError when the store is in memory.
-    """
-    from translations_assets.store.durable import DurableStore
+    """The project's own store, in a folder or a bucket, and the one that it stands over, if there is one."""
     from translations_assets.store.overlay import OverlayStore
 
     store = this_project().store
     own, base = (store.own, store.base) if isinstance(store, OverlayStore) else (store, None)
-    if not isinstance(own, DurableStore):
-        raise TranslationsError(f"The store {own.url} keeps nothing: there is nothing to look after.")
-    return own, base
+    return cast("DurableStore[Any]", own), base  # as all that `open_store` opens
 
 
 def _reaching(project: Project, graph: Graph, symbol: str) -> list[Step]:

@@ -26,7 +26,7 @@ from translations_assets.keys.code.accepted import FILE as ACCEPTED_CHANGES
 from translations_assets.keys.code.accepted import Accepted
 from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
 from translations_assets.keys.code.libraries import Lock, resolve
-from translations_assets.records.canonical import json_digest
+from translations_assets.records.checked import json_digest
 from translations_assets.records.manifest import Blob, KeyParts
 
 ABSENT = "not installed"

@@ -1,7 +1,11 @@
-"""Records from JSON values that others wrote: each field as its type says, or ValueError."""
+"""Records as JSON: in one form, so that equal values have equal digests; and read from what others wrote,
+each field as its type says, or ValueError.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
@@ -9,6 +13,17 @@ from functools import cache, partial
 from typing import Annotated, Any, Literal, Self, TypeAlias, get_args, get_origin, get_type_hints
 
 from translations_assets.records.inside import check_name
+
+
+def canonical_json(value: Any) -> bytes:
+    """A value as JSON, the same bytes for equal values."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def json_digest(value: Any) -> str:
+    """SHA-256 (hex) of a value as canonical JSON."""
+    return hashlib.sha256(canonical_json(value)).hexdigest()
+
 
 MOST = 1 << 63  # no size, time or count is greater
 _SHA256 = re.compile(r"[0-9a-f]{64}")
