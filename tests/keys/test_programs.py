@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.keys.test_key import STEP, TEXT, key
-from translations_assets.keys import key as key_module
-from translations_assets.keys.key import ABSENT, KeyMaker, other_programs, program_version
+from translations_assets.keys import programs
+from translations_assets.keys.key import KeyMaker
+from translations_assets.keys.programs import ABSENT, other_programs, program_version
 from translations_assets.records.manifest import Blob, Provenance
 from translations_assets.running.job import make_job
 
@@ -20,7 +21,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder for programs, in which alone they are looked for."""
     folder = tmp_path / "programs"
     folder.mkdir()
-    monkeypatch.setitem(key_module._PLACES, "PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.setitem(programs._PLACES, "PATH", f"{folder}:/usr/bin:/bin")
     program_version.cache_clear()
     yield folder
     program_version.cache_clear()

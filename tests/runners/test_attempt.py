@@ -12,7 +12,7 @@ import pytest
 
 from tests.patience import PATIENCE
 from tests.runners.scripts import COPY, KEY, attempt, eventually, job, leftovers, output, run, tar, written
-from translations_assets.keys.key import program_version
+from translations_assets.keys.programs import program_version
 from translations_assets.records.manifest import Blob, Provenance
 from translations_assets.runners.local import LocalRunner
 from translations_assets.running.job import JobEvent

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-import subprocess
 import sys
 import threading
 from collections.abc import Mapping
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,40 +24,9 @@ from translations_assets.keys.code.accepted import FILE as ACCEPTED_CHANGES
 from translations_assets.keys.code.accepted import Accepted
 from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
 from translations_assets.keys.code.libraries import Lock, resolve
+from translations_assets.keys.programs import program_version
 from translations_assets.records.checked import json_digest
 from translations_assets.records.manifest import Blob, KeyParts
-
-ABSENT = "not installed"
-_PLACES = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C"}  # where scripts look for them, too
-_VERSION = re.compile(r"\d+(?:\.\d+)+")
-
-
-@cache
-def program_version(name: str) -> str:
-    """The version of a program as it says itself; `not installed` when there is none."""
-    try:
-        command = [name, "--version"]
-        said = subprocess.run(command, env=_PLACES, capture_output=True, text=True, check=False).stdout
-    except OSError:
-        return ABSENT
-    found = _VERSION.search(said)
-    return found[0] if found else "unknown"
-
-
-def other_programs(versions: Mapping[str, str]) -> str:
-    """What differs on this machine from the versions that a key stands for, for people; empty if nothing."""
-    differing = [
-        f"{name} {version}, and here it is {program_version(name)}"
-        for name, version in versions.items()
-        if program_version(name) != version
-    ]
-    if not differing:
-        return ""
-    return (
-        f"The key of the step stands for {'; '.join(differing)}. Start the run where the programs are those "
-        "of the workers: on a cluster by `translations train --server`."
-    )
-
 
 # What a script runs as a program of a library, instead of importing it: the function that names it, in
 # whichever module, → the name to import.
