@@ -1,7 +1,7 @@
 """What others wrote, in a store, an archive or a manifest, read with care.
 
-Records from JSON: each field as its type says. Names: as paths, they stay inside their folder. And JSON in one
-form, so that equal values have equal digests.
+Records from JSON: each field as its type says. Names: as paths, they stay inside their folder. And JSON in
+one form, so that equal values have equal digests.
 """
 
 from __future__ import annotations
