@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from translations_assets.store.durable import DurableStore
 from translations_assets.store.local import LocalStore
-from translations_assets.store.records import DurableStore
 
 PARTITION = "en-eo.tiny"
 BIN = Path(sys.executable).parent

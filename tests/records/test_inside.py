@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from translations_assets.records.checked import inside
+from translations_assets.records.inside import inside
 
 OUTSIDE = (
     "..",

@@ -16,10 +16,10 @@ from translations_assets.records.manifest import Manifest
 from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
+from translations_assets.store.durable import DurableStore
 from translations_assets.store.gc import collect
 from translations_assets.store.open import open_store
 from translations_assets.store.overlay import OverlayStore
-from translations_assets.store.records import DurableStore
 from translations_assets.store.verify import verify
 
 State = dict[str, tuple[int, int, int, bytes]]

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from translations_assets.records.manifest import Manifest
     from translations_assets.running.protocols import Reading
     from translations_assets.running.session import Session
+    from translations_assets.store.durable import DurableStore
     from translations_assets.store.gc import Collected
-    from translations_assets.store.records import DurableStore
     from translations_assets.store.verify import Sample, Verified
 
 app = typer.Typer(no_args_is_help=True, help="What the store keeps, and what counts as made.")

@@ -20,7 +20,7 @@ from translations_assets.cli import common
 from translations_assets.cli.common import Json, Partition, Set, print_json
 from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.project import this_project
-from translations_assets.records.checked import inside
+from translations_assets.records.inside import inside
 from translations_assets.records.run import RunOptions
 from translations_assets.running.session import UpstreamMissing
 from translations_assets.stages.handles import MODEL_FILES, QUANTIZED_FILES

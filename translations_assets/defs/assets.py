@@ -25,7 +25,7 @@ from translations_assets.defs.recipes import recipe_key, recipe_tags
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_failures
 from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.graph.stage import Stage
-from translations_assets.records.checked import json_digest
+from translations_assets.records.canonical import json_digest
 from translations_assets.running.engine import Listener, StepEvent, StepResult
 from translations_assets.running.session import Session, UpstreamMissing
 from translations_assets.server import STEP_EVENT, STEP_LABEL, STEP_MESSAGE

@@ -25,7 +25,7 @@ from translations_assets.errors import StoreUnreachable, TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.keys.key import KeyMaker
 from translations_assets.project import ReadConfig
-from translations_assets.records.checked import json_digest
+from translations_assets.records.canonical import json_digest
 from translations_assets.running.session import Session
 from translations_assets.stages import ASSETS
 from translations_assets.why.explain import NO_EARLIER, Explainer, known_parts

@@ -25,7 +25,7 @@ from translations_assets.keys.code.accepted import Accepted
 from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
 from translations_assets.keys.code.libraries import Lock, resolve
 from translations_assets.keys.programs import program_version
-from translations_assets.records.checked import json_digest
+from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Blob, KeyParts
 
 # What a script runs as a program of a library, instead of importing it: the function that names it, in

@@ -1,71 +1,14 @@
-"""What others wrote, in a store, an archive or a manifest, read with care.
-
-Records from JSON: each field as its type says. Names: as paths, they stay inside their folder. And JSON in
-one form, so that equal values have equal digests.
-"""
+"""Records from JSON values that others wrote: each field as its type says, or ValueError."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from functools import cache, partial
-from pathlib import Path, PurePath
-from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Self, TypeAlias, get_args, get_origin, get_type_hints
 
-LONGEST = 255  # bytes of a file's name, on every file system in use
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-
-P = TypeVar("P", bound=PurePath)
-
-
-def inside(folder: P, name: str) -> P:
-    """The path of a file below a folder, by a name (`a`, `a/b`) from elsewhere.
-
-    Raises ValueError for a name that could lead anywhere else: by `..`, from the root, or, on this machine,
-    through a symbolic link below the folder; the file itself must be none either.
-    """
-    path = folder / check_name(name)
-    if isinstance(path, Path) and (link := first_link(folder, path)):
-        raise ValueError(f"{link} is a symbolic link, and none is followed there")
-    return path
-
-
-def check_name(name: object) -> str:
-    """The name, when it is the plain relative path of a file. Raises ValueError."""
-    if not isinstance(name, str) or _CONTROL.search(name):
-        raise ValueError(f"{name!a:.80} is no file name")
-    for part in name.split("/"):
-        if part in ("", ".", ".."):
-            raise ValueError(f"the name {name!r:.80} leads out of its folder")
-        if len(part.encode()) > LONGEST:
-            raise ValueError(f"the name {name!r:.80} … is longer than a file's name can be")
-    return name
-
-
-def first_link(folder: PurePath | str, path: PurePath | str) -> str:
-    """The topmost symbolic link on the way from a folder (left out) to a path below it; empty without one."""
-    way, link = str(path), ""
-    above = f"{folder}/"
-    while way.startswith(above):
-        if os.path.islink(way):
-            link = way
-        way = os.path.dirname(way)
-    return link
-
-
-def canonical_json(value: Any) -> bytes:
-    """A value as JSON, the same bytes for equal values."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def json_digest(value: Any) -> str:
-    """SHA-256 (hex) of a value as canonical JSON."""
-    return hashlib.sha256(canonical_json(value)).hexdigest()
-
+from translations_assets.records.inside import check_name
 
 MOST = 1 << 63  # no size, time or count is greater
 _SHA256 = re.compile(r"[0-9a-f]{64}")

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
-from translations_assets.records.checked import FileName, Record, Sha256, json_digest, mapping
+from translations_assets.records.canonical import json_digest
+from translations_assets.records.checked import FileName, Record, Sha256, mapping
 from translations_assets.records.run import RunOptions
 
 FORMAT = 1  # of keys; changes with the meaning of a key: every step runs again

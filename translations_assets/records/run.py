@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from translations_assets.records.checked import Record, json_digest, mapping
+from translations_assets.records.canonical import json_digest
+from translations_assets.records.checked import Record, mapping
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from translations_assets.background import Repeating, in_words
 from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.keys.programs import other_programs
-from translations_assets.records.checked import inside
+from translations_assets.records.inside import inside
 from translations_assets.records.manifest import Blob, Manifest, Provenance, Usage, Worker
 from translations_assets.runners.control import Control
 from translations_assets.runners.machine import (

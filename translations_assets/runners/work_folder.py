@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from translations_assets.errors import StoreError
-from translations_assets.records.checked import inside
+from translations_assets.records.inside import inside
 from translations_assets.store.locks import acquire, acquire_new, release, share_folder
 
 _SWEEP_SECONDS = 2.0

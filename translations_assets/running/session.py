@@ -22,7 +22,7 @@ from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, Step
 from translations_assets.keys.key import KeyMaker
-from translations_assets.records.checked import canonical_json
+from translations_assets.records.canonical import canonical_json
 from translations_assets.records.manifest import Blob, Manifest, Ref
 from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.running.plan import Plan, make_plan

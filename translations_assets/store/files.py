@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from translations_assets.errors import StoreError, StoreUnreachable
-from translations_assets.records.checked import first_link
+from translations_assets.records.inside import first_link
 from translations_assets.store.contents import READ_BYTES, READ_ONLY, NotPlainError, open_plain
 from translations_assets.store.encoding import safe
 from translations_assets.store.locks import acquire, acquire_new, release, share_folder

@@ -24,8 +24,9 @@ from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Manifest
 from translations_assets.records.retention import Retention, Rules
 from translations_assets.store.contents import digest_of_name
+from translations_assets.store.durable import DurableStore
 from translations_assets.store.medium import Entry, P
-from translations_assets.store.records import GC_LOCK, DurableStore
+from translations_assets.store.records import GC_LOCK
 
 NO_STEP = "(of no step)"  # contents that no manifest names: their writer was killed, or the step failed
 _CLOCKS_SECONDS = 600.0  # by which two machines' clocks may differ

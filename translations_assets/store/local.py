@@ -27,10 +27,10 @@ from translations_assets.store.contents import (
     digest_file,
     place,
 )
+from translations_assets.store.durable import DurableStore
 from translations_assets.store.encoding import safe
 from translations_assets.store.files import Files
 from translations_assets.store.locks import acquire, acquire_kept, acquire_new, is_held, release
-from translations_assets.store.records import DurableStore
 
 _LOCK = "blobs"  # shared by those who rely on contents that they found, held alone by who removes contents
 

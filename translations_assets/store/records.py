@@ -1,4 +1,4 @@
-"""Records: refs of partitions' stages, runs, pins, pasted configs; and the store that has all its parts."""
+"""Records: refs of the partitions' stages, runs, pins, pasted training configs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any, Generic, TypeVar
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Pin, Ref
 from translations_assets.records.run import RunRecord
-from translations_assets.store.artifacts import Artifacts
-from translations_assets.store.attempts import Checkpoints, Logs
 from translations_assets.store.encoding import (
     DIFFERENT,
     MALFORMED,
@@ -22,7 +20,7 @@ from translations_assets.store.encoding import (
     unseal,
     unseal_bytes,
 )
-from translations_assets.store.medium import FencedOwners, Medium, P, warn
+from translations_assets.store.medium import Medium, P, warn
 
 GC_LOCK = "gc"  # held alone by the garbage collector, shared by all that must not meet it
 
@@ -188,17 +186,3 @@ def _text(path: PurePath, data: bytes | None) -> str | None:
 
 def _ref_name(run: str, number: int) -> str:
     return f"{safe(run)}.json" if number == 1 else f"{safe(run)}~{number}.json"
-
-
-class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
-    """A `Store` that is looked after by `gc` and `verify`; see `running.protocols.Store`."""
-
-    look_ups = 1  # where a look-up takes no time to speak of, threads only cost some
-    rewrite_seconds = 0.0
-
-    def __init__(self, files: Medium[P], owners: FencedOwners) -> None:
-        self.files, self.owners = files, owners
-        self.root, self.url = files.root, files.url
-
-    def __str__(self) -> str:
-        return str(self.files)

@@ -20,9 +20,10 @@ from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
 from translations_assets.running.protocols import Reading
 from translations_assets.store.contents import digest_of_name
+from translations_assets.store.durable import DurableStore
 from translations_assets.store.encoding import DIFFERENT, original, seal_bytes, unseal_bytes
 from translations_assets.store.medium import P
-from translations_assets.store.records import GC_LOCK, DurableStore
+from translations_assets.store.records import GC_LOCK
 
 LOST_PART = b"[store] this part of the log is lost\n"
 _THREADS = 4

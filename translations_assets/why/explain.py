@@ -21,7 +21,8 @@ from translations_assets.errors import CodeError, StoreError
 from translations_assets.graph.step import Output, RepoFile, Step
 from translations_assets.keys.code.fingerprint import CodeBase
 from translations_assets.keys.key import KeyMaker
-from translations_assets.records.checked import inside, mapping
+from translations_assets.records.checked import mapping
+from translations_assets.records.inside import inside
 from translations_assets.records.manifest import Blob, KeyParts, Manifest
 from translations_assets.running.plan import Plan
 from translations_assets.running.protocols import Store

@@ -20,10 +20,10 @@ from translations_assets.store.bucket.leases import LAPSED_AFTER, PERIOD, Leases
 from translations_assets.store.bucket.objects import Objects, ServiceClock, Stat
 from translations_assets.store.bucket.transfer import PIECE, digests_of, download, pieces_of, store_errors
 from translations_assets.store.contents import Digests, copy_pieces, digest_bytes
+from translations_assets.store.durable import DurableStore
 from translations_assets.store.encoding import safe
 from translations_assets.store.medium import FOLDERS, Entry, quarantined
 from translations_assets.store.node_cache import NodeCache
-from translations_assets.store.records import DurableStore
 
 _BEGAN = "began"  # noted with what is replaced: when it was first written, in ns
 _THREADS = 16

@@ -1,0 +1,22 @@
+"""The store, over whatever keeps its files, in a folder or in a bucket."""
+
+from __future__ import annotations
+
+from translations_assets.store.artifacts import Artifacts
+from translations_assets.store.attempts import Checkpoints, Logs
+from translations_assets.store.medium import FencedOwners, Medium, P
+from translations_assets.store.records import Records
+
+
+class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
+    """A `Store` that is looked after by `gc` and `verify`; see `running.protocols.Store`."""
+
+    look_ups = 1  # where a look-up takes no time to speak of, threads only cost some
+    rewrite_seconds = 0.0
+
+    def __init__(self, files: Medium[P], owners: FencedOwners) -> None:
+        self.files, self.owners = files, owners
+        self.root, self.url = files.root, files.url
+
+    def __str__(self) -> str:
+        return str(self.files)
