@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from translations_assets.errors import TranslationsError
 from translations_assets.settings import state_folder
+from translations_assets.whole_file import write_whole
 
 if TYPE_CHECKING:
     from sqlalchemy.exc import OperationalError
@@ -54,7 +55,7 @@ def prepare(folder: Path) -> None:
         if not _is_prepared(folder, shipped):
             _renew_config(folder, shipped)
             databases = _create_databases(folder)
-            _write(folder / _STAMP, "".join(f"{name}\n" for name in databases) + "\n" + shipped)
+            write_whole(folder / _STAMP, "".join(f"{name}\n" for name in databases) + "\n" + shipped)
 
 
 def _is_prepared(folder: Path, shipped: str) -> bool:
@@ -81,7 +82,7 @@ def _renew_config(folder: Path, shipped: str) -> None:
     present = config.read_text(encoding="utf-8") if config.exists() else None
     stamped = _read_stamp(folder)[1]
     if present is None or present == stamped:
-        _write(config, shipped)
+        write_whole(config, shipped)
     elif stamped is not None and present != shipped:
         _logger.warning("%s was edited and is kept; the settings shipped now: %s", config, _SHIPPED)
 
@@ -115,13 +116,6 @@ def unusable(folder: Path, error: OperationalError) -> TranslationsError:
 def _is_shared(database: Path) -> bool:
     """Whether all runs use the database: `history/runs/` also holds one for each run, named by its id."""
     return database.parent.name != "runs" or database.stem == "index"
-
-
-def _write(path: Path, text: str) -> None:
-    """Replace the file as a whole: a reader without the lock never sees half of it."""
-    temporary = path.with_name(f"{path.name}.new")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
 
 
 if __name__ == "__main__":

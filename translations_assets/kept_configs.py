@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import threading
 from collections.abc import Iterable
 from concurrent.futures import Future
@@ -19,6 +18,7 @@ from typing import NamedTuple
 
 from translations_assets.errors import StoreUnreachable
 from translations_assets.running.protocols import Store
+from translations_assets.whole_file import write_whole
 
 ANSWER_SECONDS = 15.0  # a client repeats a request for a minute, and Dagster ends a sensor's tick at 60 s
 
@@ -62,11 +62,9 @@ def _read(path: Path) -> list[str]:
 
 
 def _write(path: Path, names: Iterable[str]) -> None:
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     with suppress(OSError):  # a folder that cannot be written costs the memory alone
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(sorted(names)), encoding="utf-8")
-        part.replace(path)
+        write_whole(path, json.dumps(sorted(names)))
 
 
 def _names(store: Store) -> list[str]:

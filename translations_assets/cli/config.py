@@ -19,6 +19,7 @@ from translations_assets.generate import SOURCES, USUAL, check_name, judge, pair
 from translations_assets.generate import generate as generate_config
 from translations_assets.project import this_project
 from translations_assets.settings import config_folders, mirror
+from translations_assets.whole_file import write_whole
 
 if TYPE_CHECKING:
     from translations_assets.config.providers.provider import Found
@@ -108,7 +109,10 @@ def migrate(
     if not write:
         typer.echo(text, nl=False)
     elif notes:
-        _replace(file, text)
+        try:
+            write_whole(file, text)
+        except OSError as error:
+            raise ConfigError.of(f"cannot be written: {error.strerror}", str(file)) from error
         typer.echo(f"{file}: rewritten")
     else:
         typer.echo(f"{file}: is in today's form already")
@@ -248,20 +252,6 @@ def _end(problems: Sequence[Problem]) -> None:
         typer.echo(f"warning: {problem}", err=True)
     if problems:
         raise typer.Exit(1)
-
-
-def _replace(file: Path, text: str) -> None:
-    """Write a file's new text under another name first, so that a full disk leaves the old one."""
-    target = file.resolve()  # what a link points to
-    new = target.with_name(f".{target.name}.new")
-    try:
-        new.write_text(text, encoding="utf-8", newline="")
-        os.chmod(new, target.stat().st_mode)
-        new.replace(target)
-    except OSError as error:
-        raise ConfigError.of(f"cannot be written: {error.strerror}", str(file)) from error
-    finally:
-        new.unlink(missing_ok=True)
 
 
 def _print_found(found: Sequence[Found]) -> None:

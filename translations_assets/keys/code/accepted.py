@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from translations_assets.errors import CodeError
+from translations_assets.whole_file import write_whole
 
 FILE = "pipeline/accepted-changes.yml"  # next to the code that it speaks of: it is installed with it
 _HEADER = """\
@@ -92,11 +93,11 @@ class Accepted:
 
 def add_changes(path: Path, changes: Iterable[Change]) -> None:
     """Add changes to the end of a file, one line each; what stands in it already stays as it is."""
-    text = path.read_text(encoding="utf-8") if path.exists() else _HEADER
+    text = path.read_bytes().decode() if path.exists() else _HEADER  # line ends as they are
     if not text.endswith("\n"):
         text += "\n"
     lines = "".join(f"- {json.dumps(asdict(change), ensure_ascii=False)}\n" for change in changes)
-    path.write_text(text + lines, encoding="utf-8")
+    write_whole(path, text + lines)
 
 
 def _parse(text: str, path: Path) -> Iterator[Change]:
