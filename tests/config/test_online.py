@@ -205,6 +205,50 @@ def test_mtdatas_own_catalogue_is_built_once(tmp_path: Path, monkeypatch: pytest
     assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
 
 
+def test_a_catalogue_that_cannot_be_kept_is_built_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = tmp_path / "state"
+    state.touch()  # no folder can be made there, not even by root
+    monkeypatch.setenv("TRANSLATIONS_STATE", str(state))
+    monkeypatch.setattr(mtdata, "_WRITE_CATALOGUE", write_catalogue("first"))
+    assert mtdata.catalogue.__wrapped__() == {"first": ["https://example.org"]}
+    monkeypatch.setattr(mtdata, "_WRITE_CATALOGUE", write_catalogue("second"))
+    assert mtdata.catalogue.__wrapped__() == {"second": ["https://example.org"]}
+
+
+def test_a_kept_catalogue_that_is_damaged_is_built_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRANSLATIONS_STATE", str(tmp_path))
+    monkeypatch.setattr(mtdata, "_WRITE_CATALOGUE", write_catalogue("first"))
+    catalogue = mtdata.catalogue.__wrapped__()
+    (kept,) = tmp_path.iterdir()
+    kept.write_bytes(kept.read_bytes()[:-1])
+    assert mtdata.catalogue.__wrapped__() == catalogue
+    monkeypatch.setattr(mtdata, "_WRITE_CATALOGUE", "raise SystemExit(1)")
+    assert mtdata.catalogue.__wrapped__() == catalogue
+
+
+def test_a_catalogue_that_cannot_be_built_is_a_problem_of_its_datasets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRANSLATIONS_STATE", str(tmp_path))
+    monkeypatch.setattr(mtdata, "catalogue", mtdata.catalogue.__wrapped__)
+    monkeypatch.setattr(mtdata, "_WRITE_CATALOGUE", "raise OSError('no space left')")
+    config = {
+        "experiment": {"src": "en", "trg": "ru"},
+        "datasets": {"train": ["mtdata_Tilde-airbaltic-1-eng-rus"]},
+    }
+    ((_, answer),) = look_up(config)
+    assert answer.problem == "mtdata's catalogue cannot be built: OSError: no space left"
+
+
+def write_catalogue(name: str) -> str:
+    """A program that writes a catalogue of one entry, as mtdata's would."""
+    return f"""import sys; open(sys.argv[1], "w").write('{{"{name}": ["https://example.org"]}}')"""
+
+
 def test_every_provider_can_be_looked_up() -> None:
     """But the demo, which is made here."""
     default = Provider("x", lambda name, spoken: spoken.code).addresses

@@ -1,7 +1,5 @@
 """mtdata's entries of a pair: their uses, sizes, and what is left out."""
 
-import subprocess
-
 import pytest
 
 from tests.generate.conftest import Network, by_key
@@ -12,6 +10,8 @@ from translations_assets.config.providers import mtdata
 from translations_assets.config.providers.provider import Found
 from translations_assets.config.web import Answer
 from translations_assets.generate import pair_of
+
+REAL = mtdata.catalogue  # before a test puts another one there
 
 
 def found(network: Network, src: str = "en", trg: str = "lt") -> dict[str, Found]:
@@ -103,15 +103,11 @@ def test_servers_that_are_away_are_one_problem(network: Network) -> None:
 
 
 def test_a_catalogue_that_cannot_be_built(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail() -> dict[str, list[str]]:
-        raise subprocess.CalledProcessError(1, "python", stderr="Traceback\nOSError: no space left\n")
-
-    monkeypatch.setattr(mtdata, "catalogue", fail)
+    monkeypatch.setenv("TRANSLATIONS_STATE", str(network.mirror.parent))
+    monkeypatch.setattr(mtdata, "_WRITE_CATALOGUE", "raise OSError('no space left')")
+    monkeypatch.setattr(mtdata, "catalogue", REAL)
     message = "mtdata's catalogue cannot be built: OSError: no space left"
     assert list(mtdata.find(network.query)) == [Problem(message, key="mtdata")]
-
-
-REAL = mtdata.catalogue  # before a test puts another one there
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
@@ -33,6 +34,7 @@ from translations_assets.config.providers.provider import (
 )
 from translations_assets.config.web import ask, together
 from translations_assets.settings import state_folder
+from translations_assets.whole_file import write_whole
 
 IMPORTER = "mtdata"
 AT_ONCE = 16
@@ -63,9 +65,8 @@ def find(query: Query) -> Iterator[Found | Problem]:
     """The catalogue's entries of the pair, by name; each corpus in its newest version."""
     try:
         known = catalogue()
-    except CalledProcessError as error:
-        lines = error.stderr.strip().splitlines()
-        yield Problem(f"mtdata's catalogue cannot be built: {lines[-1] if lines else error}", key=IMPORTER)
+    except ConfigError as error:
+        yield from (replace(problem, key=IMPORTER) for problem in error.problems)
         return
     entries = list(_entries(known, query))
     uses = Counter(url for urls in known.values() for url in urls)
@@ -115,20 +116,40 @@ def _measured(entry: Found, urls: Sequence[str], uses: Mapping[str, int], mirror
 def catalogue() -> Mapping[str, list[str]]:
     """The names of mtdata's datasets with their addresses, kept in the state folder, by its version.
 
-    A process of its own builds it (20 s), as mtdata does so when it is imported, in a folder that it reads
-    from the environment, and that takes 140 MB.
+    Where that folder cannot be written, each process builds it. Raises ConfigError when it cannot be built.
     """
     kept = state_folder() / f"mtdata-{version('mtdata')}.json"
-    if not kept.is_file():
+    with suppress(OSError, ValueError):
+        return _parse(kept.read_text(encoding="utf-8"))
+    text = _build()
+    with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=kept.parent) as folder:
-            new = Path(folder, kept.name)
+        write_whole(kept, text)
+    return _parse(text)
+
+
+def _parse(text: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = json.loads(text)
+    return found
+
+
+def _build() -> str:
+    """The catalogue as JSON, made by a process of its own (20 s).
+
+    mtdata makes it when it is imported, in a folder that it reads from the environment, which takes 140 MB.
+    """
+    try:
+        with TemporaryDirectory() as folder:
+            new = Path(folder, "catalogue.json")
             command = [sys.executable, "-c", _WRITE_CATALOGUE, str(new)]
             environment = {**os.environ, "MTDATA": folder}
             subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-            new.replace(kept)
-    found: dict[str, list[str]] = json.loads(kept.read_text(encoding="utf-8"))
-    return found
+            return new.read_text(encoding="utf-8")
+    except (OSError, CalledProcessError) as error:
+        lines = error.stderr.strip().splitlines() if isinstance(error, CalledProcessError) else []
+        raise ConfigError.of(
+            f"mtdata's catalogue cannot be built: {lines[-1] if lines else error}"
+        ) from error
 
 
 _WRITE_CATALOGUE = """
