@@ -4,6 +4,8 @@ Dagster's `load_from_defs_folder` would do the same, but first imports all libra
 pandas, BigQuery and Dataproc among them, more than a second of each start.
 """
 
+import gc
+
 import dagster as dg
 
 from translations_assets.checks.gates import GATES
@@ -22,3 +24,6 @@ defs = dg.Definitions(
     resources={"run": run},
     executor=threaded_executor,
 )
+# What is imported and defined stays for as long as the process. The garbage collector need not look through
+# it again, nor at the end: a third of the processor time of a run in which everything is cached.
+gc.freeze()
