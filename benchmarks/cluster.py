@@ -31,7 +31,7 @@ from tests.end_to_end.evidence import digests, newest, unequal
 from tests.end_to_end.kills import repeatable_labels
 from tests.end_to_end.on_cluster import Site
 from tests.end_to_end.tiny import PARTITION, Place, make_place
-from tests.kube.cluster import Cluster, default_kind
+from tests.kube.cluster import Cluster, best_kind
 from tests.runners.scripts import COPY, attempt, job, written
 from tests.store.gcs_server import BUCKET, GcsServer, serve
 
@@ -52,7 +52,7 @@ def main() -> None:
     options = parser.parse_args()
     parts = options.only or PARTS
     logging.getLogger("api.object").setLevel(logging.CRITICAL)  # the emulator tells of every miss
-    print(f"API server: {default_kind()}", flush=True)
+    print(f"API server: {best_kind()}", flush=True)
     problems: list[str] = []
     with tempfile.TemporaryDirectory() as name, cluster_and_bucket() as site:
         folder = Path(name)
@@ -82,7 +82,7 @@ class Sites:
 @contextmanager
 def cluster_and_bucket() -> Iterator[Sites]:
     """A cluster and a bucket, until the end of the block."""
-    cluster = Cluster(default_kind())
+    cluster = Cluster(best_kind())
     try:
         with serve(BUCKET) as bucket:
             os.environ["STORAGE_EMULATOR_HOST"] = bucket.url

@@ -18,8 +18,6 @@ from tests.session import VARIABLE
 if TYPE_CHECKING:
     from tests.kube.cluster import Cluster
 
-_API = {"fake": "a fake of its API", "real": "a real API server"}
-
 
 @pytest.fixture(autouse=True)
 def _another_project() -> None:
@@ -45,20 +43,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_report_header() -> str:
-    """Which cluster the tests marked `cluster` use."""
-    from tests.kube.cluster import BINARIES, default_kind
+    """Whether a real API server is among what the tests marked `cluster` use."""
+    from tests.kube.cluster import BINARIES, best_kind
 
-    kind = default_kind()
-    hint = "" if kind == "real" else f"; {BINARIES} names no folder with a real one's programs"
-    return f"cluster: {_API[kind]}{hint}"
+    if best_kind() == "real":
+        return "cluster: a fake of its API, and a real API server"
+    return f"cluster: a fake of its API; {BINARIES} names no folder with a real API server's programs"
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """With REQUIRE_ALL=1 a skip is a failure, but of those that are allowed."""
     report = yield
-    name = item.nodeid.partition("[")[0]
-    is_allowed = name in ALLOWED_SKIPS or name.partition("::")[0] in ALLOWED_SKIPS
+    is_allowed = item.nodeid.partition("[")[0] in ALLOWED_SKIPS
     if (
         report.skipped
         and os.environ.get("REQUIRE_ALL") == "1"
@@ -70,12 +67,12 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # a real one that nothing uses still takes a twentieth of a processor
 def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """A Kubernetes cluster; a parameter says which, `fake` or `real`, else the real one if there is one."""
-    from tests.kube.cluster import BINARIES, Cluster, binaries, default_kind
+    """A Kubernetes cluster; a parameter says which, `fake` or `real`, else the fake one."""
+    from tests.kube.cluster import BINARIES, Cluster, Kind, binaries
 
-    kind = getattr(request, "param", default_kind())
+    kind: Kind = getattr(request, "param", "fake")
     if kind == "real" and not binaries():
         pytest.skip(f"{BINARIES} names no folder with a real API server's programs")
     made = Cluster(kind)

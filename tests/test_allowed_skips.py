@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import environments
 from tests.allowed_skips import ALLOWED_SKIPS
 from tests.patience import PATIENCE
 
@@ -47,6 +49,23 @@ def test_a_skip_is_a_failure_where_every_test_is_required(tmp_path: Path, requir
 @pytest.mark.parametrize("name", ALLOWED_SKIPS)
 def test_what_may_be_skipped_exists(name: str) -> None:
     file, _, function = name.partition("::")
-    assert not function or re.search(
-        rf"^def {function}\(", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE
-    )
+    assert re.search(rf"^def {function}\(", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_what_cannot_be_made_is_named_and_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    monkeypatch.setattr(environments, "install_programs", lambda: None)
+    made = {"KUBE_BINARIES": environments.api_server, "OTHER": lambda: tmp_path}
+    monkeypatch.setattr(environments, "ENVIRONMENTS", made)
+
+    monkeypatch.setenv("REQUIRE_ALL", "0")
+    environments.main()
+    said = capsys.readouterr()
+    assert said.out == f"OTHER={tmp_path}\n"
+    assert "api_server: tests/kube/build.sh builds a Kubernetes API server on Debian 12" in said.err
+
+    monkeypatch.setenv("REQUIRE_ALL", "1")
+    with pytest.raises(SystemExit, match="missing: api_server"):
+        environments.main()

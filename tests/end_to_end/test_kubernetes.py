@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.on_cluster import ROOT, Site
+from tests.kube.cluster import best_kind
 from tests.kube.made import wait_for
 from tests.runners.scripts import COPY, job, output, written
 from tests.store.gcs_server import Fault
@@ -20,7 +21,13 @@ from translations_assets.runners.kubernetes import following
 from translations_assets.running.job import Job
 from translations_assets.store.open import open_store
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+# Here the product meets a real API server. The other tests of steps on a cluster use the fake one, which
+# tests/kube/ compares with it: with a real one they take twice the time of a processor.
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.slow,
+    pytest.mark.parametrize("cluster", [best_kind()], indirect=True, scope="module"),
+]
 
 HOLD = written("print('begun', flush=True); time.sleep(600)")
 
@@ -231,7 +238,6 @@ def test_a_new_orchestrator_finds_the_job_of_one_that_was_killed(site: Site, tmp
     assert site.log(work).count("begun") == 1
 
 
-@pytest.mark.slow  # a dead orchestrator's wish for a step lapses after half a minute
 def test_a_job_that_nobody_waits_for_is_swept(site: Site, tmp_path: Path) -> None:
     work = job(site.store, HOLD)
     lost = start_orchestrator(site, tmp_path, HOLD)
@@ -262,8 +268,6 @@ def test_a_step_goes_on_while_the_api_server_is_away(site: Site) -> None:
     assert shown == [f"line {number}" for number in range(60)]
 
 
-@pytest.mark.slow
-@pytest.mark.slow
 def test_tiny_steps_of_a_stage_share_pods(site: Site) -> None:
     classes = site.deployment()["kubernetes"]["worker-classes"]
     classes["cpu"] |= {"steps-per-pod": 25, "max-jobs": 2}

@@ -40,8 +40,8 @@ def binaries() -> Path | None:
     return Path(folder) if folder and all((Path(folder) / name).exists() for name in PROGRAMS) else None
 
 
-def default_kind() -> Kind:
-    """The real API server where there is one."""
+def best_kind() -> Kind:
+    """The real API server where its programs are, else the fake one."""
     return "real" if binaries() else "fake"
 
 

@@ -13,7 +13,7 @@ from tests.kube.made import HOLD, Api, wait_for
 
 pytestmark = [
     pytest.mark.cluster,
-    pytest.mark.parametrize("cluster", ["fake", "real"], indirect=True, scope="session"),
+    pytest.mark.parametrize("cluster", ["fake", "real"], indirect=True, scope="module"),
 ]
 
 

@@ -19,7 +19,7 @@ from tests.runners.scripts import alive
 
 pytestmark = [
     pytest.mark.cluster,
-    pytest.mark.parametrize("cluster", ["fake", "real"], indirect=True, scope="session"),
+    pytest.mark.parametrize("cluster", ["fake", "real"], indirect=True, scope="module"),
 ]
 
 SPOT = {"nodeSelector": {"pool": "spot"}, "tolerations": [{"key": "spot", "operator": "Exists"}]}
