@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.runners.scripts import KEY, alive, eventually, leftovers, processes_of
 from translations_assets.store.local import LocalStore
 
 # Makes an attempt that loses the step when the file `lose` appears: made during the call of the store that is
 # named, or by the script. Prints the outcome; the file `stored` gets what is stored after that. With `away`
-# for a name, the store is away when it is looked at next.
-PROGRAM = """
+# for a name, the store is away when the attempt asks it next.
+PROGRAM = f"""
 import pathlib, sys, threading, time
 from contextlib import contextmanager
 from tests.runners.scripts import job
@@ -25,7 +26,7 @@ from translations_assets.errors import StoreUnreachable
 from translations_assets.store.local import LocalStore, Ownership
 
 root, script, during = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-told, missed = threading.Event(), threading.Event()
+going, told, missed = threading.Event(), threading.Event(), threading.Event()
 
 class LosingOwners(Ownership):
     @contextmanager
@@ -33,6 +34,7 @@ class LosingOwners(Ownership):
         def lose():
             while not (root / "lose").exists():
                 time.sleep(0.02)
+            going.set()
             lost("the lease is another's")
             told.set()
         with super().lock(key, generation) as owner:
@@ -45,7 +47,8 @@ class Losing(LocalStore):
         self.owners = LosingOwners(self.files)
 
     def generation(self, key, number):
-        if during == "away" and told.is_set() and not missed.is_set():
+        asked = threading.current_thread() is threading.main_thread()
+        if during == "away" and asked and going.is_set() and not missed.is_set():
             missed.set()
             raise StoreUnreachable("It is away.")
         return super().generation(key, number)
@@ -58,7 +61,7 @@ def watched(name):
                 print(name, file=file)
         if name == during:
             (root / "lose").touch()
-            told.wait(20)
+            told.wait({PATIENCE})
         return method(store, *args)
     setattr(Losing, name, call)
 
@@ -98,7 +101,7 @@ time.sleep(600)
 def make_attempt(root: Path, body: str, during: str = "") -> tuple[str, list[str]]:
     """How an attempt ended that lost its step, and what it stored after that."""
     command = [sys.executable, "-c", PROGRAM, str(root), SCRIPT.format(root=str(root), body=body), during]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     stored = root / "stored"
     return ended.stdout.strip(), stored.read_text().split() if stored.exists() else []
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
-from tests.patience import PATIENCE
 from tests.store.gcs_server import BUCKET, GcsServer
 from tests.store.values import finish, manifest, publish
+from tests.virtual_clock import VirtualClock
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord
-from translations_assets.store.bucket.leases import Leases
+from translations_assets.store.bucket.leases import PERIOD, Leases
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.gc import Collected, collect
 from translations_assets.store.medium import Entry
@@ -161,7 +159,7 @@ def test_a_dead_collectors_lock_is_taken_over(
     monkeypatch.setattr("translations_assets.store.bucket.store._POLL_SECONDS", 0.05)
     objects = store.files.objects
     objects.write("leases/gc.0", b'{"owner": "dead", "lapse": 0.3}')
-    collect(BucketStore(objects, Leases(objects, period=1.5)), RULES, delete=True)
+    collect(BucketStore(objects, Leases(objects)), RULES, delete=True)
     assert not store.has_blob(steps["old"].outputs["corpus"])
 
 
@@ -169,14 +167,13 @@ def test_a_collector_that_has_lost_its_lock_removes_nothing(
     store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It slept for so long that another has taken the lock over."""
-    late = BucketStore(store.files.objects, Leases(store.files.objects, period=0.2))
+    clock = VirtualClock()
+    late = BucketStore(store.files.objects, Leases(store.files.objects, PERIOD, clock))
     marked = late.files.mark_time
 
     def sleep() -> int:
         store.files.objects.write("leases/gc.0", b'{"owner": "another", "lapse": 45}')
-        until = time.monotonic() + PATIENCE
-        while not late.files._lost and time.monotonic() < until:
-            time.sleep(0.05)
+        clock.run(3 * PERIOD)
         return marked()
 
     monkeypatch.setattr(late.files, "mark_time", sleep)
