@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, TypeVar
@@ -175,13 +176,17 @@ class _Execution:
         while ready := self._ready():
             for step in ready:
                 del self.waiting[step]
-            for missing in look_up(self._look_up, ready):
-                to_start += missing
+            for found in look_up(self._look_up, ready):
+                to_start += found
         if self.cancel.is_set():
             self.waiting.update(dict.fromkeys(missing.step for missing in to_start))
-        elif to_start and self._write_down(to_start):
-            for one in to_start:
-                tasks.add(one.step, partial(self._run, one))
+        elif to_start:
+            steps = [missing.step for missing in to_start]
+            with self._failing(steps, "was not started"):
+                # what is used is on record before anything new is made from it
+                self._reach_now(steps[0], self.session.write_down)
+                for missing in to_start:
+                    tasks.add(missing.step, partial(self._run, missing))
 
     def _ready(self) -> list[Step]:
         if self.cancel.is_set():
@@ -193,29 +198,22 @@ class _Execution:
         return step in self.results if step in self.order else self.session.result(step) is not None
 
     def _look_up(self, step: Step) -> list[_Missing]:
-        """The step, when it has to run; a store that cannot be read fails this step and no other."""
-        try:
+        """The step, when it has to run."""
+        missing = None
+        with self._failing([step], "cannot be looked up"):
             missing = self._reach_now(step, lambda: self._find(step))
-        except Cancelled:
-            self.waiting[step] = None
-            return []
-        except TranslationsError as error:
-            self._failed(step, f"The step {step.label} cannot be looked up: {error}")
-            return []
         return [missing] if missing else []
 
-    def _write_down(self, to_start: Sequence[_Missing]) -> bool:
-        """Put what is used on record before anything new is made from it; whether that worked."""
+    @contextmanager
+    def _failing(self, steps: Sequence[Step], how: str) -> Iterator[None]:
+        """What goes wrong with the store fails these steps and no other; cancelled, they wait."""
         try:
-            self._reach_now(to_start[0].step, self.session.write_down)
+            yield
         except Cancelled:
-            self.waiting.update(dict.fromkeys(missing.step for missing in to_start))
-            return False
+            self.waiting.update(dict.fromkeys(steps))
         except TranslationsError as error:
-            for missing in to_start:
-                self._failed(missing.step, f"The step {missing.step.label} was not started: {error}")
-            return False
-        return True
+            for step in steps:
+                self._failed(step, f"The step {step.label} {how}: {error}")
 
     def _find(self, step: Step) -> _Missing | None:
         """Note the step's result when one counts; else how to make it."""
@@ -275,13 +273,16 @@ class _Execution:
             outcome = yield from self._reach(step, partial(self._attempt, step, attempt, wake))
             if outcome.kind != "temporary" or number == step.attempts - 1:
                 return outcome
-            self._emit(StepEvent("retry", step, {"message": _why(outcome)}))
+            self._retry(step, _why(outcome))
         raise AssertionError("a step has at least one attempt")
 
     def _attempt(self, step: Step, job: Job, wake: Wake) -> Work[Outcome]:
         """One attempt. Raises StoreUnreachable for one that the store ended: it does not count."""
+
+        def on_event(event: JobEvent) -> None:
+            self._emit(StepEvent(event.kind, step, event.detail))
+
         try:
-            on_event = partial(self._event, step)
             submission = Submission(job, self.engine.store, self.cancel, on_event, wake)
             outcome = yield from self.engine.runner.run(submission)
         except StoreUnreachable:
@@ -298,17 +299,10 @@ class _Execution:
         return finish(work, partial(self.engine.clock.wait, self.cancel))
 
     def _reach(self, step: Step, begin: Callable[[], Work[T]]) -> Work[T]:
-        """Do what a step needs the store for; wait for a store that is away, which is told once."""
+        """Do what a step needs the store for; wait for a store that is away, which is reported once."""
+        cancelled, report, clock = self.cancel.is_set, partial(self._retry, step), self.engine.clock
         try:
-            return (
-                yield from patiently(
-                    begin,
-                    RUN_SECONDS,
-                    self.cancel.is_set,
-                    lambda message: self._emit(StepEvent("retry", step, {"message": message})),
-                    self.engine.clock,
-                )
-            )
+            return (yield from patiently(begin, RUN_SECONDS, cancelled, report, clock))
         except StoreUnreachable as error:
             if self.cancel.is_set():
                 raise Cancelled(f"The run was cancelled while it waited: {error}") from error
@@ -338,16 +332,14 @@ class _Execution:
     def _contents(self, step: Step) -> dict[Output | RepoFile, Blob]:
         """The contents of all that a step reads; files of the repository are put into the store."""
         inputs, keys, store = self.session.inputs(step), self.session.keys, self.engine.store
+        handles = (handle for given in step.inputs.values() for _, handle in placed(given))
         return {
-            handle: store.add_bytes(keys.repo_bytes(handle))
-            if isinstance(handle, RepoFile)
-            else inputs[handle]
-            for handles in step.inputs.values()
-            for _, handle in placed(handles)
+            read: store.add_bytes(keys.repo_bytes(read)) if isinstance(read, RepoFile) else inputs[read]
+            for read in handles
         }
 
-    def _event(self, step: Step, event: JobEvent) -> None:
-        self._emit(StepEvent(event.kind, step, event.detail))
+    def _retry(self, step: Step, message: str) -> None:
+        self._emit(StepEvent("retry", step, {"message": message}))
 
     def _emit(self, event: StepEvent) -> None:
         try:
@@ -386,13 +378,10 @@ class _Execution:
     def _lost_inputs(self, step: Step) -> list[str]:
         """What the store has lost of a step's inputs since they were found: the next run looks again."""
         try:
-            lost = [
-                output
-                for output, blob in self.session.inputs(step).items()
-                if not self.engine.store.has_blob(blob)
-            ]
+            inputs = self.session.inputs(step).items()
+            lost = [output for output, blob in inputs if not self.engine.store.has_blob(blob)]
         except StoreError:
-            return []  # the store cannot be reached: that is the failure, and it is told already
+            return []  # the store cannot be reached: that is the failure, which is reported already
         return [
             f"Its input {output.name}, made by {output.step.label}, is missing from the store or damaged. "
             f"To have it made again: translations train {self.session.partition}"

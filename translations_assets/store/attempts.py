@@ -18,16 +18,8 @@ from typing import Any, Generic
 from translations_assets.errors import StoreError
 from translations_assets.records.inside import check_name, inside
 from translations_assets.records.manifest import Blob
+from translations_assets.store import encoding
 from translations_assets.store.contents import Digests
-from translations_assets.store.encoding import (
-    MALFORMED,
-    original,
-    safe,
-    seal,
-    seal_bytes,
-    unseal,
-    unseal_bytes,
-)
 from translations_assets.store.medium import FencedOwners, Medium, P, aside, warn
 
 KEPT = 2
@@ -43,7 +35,7 @@ class Logs(Generic[P]):
         """Store one part (at most 5 s or 1 MB of log). Raises StoreError when the part is there already."""
         path = self.log_folder(key, generation, attempt) / str(part)
         # Not durable: a power cut may take the last seconds of a log, and a step pays no fsync for it.
-        if not self.files.create(path, seal_bytes(data), durable=False):
+        if not self.files.create(path, encoding.seal_bytes(data), durable=False):
             raise StoreError(f"{path} is there already: another worker writes the log of this attempt.")
 
     def read_log(self, key: str, generation: int, attempt: int, part: int = 0) -> Iterator[bytes]:
@@ -71,12 +63,12 @@ class Logs(Generic[P]):
         """(key, generation, attempt) of every log but those of some keys."""
         root = str(self.files.at("logs"))
         for name in sorted(self.files.names(root)):
-            if original(name) in without:
+            if encoding.original(name) in without:
                 continue
             for folder in sorted(self.files.names(f"{root}/{name}")):
                 generation, _, attempt = folder.partition(".")
                 if generation.isdecimal() and attempt.isdecimal():
-                    yield original(name), int(generation), int(attempt)
+                    yield encoding.original(name), int(generation), int(attempt)
 
     def log_folder(self, key: str, generation: int, attempt: int) -> P:
         """Where a log stands, when there is one."""
@@ -95,7 +87,7 @@ class Checkpoints(Generic[P]):
         The set's files may become hard links: they must not be written any more. A set that is there already
         is left as it is.
         """
-        target = self._own_sets(key, generation) / safe(name)
+        target = self._own_sets(key, generation) / encoding.safe(name)
         if self.files.size(target / SET_MANIFEST) is not None:
             return
         self.files.remove(target)
@@ -105,7 +97,7 @@ class Checkpoints(Generic[P]):
             self.files.sync(parent)
         self._own_sets(key, generation)  # StoreError when the step was lost meanwhile
         described = {relative: _described(digests) for relative, digests in saved.items()}
-        self.files.create(target / SET_MANIFEST, seal({"name": name, "files": described}))
+        self.files.create(target / SET_MANIFEST, encoding.seal({"name": name, "files": described}))
         self._drop_old_sets(key, generation)
 
     def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
@@ -118,7 +110,7 @@ class Checkpoints(Generic[P]):
         """
         placed: list[str] = []
         for stored, whole in reversed(self._stored_sets(key, generation).items()):
-            name = original(stored.name)
+            name = encoding.original(stored.name)
             if whole and len(placed) < KEPT and name not in placed and self._place_set(stored, target):
                 placed.append(name)
         return placed[::-1]
@@ -136,7 +128,7 @@ class Checkpoints(Generic[P]):
             key, *rest = parts = path.relative_to(root).parts
             stored = root.joinpath(*parts[:depth])
             if stored != last and len(parts) > depth and rest[0].isdecimal():
-                yield original(key), int(rest[0]), stored
+                yield encoding.original(key), int(rest[0]), stored
             last = stored
 
     def wrong_in_set(self, stored: P) -> str:
@@ -152,7 +144,7 @@ class Checkpoints(Generic[P]):
                     return f"{relative} is missing" if self.files.size(stored / SET_MANIFEST) else ""
                 if not whole:
                     return f"{relative} differs from its digest"
-        except MALFORMED as error:
+        except encoding.MALFORMED as error:
             return str(error)
         return ""
 
@@ -174,9 +166,7 @@ class Checkpoints(Generic[P]):
             if len(parts) > depth and (depth == 1 or parts[0].isdecimal()):
                 folder = sets.joinpath(*parts[:depth])
                 found[folder] = found.get(folder, False) or parts[depth:] == (SET_MANIFEST,)
-        return dict(
-            sorted(found.items(), key=lambda item: (original(item[0].name), int(item[0].parent.name)))
-        )
+        return {folder: found[folder] for folder in sorted(found, key=_age)}
 
     def _drop_old_sets(self, key: str, generation: int) -> None:
         stored = self._stored_sets(key, generation)
@@ -199,13 +189,18 @@ class Checkpoints(Generic[P]):
                 if placed != digests.blob:
                     wrong = "is missing" if placed is None else "differs from its digest"
                     raise ValueError(f"{source} {wrong}")
-        except MALFORMED as error:
+        except encoding.MALFORMED as error:
             warn(f"The checkpoint set {stored} is damaged, {aside(self.files)} and not used: {error}")
             if folder:
                 shutil.rmtree(folder, ignore_errors=True)
             self.files.set_aside(stored, str(error))
             return False
         return True
+
+
+def _age(stored: PurePath) -> tuple[str, int]:
+    """By what sets are ordered: their names, which count what was done, and their owners' tokens."""
+    return encoding.original(stored.name), int(stored.parent.name)
 
 
 def _described(digests: Digests) -> dict[str, Any]:
@@ -215,14 +210,14 @@ def _described(digests: Digests) -> dict[str, Any]:
 
 def _whole(data: bytes, number: str) -> bytes:
     try:
-        return unseal_bytes(data)
+        return encoding.unseal_bytes(data)
     except ValueError:
         return f"[store] part {number} of this log is damaged and left out\n".encode()
 
 
 def _set_name(stored: PurePath) -> str:
     """The name of a stored set, which is that of one folder. Raises ValueError."""
-    name = original(stored.name)
+    name = encoding.original(stored.name)
     if "/" in name:
         raise ValueError(f"the name {name!r} leads out of its folder")
     return check_name(name)
@@ -230,7 +225,7 @@ def _set_name(stored: PurePath) -> str:
 
 def _files_of_set(data: bytes) -> dict[str, Digests]:
     """File name → its digests, as the manifest of a set says. Raises one of `MALFORMED`."""
-    files: dict[str, dict[str, Any]] = unseal(data)["files"]
+    files: dict[str, dict[str, Any]] = encoding.unseal(data)["files"]
     return {
         check_name(name): Digests(Blob.from_dict(known), str(known.get("crc32c", "")))
         for name, known in files.items()

@@ -10,16 +10,7 @@ from typing import Any, Generic, TypeVar
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Pin, Ref
 from translations_assets.records.run import RunRecord
-from translations_assets.store.encoding import (
-    DIFFERENT,
-    MALFORMED,
-    original,
-    safe,
-    seal,
-    seal_bytes,
-    unseal,
-    unseal_bytes,
-)
+from translations_assets.store import encoding
 from translations_assets.store.medium import Medium, P, warn
 
 GC_LOCK = "gc"  # held alone by the garbage collector, shared by all that must not meet it
@@ -34,12 +25,12 @@ class Records(Generic[P]):
 
     def spaces(self) -> list[str]:
         """The spaces that have refs."""
-        return sorted(map(original, self.files.names(self.files.at("refs"))))
+        return sorted(map(encoding.original, self.files.names(self.files.at("refs"))))
 
     def add_ref(self, ref: Ref) -> None:
         """Append a ref; a run that publishes a stage again gets a second file, `<run>~2.json`."""
         folder = self.files.at("refs", ref.space, ref.partition, ref.stage)
-        data = seal(ref.to_dict())
+        data = encoding.seal(ref.to_dict())
         number = 1
         while not self.files.create(folder / _ref_name(ref.run, number), data):
             number += 1
@@ -69,13 +60,13 @@ class Records(Generic[P]):
                 if data is None:
                     continue
                 try:
-                    yield path, record.from_dict(unseal(data))
-                except MALFORMED as error:
+                    yield path, record.from_dict(encoding.unseal(data))
+                except encoding.MALFORMED as error:
                     yield path, error
 
     def write_run(self, run: str, record: RunRecord) -> None:
         """Store what a run uses (replaces the run's own earlier state)."""
-        self.files.replace(self._run_path(run), seal(record.to_dict()))
+        self.files.replace(self._run_path(run), encoding.seal(record.to_dict()))
 
     def read_run(self, run: str) -> RunRecord | None:
         """What a run stored; None, with a warning, when that is damaged."""
@@ -89,7 +80,7 @@ class Records(Generic[P]):
         """Ids of the runs, those that began last first."""
         began = {entry.name: entry.modified for entry in self.files.entries(self.files.at("runs"))}
         newest = sorted(began, key=lambda name: (began[name], name), reverse=True)
-        return [original(name.removesuffix(".json")) for name in newest]
+        return [encoding.original(name.removesuffix(".json")) for name in newest]
 
     def pin(self, run: str, reason: str) -> None:
         """Keep what a run uses from being collected.
@@ -106,13 +97,13 @@ class Records(Generic[P]):
                     f"The store {self.files} is being cleared by `translations cache gc`, which would "
                     "not see the pin. Pin the run when that has ended."
                 )
-            while not self.files.create(path, seal(value)):
+            while not self.files.create(path, encoding.seal(value)):
                 if self._read_record(path, Pin.from_dict):
                     raise StoreError(
                         f"The run {run} is pinned already. To give another reason, unpin it first: "
                         f"translations cache unpin {run}"
                     )
-                self.files.set_aside(path, DIFFERENT)
+                self.files.set_aside(path, encoding.DIFFERENT)
 
     def unpin(self, run: str) -> None:
         """Let what a run uses be collected again. Raises StoreError when the run is not pinned."""
@@ -130,26 +121,25 @@ class Records(Generic[P]):
     def add_config(self, name: str, text: str) -> None:
         """Store a training config under a name, for good; StoreError when the name has another text."""
         path = self._config_path(name)
-        while not self.files.create(path, seal_bytes(text.encode())):
-            earlier = _text(path, self.files.read(path))
-            if earlier == text:
+        while not self.files.create(path, encoding.seal_bytes(text.encode())):
+            if (earlier := self.config(name)) == text:
                 return
             if earlier is not None:
                 raise StoreError(
                     f"There is another training config named {name} in the store {self.files}, and "
                     "configs are never replaced. Choose another name."
                 )
-            self.files.set_aside(path, DIFFERENT)
+            self.files.set_aside(path, encoding.DIFFERENT)
 
     def config_names(self) -> list[str]:
         """The names of the stored training configs, in order; none is read."""
         names = self.files.names(self.files.at("configs"))
-        return sorted(original(name.removesuffix(".yml")) for name in names if name.endswith(".yml"))
+        return sorted(encoding.original(name.removesuffix(".yml")) for name in names if name.endswith(".yml"))
 
     def config(self, name: str) -> str | None:
         """The text of a stored training config; None when there is none; a damaged one is none."""
         path = self._config_path(name)
-        return _text(path, self.files.read(path))
+        return _unsealed(path, self.files.read(path), lambda sealed: encoding.unseal_bytes(sealed).decode())
 
     def _pin_path(self, run: str) -> P:
         return self.files.at("pins", f"{run}.json")
@@ -166,23 +156,17 @@ class Records(Generic[P]):
 
 def _parse(path: PurePath, data: bytes | None, parse: Callable[[dict[str, Any]], T]) -> T | None:
     """What a record says; None, with a warning when it is damaged."""
-    if data is None:
-        return None
-    try:
-        return parse(unseal(data))
-    except MALFORMED as error:
-        warn(f"{path} is damaged ({error}) and not used")
-        return None
+    return _unsealed(path, data, lambda sealed: parse(encoding.unseal(sealed)))
 
 
-def _text(path: PurePath, data: bytes | None) -> str | None:
-    """What a stored training config says; None, with a warning when it is damaged."""
+def _unsealed(path: PurePath, data: bytes | None, parse: Callable[[bytes], T]) -> T | None:
+    """What a file of the store says; None, with a warning when it is damaged."""
     try:
-        return unseal_bytes(data).decode() if data is not None else None
-    except ValueError as error:
+        return parse(data) if data is not None else None
+    except encoding.MALFORMED as error:
         warn(f"{path} is damaged ({error}) and not used")
         return None
 
 
 def _ref_name(run: str, number: int) -> str:
-    return f"{safe(run)}.json" if number == 1 else f"{safe(run)}~{number}.json"
+    return f"{encoding.safe(run)}.json" if number == 1 else f"{encoding.safe(run)}~{number}.json"

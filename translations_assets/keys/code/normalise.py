@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, TypeAlias
 
 from translations_assets.keys.code.syntax import (
@@ -121,6 +121,11 @@ class Normaliser:
             else:
                 self.visit(node, scope)
 
+    def _wrapped(self, opening: str, nodes: Iterable[ast.AST], scope: Scope) -> None:
+        self.tokens.append(opening)
+        self._all(nodes, scope)
+        self.tokens.append(")")
+
     def _store(self, name: str, scope: Scope) -> None:
         scope.bind(name)
         self.tokens.append(Use(scope, name, store=True))
@@ -169,9 +174,7 @@ class Normaliser:
         if all(isinstance(part, ast.Constant) for part in node.values):
             self.tokens.append(constant(_text(node.values)))
             return
-        self.tokens.append("(f")
-        self._all(_merged(node.values), scope)
-        self.tokens.append(")")
+        self._wrapped("(f", _merged(node.values), scope)
 
     def _formatted(self, node: ast.FormattedValue, scope: Scope) -> None:
         self.tokens.append(f"(value {node.conversion}")
@@ -194,18 +197,14 @@ class Normaliser:
         self.tokens.append(")")
 
     def _assign(self, node: ast.Assign, scope: Scope) -> None:
-        self.tokens.append("(=")
-        self._all((*node.targets, node.value), scope)
-        self.tokens.append(")")
+        self._wrapped("(=", (*node.targets, node.value), scope)
 
     def _annotated_assign(self, node: ast.AnnAssign, scope: Scope) -> None:
         if scope.kind is Kind.CLASS:
             self.annotated = True
             self._generic(node, scope)
         elif node.value is not None:
-            self.tokens.append("(=")
-            self._all((node.target, node.value), scope)
-            self.tokens.append(")")
+            self._wrapped("(=", (node.target, node.value), scope)
         elif isinstance(node.target, ast.Name):
             scope.bind(node.target.id)
 
@@ -215,10 +214,8 @@ class Normaliser:
         self._generic(node, scope)
 
     def _delete(self, node: ast.Delete, scope: Scope) -> None:
-        self.tokens.append("(del")
-        for target in node.targets:  # `del (a, b)` is `del a, b`
-            self._all(target.elts if isinstance(target, ast.Tuple) else [target], scope)
-        self.tokens.append(")")
+        parts = (each.elts if isinstance(each, ast.Tuple) else [each] for each in node.targets)
+        self._wrapped("(del", chain.from_iterable(parts), scope)  # `del (a, b)` is `del a, b`
 
     def _if(self, node: ast.If, scope: Scope) -> None:
         if not is_for_type_checkers(node):
@@ -398,7 +395,5 @@ def _methods_by_name(node: ast.ClassDef) -> list[ast.stmt]:
 
 
 def _is_orderly(method: ast.stmt) -> bool:
-    decorators: list[ast.expr] = getattr(method, "decorator_list", [])
-    return all(
-        dotted(decorator)[-1:] and dotted(decorator)[-1] in _ORDERLY_DECORATORS for decorator in decorators
-    )
+    names = map(dotted, getattr(method, "decorator_list", []))
+    return all(name and name[-1] in _ORDERLY_DECORATORS for name in names)

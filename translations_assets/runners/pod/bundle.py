@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import io
-import tarfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from translations_assets.keys.code.bundle import pack
 from translations_assets.keys.code.syntax import is_for_type_checkers, parse
 
 ENTRY = "translations_assets.runners.pod.main"
@@ -19,14 +18,8 @@ _PACKAGE = ENTRY.partition(".")[0]
 @cache
 def worker_bundle() -> bytes:
     """A tar of the worker's code; the same bytes for the same code."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for path in sorted(worker_modules().values()):
-            data = path.read_bytes()
-            member = tarfile.TarInfo(path.relative_to(_ROOT).as_posix())
-            member.size = len(data)
-            tar.addfile(member, io.BytesIO(data))
-    return buffer.getvalue()
+    files = worker_modules().values()
+    return pack({path.relative_to(_ROOT).as_posix(): path.read_text(encoding="utf-8") for path in files})
 
 
 def worker_modules() -> dict[str, Path]:
