@@ -137,8 +137,8 @@ class Checkpoints(Generic[P]):
         if data is None:
             return ""
         try:
-            _set_name(inside(stored.parent, stored.name))
-            for relative, digests in _files_of_set(data).items():
+            name = _set_name(inside(stored.parent, stored.name))
+            for relative, digests in _files_of_set(name, data).items():
                 whole = self.files.is_whole(inside(stored, f"files/{relative}"), digests)
                 if whole is None:  # its owner may have dropped the set meanwhile
                     return f"{relative} is missing" if self.files.size(stored / SET_MANIFEST) else ""
@@ -182,8 +182,9 @@ class Checkpoints(Generic[P]):
             return False
         folder = None
         try:
-            folder = inside(target, _set_name(inside(stored.parent, stored.name)))
-            for relative, digests in _files_of_set(data).items():
+            name = _set_name(inside(stored.parent, stored.name))
+            folder = inside(target, name)
+            for relative, digests in _files_of_set(name, data).items():
                 source = inside(stored, f"files/{relative}")
                 placed = self.files.fetch(source, digests.blob, inside(folder, relative), writable=True)
                 if placed != digests.blob:
@@ -223,12 +224,15 @@ def _set_name(stored: PurePath) -> str:
     return check_name(name)
 
 
-def _files_of_set(data: bytes) -> dict[str, Digests]:
+def _files_of_set(name: str, data: bytes) -> dict[str, Digests]:
     """File name → its digests, as the manifest of a set says. Raises one of `MALFORMED`."""
-    files: dict[str, dict[str, Any]] = encoding.unseal(data)["files"]
+    value = encoding.unseal(data)
+    if value["name"] != name:
+        raise ValueError(f"its manifest is that of a set {value['name']!a:.80}")
+    files: dict[str, dict[str, Any]] = value["files"]
     return {
-        check_name(name): Digests(Blob.from_dict(known), str(known.get("crc32c", "")))
-        for name, known in files.items()
+        check_name(relative): Digests(Blob.from_dict(known), str(known.get("crc32c", "")))
+        for relative, known in files.items()
     }
 
 

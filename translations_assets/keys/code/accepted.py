@@ -22,6 +22,7 @@ _HEADER = """\
 # Changes of code that do not change what it makes, by `translations cache accept`. One line a change;
 # a line that is deleted makes the steps concerned run again.
 """
+_MEND = "Correct the file, or restore it from git."
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
@@ -69,7 +70,7 @@ class Accepted:
         except FileNotFoundError:
             return cls()
         except (OSError, ValueError) as error:
-            raise CodeError(f"{path} cannot be read: {error}.") from error
+            raise CodeError(f"{path} cannot be read: {error}. {_MEND}") from error
         return cls(_parse(text, path), str(path))
 
     def chain(self, digest: str) -> list[Change]:
@@ -105,10 +106,10 @@ def _parse(text: str, path: Path) -> Iterator[Change]:
 
     try:
         entries = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise CodeError(f"{path} is no YAML: {error}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # 2026-99-99 is a ValueError
+        raise CodeError(f"{path} is no YAML: {error}. {_MEND}") from error
     if not isinstance(entries or [], list):
-        raise CodeError(f"{path} must be a list of changes, not {type(entries).__name__}.")
+        raise CodeError(f"{path} must be a list of changes, not {type(entries).__name__}. {_MEND}")
     for number, entry in enumerate(entries or [], start=1):
         yield _change(entry, f"{path}, change {number}")
 
@@ -116,7 +117,9 @@ def _parse(text: str, path: Path) -> Iterator[Change]:
 def _change(entry: Any, where: str) -> Change:
     names = [field.name for field in fields(Change)]
     if not isinstance(entry, dict) or not all(isinstance(entry.get(name), str) for name in names):
-        raise CodeError(f"{where}: a change has the texts {', '.join(names)}; this is {entry!r}.")
+        raise CodeError(
+            f"{where}: a change has the texts {', '.join(names)}; this is {entry!r:.300}. {_MEND}"
+        )
     unknown = [str(name) for name in entry if name not in names]
     if unknown:
         raise CodeError(f"{where} has the unknown field {', '.join(unknown)}; known are {', '.join(names)}.")
