@@ -332,6 +332,7 @@ def test_strange_files_are_named_and_left(local: LocalStore) -> None:
     folder = f"steps/{made.key[:2]}"
     strange = {"notes.txt", "steps/a.txt", f"{folder}/b.txt", f"{folder}/{made.key}/1.json.orig"}
     strange |= {"blobs/c.txt", "blobs/ab/abcd"}
+    strange |= {"logs/d.txt", f"logs/{made.key}/e.txt"}
     for name in strange:
         (local.root / name).parent.mkdir(exist_ok=True)
         (local.root / name).write_text("somebody's")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,7 @@ from translations_assets.store.medium import P
 from translations_assets.store.records import GC_LOCK
 
 LOST_PART = b"[store] this part of the log is lost\n"
+_LOG_PART = re.compile(r"logs/[^/]+/\d+\.\d+/\d+")
 _THREADS = 4
 
 Sample = int | float | None
@@ -367,7 +369,7 @@ class _Verification(Generic[P]):
     # Everything else
 
     def _strange(self) -> None:
-        """Files that the store has not made, at the top and among the manifests."""
+        """Files that the store has not made: at the top, among the manifests, and among the logs."""
         if mark := self.files.damaged_mark():
             self._damaged(mark, "it has other contents; the next run makes it again")
         for name in sorted(self.files.names(self.store.root)):
@@ -379,6 +381,9 @@ class _Verification(Generic[P]):
             found = _step_of(self._name_of(path))
             if found is None or path != self.store.manifest_file(*found[0]):
                 self._problem("strange", path, "no manifest has this name")
+        for path in self.files.walk(self.store.root / "logs"):
+            if not _LOG_PART.fullmatch(self._name_of(path)):
+                self._problem("strange", path, "no part of a log has this name")
 
     def _damaged(self, path: P, reason: str) -> None:
         self.files.set_aside(path, reason)
