@@ -123,7 +123,7 @@ def test_a_failure_is_told_once_and_ends_with_one(place: Place) -> None:
     done = place.run("translations", "train", PARTITION, "--target", "train_vocab", "--yes")
     assert done.returncode == 1
     assert done.stderr.count("The step train-vocab-en-eo failed") == 1
-    (run,) = re.findall(r"To look: translations status (\w{8})", done.stderr)
+    (run,) = re.findall(r"To see its steps: translations status (\w{8})", done.stderr)
     assert f"To repeat what failed: translations rerun {run}" in done.stderr
     assert "Traceback" not in done.stderr
     status = place.run("translations", "status", PARTITION)
@@ -161,7 +161,7 @@ def test_a_rerun_repeats_what_failed_with_the_options_of_the_run(place: Place) -
     done = place.run("translations", "rerun", run, text="\n")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "(failed): 4 of 5 steps made." in done.stdout
-    # Although the run was told to repeat the datasets, those that it has repeated are not repeated again.
+    # Although the run repeats the datasets, those that it has repeated are not repeated again.
     assert done.stdout.count(" done after ") == 1
     with DagsterInstance.from_config(str(place.root / "dagster")) as instance:
         new, old = instance.get_runs()

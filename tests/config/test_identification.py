@@ -72,7 +72,7 @@ def test_every_language_has_labels_in_models_of_fasttext() -> None:
         (AUTO, "hr", ""),
         (HELIPORT, "lt", ""),
         (GLOTLID, "hr", ""),
-        (HELIPORT, "hr", "takes Bosnian and Serbian for Croatian; glotlid tells them apart"),
+        (HELIPORT, "hr", "takes Bosnian and Serbian for Croatian; glotlid distinguishes them"),
         (HELIPORT, "xh", "does not know Xhosa, so no line is dropped for its language"),
     ],
 )
@@ -84,7 +84,7 @@ def test_what_an_identifier_does_not_do(choice: str, code: str, message: str) ->
 @pytest.mark.parametrize(
     ("choice", "messages"),
     [
-        ("heliport", ["heliport takes Malay for Indonesian; glotlid tells them apart"]),
+        ("heliport", ["heliport takes Malay for Indonesian; glotlid distinguishes them"]),
         ("nllb", ["'nllb' is a model whose licence is for non-commercial use only (CC BY-NC 4.0)"]),
         ("glotlid", []),
     ],

@@ -107,7 +107,7 @@ def test_where_nothing_tells_todays_meaning_holds_with_one_note() -> None:
     (note,) = config_notes(SMALL, "my.yml")
     assert (note.line, note.key) == (1, "experiment")
     assert note.message == (
-        "nothing tells which year's this config is; read as one of today, with "
+        "nothing shows which year this config is of; read as one of today, with "
         "target-stage: evaluate-teacher (all before 2024-10), "
         "experiment.opuscleaner-mode: custom (legacy before 2023-09), "
         "experiment.student-model: base-memory (tiny before 2024-10), "

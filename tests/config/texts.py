@@ -20,7 +20,7 @@ datasets:
 """
 
 
-LEFT_OPEN = "nothing tells which year's this config is"
+LEFT_OPEN = "nothing shows which year this config is of"
 
 
 def notes_on(text: str) -> list[Problem]:

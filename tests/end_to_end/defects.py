@@ -86,7 +86,7 @@ def assert_readable(done: Done) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     assert "error: error" not in done.stderr
-    assert re.search(r"^error: The run failed\. To look: translations ", done.stderr, re.MULTILINE)
+    assert re.search(r"^error: The run failed\. To see its steps: translations ", done.stderr, re.MULTILINE)
 
 
 def assert_whole(place: Place) -> int:

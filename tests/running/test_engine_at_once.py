@@ -25,7 +25,7 @@ def test_a_repeated_stage_writes_the_next_generation(bench: Bench) -> None:
     bench.make()
     bench.run(bench.session(run="run-2", repeat=["join"]))
     job = bench.runner.jobs[-1]
-    assert (job.label, job.generation, job.reason) == ("join", 2, "told to repeat the stage join")
+    assert (job.label, job.generation, job.reason) == ("join", 2, "the run repeats the stage join")
     assert len(bench.runner.jobs) == 5
 
 

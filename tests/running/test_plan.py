@@ -90,7 +90,7 @@ def test_a_repeated_stage_runs_although_cached(bench: Bench) -> None:
     bench.make()
     made = plan(bench, repeat=("join", "count"))
     assert statuses(made) == {"write-a": "cached", "write-b": "cached", "join": "run", "count": "run"}
-    assert reasons(made, "join") == ("told to repeat the stage join",)
+    assert reasons(made, "join") == ("the run repeats the stage join",)
 
 
 def test_what_follows_a_repeated_stage_runs_only_if_its_input_changes(bench: Bench) -> None:

@@ -170,7 +170,7 @@ def _run_here(session: Session, parent: str | None = None) -> None:
         raise Cancelled(f"What is finished is kept; to go on: translations rerun {short}")
     if status != "SUCCESS":
         raise TranslationsError(
-            f"The run failed. To look: translations status {short}\n"
+            f"The run failed. To see its steps: translations status {short}\n"
             f"To repeat what failed: translations rerun {short}"
         )
     typer.echo(f"Done. Scores: translations results {partition}")
@@ -195,7 +195,9 @@ def _run_on_server(server: Server, session: Session) -> None:
     if status == "CANCELED":
         raise Cancelled(f"What is finished is kept: {server.run_url(run)}")
     if status != "SUCCESS":
-        raise TranslationsError(follower.explain() or f"The run failed. To look: {server.run_url(run)}")
+        raise TranslationsError(
+            follower.explain() or f"The run failed. To see its steps: {server.run_url(run)}"
+        )
     typer.echo(f"Done. Scores: translations results {session.partition}")
 
 

@@ -118,7 +118,7 @@ def weakness(choice: str, spoken: Language) -> str:
     if choice == HELIPORT and spoken.code in _HELI_LACKS:
         return f"heliport does not know {spoken.name}, so no line is dropped for its language; glotlid does"
     if choice == HELIPORT and spoken.code in _HELI_TAKES:
-        return f"heliport takes {_HELI_TAKES[spoken.code]} for {spoken.name}; glotlid tells them apart"
+        return f"heliport takes {_HELI_TAKES[spoken.code]} for {spoken.name}; glotlid distinguishes them"
     return ""
 
 

@@ -137,7 +137,7 @@ def _train_in_child(context: dg.OpExecutionContext, key: str, target: str, optio
         raise dg.DagsterExecutionInterruptedError(f"The training of {key} was ended.")
     if process.returncode:
         raise TranslationsError(
-            f"The training of {key} did not succeed; the output of this run tells why. "
+            f"The training of {key} did not succeed; the output of this run shows why. "
             f"To go on: translations train {key}"
         )
 

@@ -85,6 +85,11 @@ class Graph:
         """The target steps and every step whose outputs they need, in running order.
 
         What only steps that are known need is left out.
+
+        >>> graph.step_closure([graph.step("join")])
+        [<Step write-a>, <Step write-b>, <Step join>]
+        >>> graph.step_closure([graph.step("count")], known=[graph.step("join")])
+        [<Step join>, <Step count>]
         """
         wanted = set(targets)
         for step in reversed(self.steps):

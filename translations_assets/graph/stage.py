@@ -112,6 +112,15 @@ def build_graph(config: TrainingConfig, stages: Mapping[str, Stage]) -> Graph:
     """Call every stage in the order of their dependencies and collect the steps; takes milliseconds.
 
     Raises GraphError for an unknown upstream, a cycle, or two steps with one label.
+
+    >>> @stage(group="demo")
+    ... def text(config):
+    ...     return step("pipeline.demo.write", label="write", outputs=["text.txt"])["text.txt"]
+    >>> @stage(group="demo")
+    ... def count(config, text):
+    ...     step("pipeline.demo.count", label="count", inputs={"text": text}, outputs=["number.txt"])
+    >>> build_graph(config, {"text": text, "count": count}).steps
+    (<Step write>, <Step count>)
     """
     results: dict[str, Any] = {}
     steps: dict[str, tuple[Step, ...]] = {}

@@ -115,6 +115,10 @@ def placed(handles: Input) -> Iterator[tuple[str, Output | RepoFile]]:
 
     A single file stands under its name; a folder's files in a folder `0`; of several handles the n-th in
     folder `n` (so that two files with one name do not clash).
+
+    >>> text = graph.step("write-a")["text.txt"]
+    >>> [path for path, _ in placed(text)], [path for path, _ in placed([text, text])]
+    (['text.txt'], ['0/text.txt', '1/text.txt'])
     """
     several = not isinstance(handles, (Output, Folder, RepoFile))
     for number, handle in enumerate(as_list(handles)):

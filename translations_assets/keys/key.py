@@ -80,6 +80,12 @@ class KeyMaker:
         """The parts of a step's key, given the contents of its inputs.
 
         Raises KeyError when the contents of an input are not given, GraphError for a missing repository file.
+
+        >>> parts = keys.parts(graph.step("write-a"), {})
+        >>> parts.args, parts.inputs, parts.libraries
+        ({'word': 'one'}, {}, {'numpy': '2.2.6'})
+        >>> parts.digest == keys.parts(graph.step("write-b"), {}).digest
+        False
         """
         return self._parts(step, {output: blob.digest for output, blob in inputs.items()})
 

@@ -99,6 +99,9 @@ class Engine:
         A failing step does not stop its siblings. Raises StepFailed when a step failed, naming each;
         Cancelled when `cancel` was set; UpstreamMissing when an input was never made. The listener is called
         from several threads; what it raises is logged and changes nothing.
+
+        >>> [result.step.label for result in engine.run(session, graph.steps, cancel, listener)]
+        ['write-a', 'write-b', 'join', 'count']
         """
         mine = set(steps)
         others = [up for step in steps for up in step.upstream() if up not in mine]

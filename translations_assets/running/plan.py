@@ -20,7 +20,7 @@ class PlannedStep:
     """What will become of a step.
 
     cached  its result is in the store; or its files are lost, and all that is made from them is whole
-    run     it will run: no result for its key, or the run was told to repeat it
+    run     it will run: no result for its key, or the run repeats its stage
     maybe   it runs if a step before it that will run changes its input (early cutoff)
     lost    its result was made, is damaged or missing, cannot be repeated byte by byte, and is needed
     """
@@ -87,6 +87,12 @@ def make_plan(
     fixed       results that count for their steps, whatever their keys
     repair      lost results are made again
     partitions  by whose refs and runs it is known what was made, see `LostResults`
+
+    >>> plan = make_plan(graph.steps, keys, store)
+    >>> plan.summary()
+    '4 steps: 2 run, 2 maybe'
+    >>> plan.steps[2].reasons
+    ('input from write-a, which is not cached', 'input from write-b, which is not cached')
     """
     resolver = Resolver(
         store,

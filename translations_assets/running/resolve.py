@@ -128,7 +128,11 @@ class Resolver:
         return None if inputs is None else self.store.latest(self.keys.parts(step, inputs).digest)
 
     def resolve(self, step: Step, outputs: Outputs) -> Resolved:
-        """What counts for a step, given the outputs of the steps before it."""
+        """What counts for a step, given the outputs of the steps before it.
+
+        >>> [resolver.resolve(graph.step(label), lambda step: None).status for label in ("write-a", "join")]
+        ['run', 'unknown']
+        """
         if step in self.fixed:
             return Resolved("cached", ("taken from the previous run",), None, self.fixed[step])
         inputs = inputs_of(step, outputs)
@@ -137,7 +141,7 @@ class Resolver:
         parts = self.keys.parts(step, inputs)
         manifest = self.store.latest(parts.digest)
         if self.repeats(step, manifest):
-            return Resolved("run", (f"told to repeat the stage {step.stage}",), parts, manifest)
+            return Resolved("run", (f"the run repeats the stage {step.stage}",), parts, manifest)
         if manifest is None:
             lost = "" if self.repair else self.lost.reason(step, parts.digest)
             reason = lost or "no result for its key in the store"

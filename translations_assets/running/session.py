@@ -220,6 +220,11 @@ class Session:
         """Find results for steps that this run does not make: by key, else by the partition's ref.
 
         Raises UpstreamMissing with the command that makes what is missing.
+
+        >>> results = engine.run(session, graph.steps, cancel, listener)
+        >>> later.need([graph.step("join")])
+        >>> later.result_of(graph.step("join")).generation
+        1
         """
         with self._finding:
             wanted = [step for step in steps if step not in self._results]

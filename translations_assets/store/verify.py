@@ -67,7 +67,7 @@ class Owner:
                 f"{train} --repair"
             )
         if self.repeatable is None:
-            return f"the next run that needs it makes it again, or tells that it is lost: {train}"
+            return f"the next run that needs it makes it again, or reports that it is lost: {train}"
         if self.repeatable:
             return f"the next run that needs it makes it again: {train}"
         return f"lost, unless all that was made from it is whole; to make it again: {train} --repair"

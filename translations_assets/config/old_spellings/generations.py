@@ -192,7 +192,7 @@ def left_open(values: Mapping[str, Any]) -> Found:
         for unsaid, then in _open(values)
     ]
     if found and not is_old(values):
-        said = f"nothing tells which year's this config is; read as one of today, with {', '.join(found)}"
+        said = f"nothing shows which year this config is of; read as one of today, with {', '.join(found)}"
         yield ("experiment",), f"{said}. Give experiment.student-model, as all configs since October 2024 do"
 
 

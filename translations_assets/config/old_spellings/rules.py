@@ -31,7 +31,7 @@ MODELS_OF_2021 = {
 NOT_YET = "NOT-YET-SUPPORTED"  # what the first configs for Taskcluster say in place of a path
 
 BACKWARD_EPOCHS = 10  # as in pipeline/train/configs/curriculum/backward.yml
-EPOCHS = "the curriculum tells how many epochs there are, and early stopping ends training"
+EPOCHS = "the curriculum says how many epochs there are, and early stopping ends training"
 BASE_EPOCHS = 2  # of back-translations, as in pipeline/train/configs/curriculum/teacher.two-stage.yml
 
 MODELS = {

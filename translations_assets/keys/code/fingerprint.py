@@ -169,6 +169,12 @@ class CodeBase:
         """The fingerprint of a script, by its module's name (`pipeline.translate.split`).
 
         Raises CodeError when a module is missing, is not Python, or imports what cannot be followed.
+
+        >>> found = code.fingerprint("pipeline.demo.write")
+        >>> sorted(found.parts)
+        ['pipeline.demo.words:WORD', 'pipeline.demo.write:<main>', 'pipeline.demo.write:main']
+        >>> found.imports
+        frozenset({'numpy'})
         """
         if script not in self._fingerprints:
             reach = self._reach(script)

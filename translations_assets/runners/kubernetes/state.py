@@ -26,7 +26,7 @@ _PULL = {
 _CREATE = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 # Reasons in a pod's status when its node is shut down
 _SHUT_DOWN = {"NodeShutdown", "Shutdown", "Terminated", "NodeLost", "NodeAffinity", "Preempting", "Preempted"}
-TOLD_TO_END = "SIGTERM"  # stands in the word of a worker whose pod was told to end
+TOLD_TO_END = "SIGTERM"  # stands in the message of a worker whose pod got it
 _OUT_OF_MEMORY = "ran out of memory"  # in that of one whose script alone was killed
 _EVICTIONS = {"TerminationByKubelet", "EvictionByEvictionAPI"}
 
@@ -264,7 +264,7 @@ def _judge_pod(pod: PodState, word: str) -> Verdict:
         return Verdict("memory", f"out of memory{where}: the pod used more than its limit")
     told = pod.deleting or TOLD_TO_END in word  # old clusters give no reason with a pod
     if pod.exit_code == _TERMINATED or (told and pod.exit_code in (None, os.EX_TEMPFAIL, _KILLED)):
-        return Verdict("preempted", f"the pod was told to end (SIGTERM){where}: its machine was taken away")
+        return Verdict("preempted", f"the pod got SIGTERM{where}: its machine was taken away")
     if pod.exit_code == _KILLED or _OUT_OF_MEMORY in word:
         return Verdict(
             "memory", f"killed{where}, most likely because it was out of memory (exit code {pod.exit_code})"
