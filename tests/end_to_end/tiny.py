@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests import forked
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.local import LocalStore
 
@@ -131,9 +132,12 @@ class Place:
         self, *command: str, text: str | None = None, **environment: str
     ) -> subprocess.CompletedProcess[str]:
         """Run a command of the environment here, at most ten minutes, and give what it printed."""
+        environment = self.environment | environment
+        if command[0] in forked.PROGRAMS:
+            return forked.run(command, environment, self.root, text, 600)
         return subprocess.run(
             [str(BIN / command[0]), *command[1:]],
-            env=self.environment | environment,
+            env=environment,
             cwd=self.root,
             input=text,
             capture_output=True,

@@ -1,0 +1,123 @@
+"""Commands in processes that are forked from one that has imported their program already.
+
+Most tests run many short commands, and most of a short command's processor time is its imports. Apart from
+those, a forked command is as one that is started: its own process with its own arguments, environment, folder
+and files, which ends as Python ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import gc
+import importlib
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+# Program → the function that it calls, and what else is imported beforehand
+PROGRAMS = {"translations": ("translations_assets.cli.main:main", "translations_assets.store.local")}
+_ROOT = Path(__file__).parents[1]
+_MOST_BYTES = 1 << 17  # of a request
+
+
+def run(
+    command: Sequence[str], environment: Mapping[str, str], folder: Path, text: str | None, seconds: float
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of PROGRAMS as `subprocess.run` does. Raises TimeoutError after so many seconds."""
+    program, *words = command
+    with contextlib.ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        given, output, errors = files
+        given.write((text or "").encode())
+        given.seek(0)
+        connection = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+        connection.settimeout(seconds)
+        connection.connect("\0" + _server(program))
+        request = json.dumps([words, dict(environment), str(folder)]).encode()
+        socket.send_fds(connection, [request], [file.fileno() for file in files])
+        code = int(connection.recv(16))
+        return subprocess.CompletedProcess([*command], code, _text(output), _text(errors))
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()
+
+
+@cache
+def _server(program: str) -> str:
+    """The address of the process that a program's commands are forked from; it ends with this process."""
+    address = f"{__name__}.{program}.{os.getpid()}"
+    command = [sys.executable, "-m", "tests.forked", program, address]
+    server = subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    atexit.register(server.communicate)  # it reads the end of its stdin
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"ready\n"
+    return address
+
+
+def _serve(program: str, address: str) -> Callable[[], None]:
+    """Fork a process for each request, in which this returns what is to be called; end once stdin does."""
+    main, *others = PROGRAMS[program]
+    module, _, name = main.partition(":")
+    call: Callable[[], None] = getattr(importlib.import_module(module), name)
+    for other in others:
+        importlib.import_module(other)
+    gc.freeze()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind("\0" + address)  # of no file
+        listener.listen(64)
+        os.write(1, b"ready\n")
+        while _first_readable(listener, 0) is listener:
+            connection, _ = listener.accept()
+            with connection:
+                if os.fork() == 0 and _is_command(connection, program):
+                    return call
+    os._exit(0)
+
+
+def _is_command(connection: socket.socket, program: str) -> bool:
+    """Fork once more: True in the process that is to be the command; the other sends how that ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    request, descriptors, _, _ = socket.recv_fds(connection, _MOST_BYTES, 3)
+    words, environment, folder = json.loads(request)
+    command = os.fork()
+    if command == 0:
+        for number, descriptor in enumerate(descriptors):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        os.environ.clear()
+        os.environ.update(environment)
+        os.chdir(folder)
+        sys.argv = [str(Path(sys.executable).with_name(program)), *words]
+        return True
+    ended = os.pidfd_open(command)
+    if _first_readable(ended, connection) is connection:  # who asked is no longer there, or waits no longer
+        os.kill(command, signal.SIGKILL)
+    _, status = os.waitpid(command, 0)
+    with contextlib.suppress(OSError):
+        connection.send(b"%d" % os.waitstatus_to_exitcode(status))
+    os._exit(0)
+
+
+def _first_readable(*files: int | socket.socket) -> object:
+    """The first of the files that can be read from, or is closed at its other end."""
+    with selectors.DefaultSelector() as selector:
+        for file in files:
+            selector.register(file, selectors.EVENT_READ)
+        return selector.select()[0][0].fileobj
+
+
+if __name__ == "__main__":
+    _serve(*sys.argv[1:])()
