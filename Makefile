@@ -82,7 +82,7 @@ lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.t
 	    --overrides requirements/overrides.txt pyproject.toml --extra dev --group merging -c requirements/main.lock \
 	    -o requirements/dev.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    --group worker -c requirements/main.lock -o requirements/worker.lock
+	    --overrides requirements/overrides.txt --group worker -c requirements/main.lock -o requirements/worker.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
 	    --group build -c requirements/main.lock -o requirements/build.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
