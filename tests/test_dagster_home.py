@@ -56,44 +56,44 @@ def test_all_databases_are_there_afterwards(tmp_path: Path) -> None:
 
 
 PREPARE_AND_USE = """
-import os, sys
+import os, sys, traceback
 from pathlib import Path
 from dagster import DagsterInstance
 from translations_assets.dagster_home import prepare
 
-prepare(Path(f"{sys.argv[1]}-{os.getpid()}"))  # imports all that it takes, so that the real race is close
-print("ready", flush=True)
-sys.stdin.readline()
-prepare(Path(sys.argv[1]))
-with DagsterInstance.from_config(sys.argv[1]) as instance:
-    instance.get_runs_count()
-    instance.all_asset_keys()
-    instance.all_instigator_state()
+def use():
+    prepare(Path(sys.argv[1]))
+    with DagsterInstance.from_config(sys.argv[1]) as instance:
+        instance.get_runs_count()
+        instance.all_asset_keys()
+        instance.all_instigator_state()
+
+prepare(Path(f"{sys.argv[1]}-other"))  # imports all that it takes, so that the real race is close
+start, go = os.pipe()
+children = []
+for _ in range(6):
+    if not (child := os.fork()):
+        os.close(go)
+        os.read(start, 1)  # until all are there
+        try:
+            use()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    children.append(child)
+os.close(go)
+sys.exit(any([os.waitpid(child, 0)[1] for child in children]))
 """
 
 
 @pytest.mark.slow
 def test_six_processes_may_start_with_a_fresh_home_at_once(tmp_path: Path) -> None:
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", PREPARE_AND_USE, str(tmp_path / "home")],
-            cwd=repository_root(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(6)
-    ]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    errors = [process.communicate(timeout=120)[1] for process in processes]
-    assert [process.returncode for process in processes] == [0] * 6, errors
+    command = [sys.executable, "-c", PREPARE_AND_USE, str(tmp_path / "home")]
+    done = subprocess.run(
+        command, cwd=repository_root(), capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
     with DagsterInstance.from_config(str(tmp_path / "home")) as instance:
         assert instance.get_runs_count() == 0
 

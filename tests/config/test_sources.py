@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.config.texts import SMALL, with_line
+from tests.mtdata import state_with_catalogue
 from translations_assets.config import web
 from translations_assets.config.load import read_values
 from translations_assets.config.providers import PROVIDERS, mtdata
@@ -196,13 +197,12 @@ def test_names_that_mtdata_does_not_know(monkeypatch: pytest.MonkeyPatch, server
 
 
 @pytest.mark.slow
-def test_mtdatas_own_catalogue_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRANSLATIONS_STATE", str(tmp_path))
-    catalogue = mtdata.catalogue.__wrapped__()
-    assert catalogue["Tilde-airbaltic-1-eng-rus"][0].endswith(".zip")
+def test_mtdatas_own_catalogue_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = state_with_catalogue()
+    monkeypatch.setenv("TRANSLATIONS_STATE", str(state))
     monkeypatch.setattr(mtdata, "_WRITE_CATALOGUE", "raise SystemExit(1)")  # as another process would
-    assert mtdata.catalogue.__wrapped__() == catalogue
-    assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
+    assert mtdata.catalogue.__wrapped__()["Tilde-airbaltic-1-eng-rus"][0].endswith(".zip")
+    assert [path.suffix for path in state.iterdir()] == [".json"]
 
 
 def test_a_catalogue_that_cannot_be_kept_is_built_each_time(

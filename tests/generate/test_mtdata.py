@@ -4,6 +4,7 @@ import pytest
 
 from tests.generate.conftest import Network, by_key
 from tests.generate.network import CATALOGUE
+from tests.mtdata import state_with_catalogue
 from translations_assets.config.datasets import check_parallel
 from translations_assets.config.errors import Problem
 from translations_assets.config.providers import mtdata
@@ -112,7 +113,7 @@ def test_a_catalogue_that_cannot_be_built(network: Network, monkeypatch: pytest.
 
 @pytest.mark.slow
 def test_the_real_catalogue(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRANSLATIONS_STATE", str(network.mirror.parent))
+    monkeypatch.setenv("TRANSLATIONS_STATE", str(state_with_catalogue()))
     monkeypatch.setattr(mtdata, "catalogue", REAL)
     monkeypatch.setattr(mtdata, "ask", lambda url, mirror: Answer(1 << 20))
     entries = found(network)

@@ -208,20 +208,21 @@ def test_a_damaged_set_is_passed_over(case: Case, monkeypatch: pytest.MonkeyPatc
     reason="BICLEANER_PYTHON names no interpreter of an environment with Bicleaner-AI",
 )
 def test_the_program_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model with random weights, whose scores differ between pairs and directions."""
+    """A model with random weights: scores differ between pairs and directions, not between blocks."""
     python = Path(os.environ["BICLEANER_PYTHON"])
     maker = Path(__file__).with_name("tiny_bicleaner.py")
     legacy = {**os.environ, "TF_USE_LEGACY_KERAS": "1", "PYTHONPATH": ""}
     chance = random.Random(1)
-    texts = [["".join(chance.choices("abcdefgh ", k=30)) for _ in range(23)] for _ in range(2)]
-    write_corpus(tmp_path, *texts)
+    source, target = [["".join(chance.choices("abcdefgh ", k=30)) for _ in range(12)] for _ in range(2)]
+    write_corpus(tmp_path, source + target, target + source)
     shutil.rmtree(tmp_path / "model")
     subprocess.run([python, maker, tmp_path / "model"], env=legacy, check=True, capture_output=True)
     monkeypatch.setattr(score_bicleaner, "interpreter", lambda lock: python)
     case = Case(tmp_path, Path("requirements/bicleaner.lock"))
-    there, back = case.scores("there"), case.scores("back", "eo", "en")
-    assert len(there) == len(back) == 23
-    assert there != back
+    there = case.scores("there")
+    assert len(there) == 24
+    assert there[:12] != there[12:]  # the same pairs, whose sides are exchanged
     assert len(set(there)) > 5
-    monkeypatch.setattr(score_bicleaner, "PAIRS", 10)
-    assert case.scores("blocks") == there
+    corpus(tmp_path / "corpus.src.zst", target[:7])
+    corpus(tmp_path / "corpus.trg.zst", source[:7])
+    assert case.scores("back", "eo", "en") == there[:7]  # as a block of their own

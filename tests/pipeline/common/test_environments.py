@@ -21,25 +21,21 @@ def lock(folder: Path, text: str = "# nothing\n") -> Path:
     return folder / "some.lock"
 
 
-def test_an_environment_is_made_once(tmp_path: Path) -> None:
+def test_an_environment_is_made_once_and_made_again_when_half_made(tmp_path: Path) -> None:
     python = interpreter(lock(tmp_path))
     prefix = subprocess.check_output([python, "-c", "import sys; print(sys.prefix)"], text=True)
     assert Path(prefix.strip()) == python.parents[1]
     (python.parents[1] / "mark").touch()
     assert interpreter(lock(tmp_path)) == python
     assert (python.parents[1] / "mark").exists()
-
-
-def test_another_lock_has_another_one_and_a_half_made_one_is_made_anew(tmp_path: Path) -> None:
-    python = interpreter(lock(tmp_path))
+    used_where_nothing_can_be_written(python, tmp_path)
     (python.parents[1] / COMPLETE).unlink()
-    (python.parents[1] / "mark").touch()
     assert interpreter(lock(tmp_path)) == python
     assert not (python.parents[1] / "mark").exists()
 
 
-def test_a_complete_one_is_used_where_nothing_can_be_written(tmp_path: Path) -> None:
-    python = interpreter(lock(tmp_path))
+def used_where_nothing_can_be_written(python: Path, tmp_path: Path) -> None:
+    """Assert that a complete environment is used there, and that nothing is written."""
     folder = tmp_path / "environments"
     for path in folder.glob("*.lock"):
         path.unlink()

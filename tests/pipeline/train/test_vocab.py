@@ -93,10 +93,10 @@ def test_bytes_do_not_depend_on_folder_or_threads(tmp_path: Path) -> None:
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cores)})
     try:
-        other = run(tmp_path / "deep", "b", "--norm-rule", "nfc")
+        other = run(tmp_path / "deep", "b", "--norm-rule", "nfd")  # of the rules with a table the fastest
     finally:
         os.sched_setaffinity(0, cores)
-    assert (other / "vocab.en.spm").read_bytes() == by_rule("nfc").read_bytes()
+    assert (other / "vocab.en.spm").read_bytes() == by_rule("nfd").read_bytes()
     assert str(tmp_path).encode() not in (other / "vocab.en.spm").read_bytes()
 
 
