@@ -16,8 +16,9 @@ import pytest
 from tests.runners.scripts import eventually, leftovers, processes_of
 from translations_assets.store.local import LocalStore
 
-_KILLS = 15
-_STEPS = 24
+_KINDS = ("orchestrator", "one", "all")
+_KILLS = 2 * len(_KINDS)
+_STEPS = 12
 
 # Runs all steps by a runner of its own and ends with 0 when all of them are done.
 PROGRAM = """
@@ -52,10 +53,9 @@ def start(tmp_path: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, start_new_session=True)
 
 
-def kill_something(chance: random.Random, main: int, root: Path) -> None:
+def kill_something(kind: str, chance: random.Random, main: int, root: Path) -> None:
     """Kill the orchestrator's group, or one of the workers and scripts, or all of them."""
     others = [pid for pid in processes_of(root) if pid != main]
-    kind = chance.choice(["orchestrator", "one", "all"])
     victims = {"orchestrator": [main], "one": others[:1] or [main], "all": [main, *others]}[kind]
     for pid in chance.sample(victims, len(victims)):
         with suppress(ProcessLookupError):
@@ -72,11 +72,11 @@ def test_killed_at_random_moments_it_goes_on_and_nothing_breaks(tmp_path: Path) 
     chance = random.Random(7)
     finished: dict[str, str] = {}  # key → how often it ran
     store = LocalStore(tmp_path / "store")
-    for _ in range(_KILLS):
+    for number in range(_KILLS):
         program = start(tmp_path)
         wait_for_a_script(program, tmp_path)
         time.sleep(chance.uniform(0.0, 2.0))
-        kill_something(chance, program.pid, tmp_path)
+        kill_something(_KINDS[number % len(_KINDS)], chance, program.pid, tmp_path)
         program.kill()
         program.wait()
         assert eventually(lambda: processes_of(tmp_path) == []), "no process is left"
