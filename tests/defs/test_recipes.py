@@ -9,7 +9,9 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from tests.end_to_end.damage import copy_of
 from tests.end_to_end.tiny import PARTITION, Place, make_place
+from tests.session import once
 from translations_assets.dagster_home import prepare
 from translations_assets.defs import recipes
 from translations_assets.defs.recipes import (
@@ -108,51 +110,35 @@ def test_keys_are_made_anew_when_a_file_changes_and_only_then(tmp_path: Path) ->
     assert keys.get().fingerprint("pipeline.train.vocab").digest != before.digest
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """The whole of two partitions, with a runner that makes results up; see `made_up`.
-
-    Only the second has a dataset of the demo.
-    """
-    place = make_place(tmp_path_factory.mktemp("made") / "place")
-    other = config(place).read_text().replace("  test: [", "  test: [demo_test, ")
-    config(place, OTHER).write_text(other)
-    prepare(place.root / "dagster")
-    done = place.run("python", "-m", "tests.defs.made_up", "make", PARTITION, OTHER, PYTHONPATH=str(ROOT))
-    assert done.returncode == 0, done.stderr
-    return place
-
-
 @pytest.mark.slow
-def test_exactly_what_an_edit_of_a_config_concerns_is_stale(made: Place) -> None:
-    path = config(made, OTHER)
-    before = path.read_text()
+def test_exactly_what_an_edit_concerns_is_stale(tmp_path: Path) -> None:
+    """Of a config and of a script; a config that cannot be read is named and stops no other."""
+    made, code = made_up_place(tmp_path / "made"), copy_of_the_code(tmp_path)
+    path, broken = config(made, OTHER), config(made, "en-eo.broken")
+    broken.write_text("experiment: {\n")
+    vocab, demo = code / "pipeline" / "train" / "vocab.py", code / "pipeline" / "data" / "demo_corpus.py"
+    edit(vocab, "THREADS = 16\n", "THREADS = 16  # that is a lot\n")
     student = ["training-student: *model", "training-student: {after: 30u}"]
     provider = ["train: [", "train: [demo_train, "]
-    try:
-        found = look(made, [[path, *student]], [[path, *student[::-1]], [path, *provider]])
-    finally:
-        path.write_text(before)
-    fresh, edited, another = found
-    assert fresh == {"skip": "0 recipes changed", "stale": {}, "said": {}}
+    threads, buckets = ["THREADS = 16", "THREADS = 15"], ["BUCKETS = 5", "BUCKETS = 6"]
+    fresh, edited, another, constant, of_one = look(
+        made,
+        [[path, *student]],
+        [[path, *student[::-1]], [path, *provider]],
+        [[path, *provider[::-1]], [vocab, *threads]],
+        [[vocab, *threads[::-1]], [demo, *buckets]],
+        code=code,
+    )
+    skip, problem = fresh.pop("skip").splitlines()
+    assert skip == "0 recipes changed"
+    assert "en-eo.broken.yml:1: not valid YAML" in problem
+    assert fresh == {"stale": {}, "said": {}}
     # what is made from the student is stale once it is trained anew
     assert edited["stale"] == {"train_student": [OTHER]}
     assert "* marian-args.training-student.after: 20u → 30u" in edited["said"]["train_student"]
     assert set(another["stale"]) == {"dataset_train", "analyze_corpus", "clean_corpus", "merge_corpus"}
     assert {key for keys in another["stale"].values() for key in keys} == {OTHER}
     assert "* datasets.train: demo_train added" in another["said"]["merge_corpus"]
-
-
-@pytest.mark.slow
-def test_exactly_what_an_edit_of_a_script_concerns_is_stale(made: Place, tmp_path: Path) -> None:
-    code = copy_of_the_code(tmp_path)
-    vocab, demo = code / "pipeline" / "train" / "vocab.py", code / "pipeline" / "data" / "demo_corpus.py"
-    edit(vocab, "THREADS = 16\n", "THREADS = 16  # that is a lot\n")
-    threads, buckets = ["THREADS = 16", "THREADS = 15"], ["BUCKETS = 5", "BUCKETS = 6"]
-    commented, constant, of_one = look(
-        made, [[vocab, *threads]], [[vocab, *threads[::-1]], [demo, *buckets]], code=code
-    )
-    assert commented["stale"] == {}
     assert constant["stale"] == {"train_vocab": [PARTITION, OTHER]}
     assert constant["said"] == {"train_vocab": "* pipeline.train.vocab: constant THREADS changed"}
     assert of_one["stale"] == {"dataset_test": [OTHER]}
@@ -253,15 +239,21 @@ def test_a_materialization_names_the_recipe_of_its_run_although_another_was_obse
         assert last[PARTITION]["train_vocab"] != first[version], "as the config is now: it shows as stale"
 
 
-@pytest.mark.slow
-def test_a_config_that_cannot_be_read_stops_no_other(made: Place) -> None:
-    config(made, "en-eo.broken").write_text("experiment: {\n")
-    try:
-        (found,) = look(made)
-    finally:
-        config(made, "en-eo.broken").unlink()
-    assert found["stale"] == {}
-    assert "en-eo.broken.yml:1: not valid YAML" in found["skip"]
+def made_up_place(root: Path) -> Place:
+    """The whole of two partitions, made once a session with a runner that makes results up; see `made_up`.
+
+    Only the second has a dataset of the demo.
+    """
+    return copy_of(Place(once("made_up", _make) / "place"), root)
+
+
+def _make(folder: Path) -> None:
+    place = make_place(folder / "place")
+    other = config(place).read_text().replace("  test: [", "  test: [demo_test, ")
+    config(place, OTHER).write_text(other)
+    prepare(place.root / "dagster")
+    done = place.run("python", "-m", "tests.defs.made_up", "make", PARTITION, OTHER, PYTHONPATH=str(ROOT))
+    assert done.returncode == 0, done.stderr
 
 
 def copy_of_the_code(folder: Path) -> Path:

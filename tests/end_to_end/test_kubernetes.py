@@ -279,9 +279,8 @@ def test_tiny_steps_of_a_stage_share_pods(site: Site) -> None:
     began = time.monotonic()
     with site.census() as census, ThreadPoolExecutor(32) as pool:
         outcomes = list(pool.map(orchestrator.run, jobs))
-        print(
-            f"{len(jobs)} steps in {time.monotonic() - began:.1f} s, {len(census.names)} jobs, {census.most} at once"
-        )
+        took = time.monotonic() - began
+        print(f"{len(jobs)} steps in {took:.1f} s, {len(census.names)} jobs, {census.most} at once")
         assert {outcome.kind for outcome in outcomes} == {"done"}
         assert len(census.names) < 15
         assert census.most <= 2

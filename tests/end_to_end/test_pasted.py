@@ -89,14 +89,11 @@ def test_stopping_it_stops_the_child(place: Place) -> None:
     assert runs(place) == {"train_pasted_config": "CANCELED", "all": "CANCELED"}
 
 
-@pytest.mark.parametrize("text", ["[" * 50_000, "a: " + "{a: " * 50_000 + "}" * 50_000])
-def test_a_config_that_is_nested_too_deeply_fails_the_run_and_not_its_process(
-    place: Place, text: str
-) -> None:
+def test_a_config_that_is_nested_too_deeply_fails_the_run_and_not_its_process(place: Place) -> None:
     command = job(place, "dataset_devtest")
     path = Path(command[-1])
     asked = json.loads(path.read_text())
-    asked["ops"]["pasted_config"]["config"]["config"] = text
+    asked["ops"]["pasted_config"]["config"]["config"] = "a: " + "{a: " * 50_000 + "}" * 50_000
     path.write_text(json.dumps(asked))
     done = place.run(*command, **NO_SERVER)
     assert done.returncode > 0  # not a signal

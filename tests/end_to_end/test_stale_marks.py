@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 
+from tests.defs.test_recipes import OTHER, made_up_place
 from tests.end_to_end.test_webserver import Server, serve
-from tests.end_to_end.tiny import PARTITION, Place, make_place
-from translations_assets.dagster_home import prepare
+from tests.end_to_end.tiny import PARTITION
 from translations_assets.stages import ASSETS
 
 pytestmark = pytest.mark.slow
 
-OTHER = "en-eo.other"
-ROOT = Path(__file__).parents[2]
 TICK = """
 mutation($sensor: SensorSelector!) {
   sensorDryRun(selectorData: $sensor, cursor: "") {
@@ -31,18 +29,6 @@ query($partitions: [String!]) {
     staleCausesByPartition(partitions: $partitions) { key { path } reason }
   }
 }"""
-
-
-@pytest.fixture
-def made(tmp_path: Path) -> Place:
-    """The whole of two partitions that are alike, with a runner that makes results up."""
-    place = make_place(tmp_path / "place")
-    config = place.root / "configs" / f"{PARTITION}.yml"
-    config.with_name(f"{OTHER}.yml").write_text(config.read_text())
-    prepare(place.root / "dagster")
-    done = place.run("python", "-m", "tests.defs.made_up", "make", PARTITION, OTHER, PYTHONPATH=str(ROOT))
-    assert done.returncode == 0, done.stderr
-    return place
 
 
 def tick(server: Server) -> str:
@@ -73,7 +59,8 @@ def marks(server: Server) -> tuple[dict[tuple[str, str], str], dict[str, list[An
     return marked, {stage: node["staleCausesByPartition"][1] for stage, node in stages.items()}
 
 
-def test_only_what_an_edit_of_one_config_concerns_is_stale_and_only_in_its_partition(made: Place) -> None:
+def test_only_what_an_edit_of_one_config_concerns_is_stale_and_only_in_its_partition(tmp_path: Path) -> None:
+    made = made_up_place(tmp_path / "place")
     config = made.root / "configs" / f"{OTHER}.yml"
     with serve(made) as server:
         assert tick(server) == "0 recipes changed"
