@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.tiny import PARTITION, Place, make_place
-from tests.store.gcs_server import Fault, serve
+from tests.end_to_end.tiny import PARTITION, Place
 from tests.store.test_overlay import state
 
 pytestmark = [pytest.mark.slow, pytest.mark.marian]
@@ -36,44 +36,19 @@ class Laptop:
         return {step["label"]: step["status"] for step in steps}
 
 
-def make_production(place: Place, store: str) -> None:
-    done = place.run(
-        "translations", "train", PARTITION, "--target", "train_vocab", "--yes", TRANSLATIONS_STORE=store
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+@pytest.fixture
+def laptop(trained: Place, tmp_path: Path) -> Laptop:
+    """Over a store in a folder; that a bucket is asked only for GET: tests/store/test_overlay.py."""
+    production = trained.root / "state" / "store"
+    before = state(production)
 
+    def unchanged() -> None:
+        assert state(production) == before
 
-@pytest.fixture(params=["folder", "bucket"])
-def laptop(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Laptop]:
-    place = make_place(tmp_path / "place")
-    if request.param == "folder":
-        production = tmp_path / "production"
-        make_production(place, str(production))
-        before = state(production)
-
-        def unchanged() -> None:
-            assert state(production) == before
-
-        own = tmp_path / "own"
-        yield Laptop(
-            place, {"TRANSLATIONS_STORE": str(own), "TRANSLATIONS_STORE_BASE": str(production)}, unchanged
-        )
-        return
-    with serve("production", "mine") as server:
-        monkeypatch.setenv("STORAGE_EMULATOR_HOST", server.url)
-        make_production(place, "gs://production/store")
-        server.requests.clear()
-        server.faults.append(Fault("status", 1 << 30, "^(POST|PUT|PATCH|DELETE) .*/b/production/", 403))
-
-        def asked_only() -> None:
-            asked = [request for request in server.requests if "/b/production/" in request]
-            assert asked
-            assert {request.split()[0] for request in asked} == {"GET"}
-
-        stores = {"TRANSLATIONS_STORE": "gs://mine/s", "TRANSLATIONS_STORE_BASE": "gs://production/store"}
-        yield Laptop(place, stores, asked_only)
+    place = Place(tmp_path / "place")
+    shutil.copytree(trained.root / "configs", place.root / "configs")
+    stores = {"TRANSLATIONS_STORE": str(tmp_path / "own"), "TRANSLATIONS_STORE_BASE": str(production)}
+    return Laptop(place, stores, unchanged)
 
 
 def test_what_production_made_is_found_and_only_what_is_changed_runs(laptop: Laptop, tmp_path: Path) -> None:
