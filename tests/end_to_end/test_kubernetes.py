@@ -124,7 +124,7 @@ def test_a_node_that_vanishes_is_worth_another_attempt(site: Site) -> None:
     site.cluster.remove_node(site.cluster.node_of(begun(site, work)))
     assert run.outcome().kind == "temporary"
     wait_for(lambda: not site.cluster.live_pods(site.namespace))
-    assert site.unfinished_jobs() == []
+    wait_for(lambda: not site.unfinished_jobs())
 
 
 def test_a_missing_image_fails_early_with_the_clusters_words(

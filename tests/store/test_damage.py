@@ -334,7 +334,7 @@ def test_strange_files_are_named_and_left(local: LocalStore) -> None:
     strange |= {"blobs/c.txt", "blobs/ab/abcd"}
     strange |= {"logs/d.txt", f"logs/{made.key}/e.txt"}
     for name in strange:
-        (local.root / name).parent.mkdir(exist_ok=True)
+        (local.root / name).parent.mkdir(parents=True, exist_ok=True)
         (local.root / name).write_text("somebody's")
     verified: Verified = verify(local)
     assert {(problem.kind, problem.path) for problem in verified.problems} == {
