@@ -5,7 +5,7 @@
 installs the system's programs that are missing, where it can, and prints the environment variables by which
 tests find the rest, one `NAME=value` a line. What exists is not made again: its folder is named after the
 digest of what it is made from. What cannot be made is named and left out, and its tests are skipped; with
-REQUIRE_ALL=1, where no test may be skipped, the exit code is 1.
+REQUIRE_ALL=1 the exit code is 1 then, but for what is OPTIONAL.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Looking datasets and models up: in a mirror, at a server that answers in every way, in mtdata."""
 
 import hashlib
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from tests.config.texts import SMALL, with_line
+from tests.http_server import http_server
 from tests.mtdata import state_with_catalogue
 from translations_assets.config import web
 from translations_assets.config.load import read_values
@@ -62,12 +62,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a server; trying again does not wait."""
     monkeypatch.setattr(web, "PAUSE", 0.0)
     Server.tries = {}
-    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as http:
-        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-        thread.start()
-        yield f"http://127.0.0.1:{http.server_port}"
-        http.shutdown()
-        thread.join()
+    with http_server(Server) as url:
+        yield url
 
 
 def look(text: str, mirror: str = "") -> dict[str, Answer]:

@@ -1,12 +1,12 @@
 """Reading answers: from a mirror, and from a server that answers in every way."""
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
+from tests.http_server import http_server
 from translations_assets.config import web
 from translations_assets.config.web import NoAnswer, NotThere, read, read_json
 
@@ -41,12 +41,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a server; trying again does not wait."""
     monkeypatch.setattr(web, "PAUSE", 0.0)
     Server.asked = []
-    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as http:
-        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-        thread.start()
-        yield f"http://127.0.0.1:{http.server_port}"
-        http.shutdown()
-        thread.join()
+    with http_server(Server) as url:
+        yield url
 
 
 def test_an_answer_and_one_that_has_moved(server: str) -> None:

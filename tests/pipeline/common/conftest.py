@@ -1,14 +1,14 @@
 """A small server on this machine that truncates, redirects, fails and answers ranges."""
 
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from pipeline.common import web
+from tests.http_server import http_server
 
 CONTENT = b"".join(b"Line %d of a text.\n" % number for number in range(20_000))  # 0.4 MB
 CHANGED = CONTENT.replace(b"text", b"book")
@@ -54,13 +54,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        script.url = f"http://127.0.0.1:{http.server_address[1]}"
+    with http_server(Handler) as script.url:
         yield script
-        http.shutdown()
-        thread.join()
 
 
 def _send(handler: BaseHTTPRequestHandler, answer: Answer) -> None:

@@ -1,16 +1,16 @@
 """A server on this machine that stands for all providers, and answers as they do on good and bad days."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 import requests
 
 from pipeline.common import web
+from tests.http_server import http_server
 
 PAGE = b"<!DOCTYPE html>\n<html><head><title>Moved away</title></head><body></body></html>"
 
@@ -47,20 +47,13 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Providers]:
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.delenv("TRANSLATIONS_MIRROR", raising=False)
     get = requests.get
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        here = f"http://127.0.0.1:{http.server_address[1]}"
+    with http_server(Handler) as here:
 
         def from_here(url: str, **options: Any) -> requests.Response:
             return get(f"{here}/{url}", **options)
 
         monkeypatch.setattr(requests, "get", from_here)
-        thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield providers
-        finally:
-            http.shutdown()
-            thread.join()
+        yield providers
 
 
 def _answer(handler: BaseHTTPRequestHandler, providers: Providers) -> None:
