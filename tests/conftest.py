@@ -15,6 +15,7 @@ import pytest
 import translations_assets.stages  # noqa: F401 - configs are read with the stages that it registers
 from tests.allowed_skips import ALLOWED_SKIPS
 from tests.session import VARIABLE
+from tests.shared_keys import share_keys
 
 if TYPE_CHECKING:
     from tests.kube.cluster import Cluster
@@ -31,6 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the folder that this session's workers share; what this process writes waits for no disk."""
     patch = pytest.MonkeyPatch()
     patch.setattr(os, "fsync", lambda descriptor: None)  # else a third of the time of the store's tests
+    share_keys()
     config.add_cleanup(patch.undo)
     if not hasattr(config, "workerinput"):
         folder = os.environ[VARIABLE] = mkdtemp(prefix="tests.")

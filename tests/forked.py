@@ -1,8 +1,8 @@
-"""Commands in processes that are forked from one that has imported their program already.
+"""Commands in processes that are forked from one that has imported their program, and computed keys, already.
 
-Most tests run many short commands, and most of a short command's processor time is its imports. Apart from
-those, a forked command is as one that is started: its own process with its own arguments, environment, folder
-and files, which ends as Python ends.
+Most tests run many short commands, and most of a short command's processor time is its imports and the normal
+form of the scripts' code. Apart from those, a forked command is as one that is started: its own process with
+its own arguments, environment, folder and files, which ends as Python ends.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import IO
+
+from tests.shared_keys import compute_keys, share_keys
 
 # Program → the function that it calls, and what else is imported beforehand
 PROGRAMS = {"translations": ("translations_assets.cli.main:main", "translations_assets.store.local")}
@@ -73,6 +75,8 @@ def _serve(program: str, address: str) -> Callable[[], None]:
     call: Callable[[], None] = getattr(importlib.import_module(module), name)
     for other in others:
         importlib.import_module(other)
+    compute_keys(_ROOT / "configs" / "en-eo.demo.yml")
+    share_keys()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
