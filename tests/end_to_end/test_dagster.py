@@ -3,14 +3,16 @@
 import re
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
-from dagster import AssetKey, DagsterInstance
+from dagster import AssetKey, AssetRecordsFilter, DagsterInstance
 
+from tests.end_to_end.damage import copy_of
 from tests.end_to_end.tiny import BIN, PARTITION, Place, make_place
 from translations_assets.config.load import parse_config
 from translations_assets.dagster_home import prepare
@@ -20,14 +22,29 @@ from translations_assets.store.open import open_store
 
 pytestmark = pytest.mark.slow
 
+OTHER = "en-eo.other"
+
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """The tiny pair with the vocabulary and all that it needs."""
-    place = make_place(tmp_path_factory.mktemp("dagster"))
+def two_pairs(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """The tiny pair and another one with the vocabulary and all that it needs, made by runs at once."""
+    place = make_place(tmp_path_factory.mktemp("two") / "place")
     prepare(place.root / "dagster")
-    done = materialize(place, "+key:train_vocab")
-    assert done.returncode == 0, done.stderr
+    text = (place.root / "configs" / f"{PARTITION}.yml").read_text()
+    (place.root / "configs" / f"{OTHER}.yml").write_text(text.replace("enc-depth: 1", "enc-depth: 2"))
+    assert place.run("dagster", "--version").returncode == 0  # runs are forked from what it starts
+    with ThreadPoolExecutor() as pool:
+        runs = [pool.submit(materialize, place, "+key:train_vocab", pair) for pair in (PARTITION, OTHER)]
+    for done in [run.result() for run in runs]:
+        assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.fixture(scope="module")
+def made(two_pairs: Place, tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """A copy of that place, with the tiny pair alone."""
+    place = copy_of(two_pairs, tmp_path_factory.mktemp("made") / "place")
+    (place.root / "configs" / f"{OTHER}.yml").unlink()
     return place
 
 
@@ -35,13 +52,13 @@ def materialize(place: Place, selection: str, partition: str = PARTITION) -> Com
     return place.run("dagster", "asset", "materialize", "--select", selection, "--partition", partition)
 
 
-def metadata(place: Place, asset: str) -> dict[str, Any]:
-    """The metadata of an asset's newest materialization."""
+def metadata(place: Place, asset: str, partition: str = PARTITION) -> dict[str, Any]:
+    """The metadata of an asset's newest materialization in a partition."""
+    newest = AssetRecordsFilter(AssetKey(asset), asset_partitions=[partition])
     with DagsterInstance.from_config(str(place.root / "dagster")) as instance:
-        event = instance.get_latest_materialization_event(AssetKey(asset))
-    assert event is not None
-    assert event.asset_materialization is not None
-    return {name: value.value for name, value in event.asset_materialization.metadata.items()}
+        (record,) = instance.fetch_materializations(newest, limit=1).records
+    assert record.asset_materialization is not None
+    return {name: value.value for name, value in record.asset_materialization.metadata.items()}
 
 
 @contextmanager
@@ -57,8 +74,9 @@ def edited(place: Place, old: str, new: str) -> Iterator[None]:
         path.write_text(before)
 
 
-def test_what_was_made_is_told(made: Place) -> None:
-    found = metadata(made, "merge_corpus")
+def test_what_was_made_is_told(two_pairs: Place) -> None:
+    pairs = [metadata(two_pairs, "merge_corpus", pair) for pair in (PARTITION, OTHER)]
+    found = min(pairs, key=lambda one: one["steps cached"])  # the other run may find it made
     assert (found["steps run"], found["steps cached"]) == (1, 0)
     assert (found["lines in"], found["lines kept"], found["lines dropped"]) == (400, 400, 0)
     assert found["peak memory (MB)"] > 1
@@ -82,9 +100,9 @@ def test_upstream_that_was_never_made_is_an_error_with_the_command(made: Place) 
     assert 'Finished execution of step "merge_devset"' in done.stderr  # nothing is wrong with this one
 
 
-def test_upstream_that_is_out_of_date_is_used_with_a_warning(made: Place) -> None:
+def test_upstream_that_is_out_of_date_is_used_with_a_warning(two_pairs: Place, made: Place) -> None:
     for lang in ("en", "eo"):
-        data = made.root / "data" / f"train.{lang}.gz"
+        data = two_pairs.root / "data" / f"train.{lang}.gz"
         data.with_name(f"more.{lang}.gz").write_bytes(data.read_bytes())
     with edited(made, "data/train.[LANG].gz", "data/more.[LANG].gz"):
         done = materialize(made, "train_vocab")
@@ -156,32 +174,15 @@ def test_dg_accepts_the_definitions(made: Place) -> None:
     assert "loaded successfully" in done.stdout + done.stderr
 
 
-def test_two_pairs_at_once_make_what_they_share_once(tmp_path: Path) -> None:
+def test_two_pairs_at_once_make_what_they_share_once(two_pairs: Place) -> None:
     """As two runs of one backfill do: what is equal has one result, made by one of them."""
-    place = make_place(tmp_path / "place")
-    prepare(place.root / "dagster")
-    other = "en-eo.other"
-    text = (place.root / "configs" / f"{PARTITION}.yml").read_text()
-    (place.root / "configs" / f"{other}.yml").write_text(text.replace("enc-depth: 1", "enc-depth: 2"))
-    words = [str(BIN / "dagster"), "asset", "materialize", "--select", "+key:train_vocab"]
-    runs = [
-        subprocess.Popen(
-            [*words, "--partition", partition],
-            env=place.environment,
-            cwd=place.root,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        for partition in (PARTITION, other)
-    ]
-    assert [run.wait(timeout=500) for run in runs] == [0, 0]
-    store = open_store(str(place.root / "state" / "store"))
+    store = open_store(str(two_pairs.root / "state" / "store"))
     made = list(store.manifests())
     assert {manifest.label for manifest in made} >= {"train-vocab-en-eo", "merge-corpus-en-eo"}
     assert {manifest.generation for manifest in made} == {1}
     assert [store.attempts(manifest.key, 1) for manifest in made] == [[1]] * len(made)
     records = [store.read_run(run) for run in store.runs()]
-    assert sorted(record.partition for record in records if record) == [other, PARTITION]
+    assert sorted(record.partition for record in records if record) == [OTHER, PARTITION]
     first, second = (record.uses for record in records if record)
     assert first == second
     assert {key for key, _ in first.values()} == {manifest.key for manifest in made}
