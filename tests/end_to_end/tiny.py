@@ -101,7 +101,14 @@ def learning(config: str) -> str:
     """The config with the updates that its models need to learn the grammar, and gates at their defaults."""
     start, end = config.index("checks:"), config.index("target-stage:")
     config = f"{config[:start]}checks: {{teacher-margin: {{margin: -20}}}}\n{config[end:]}"
-    return config.replace("    after: 20u", f"    after: {UPDATES}u").replace("-freq: 20", "-freq: 100")
+    for old, new in (
+        ("    after: 20u", f"    after: {UPDATES}u"),
+        ("-freq: 20", "-freq: 100"),
+        ("mini-batch: 32", "mini-batch: 16"),  # OpusTrainer modifies each line that is read
+    ):
+        assert old in config, old
+        config = config.replace(old, new)
+    return config
 
 
 @dataclass(frozen=True)
