@@ -35,8 +35,10 @@ def variant(place: Place, partition: str, *changes: tuple[str, str]) -> str:
 
 
 def url(place: Place, name: str) -> str:
-    """The dataset of a name in the place's data folder."""
-    return f"url_file://{place.root / 'data'}/{name}.[LANG].gz"
+    """The dataset of a name: that of the tiny pair's config, wherever it stands, or in the data folder."""
+    text = (place.root / "configs" / f"{PARTITION}.yml").read_text(encoding="utf-8")
+    named = re.search(rf'url_file://[^"]+/{name}\.\[LANG\]\.gz', text)
+    return named[0] if named else f"url_file://{place.root / 'data'}/{name}.[LANG].gz"
 
 
 def write_pairs(place: Place, name: str, lines: slice = slice(400)) -> None:

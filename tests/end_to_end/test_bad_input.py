@@ -1,6 +1,6 @@
 """Bad input by the commands that people type: one clear message, nothing lost, and it goes on once repaired.
 
-Every run shares one place, in which the tiny pair has its vocabulary: what a defect does not concern is found
+Every run shares one place, in which the tiny pair has a model: what a defect does not concern is found
 there. Each defect has a training config of its own.
 """
 
@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.common.lines import read_lines, write_lines
+from tests.end_to_end.damage import copy_of
 from tests.end_to_end.defects import (
     Done,
     assert_readable,
@@ -31,6 +32,7 @@ from tests.end_to_end.defects import (
     web_server,
     write_pairs,
 )
+from tests.end_to_end.finished import finished
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 
 pytestmark = pytest.mark.slow
@@ -40,11 +42,8 @@ MEGABYTE = "dog " * 250_000
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """The tiny pair with its vocabulary."""
-    place = make_place(tmp_path_factory.mktemp("bad"))
-    done = train(place, PARTITION, "train_vocab")
-    assert done.returncode == 0, done.stderr
-    return place
+    """The tiny pair up to the evaluation of a model."""
+    return copy_of(finished(), tmp_path_factory.mktemp("bad") / "place")
 
 
 def assert_nothing_lost(place: Place) -> None:

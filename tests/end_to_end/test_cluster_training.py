@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.chaos import EVENTS, Chaos
-from tests.end_to_end.evidence import newest
+from tests.end_to_end.evidence import results
 from tests.end_to_end.on_cluster import ClusterPlace, Site
 from tests.end_to_end.tiny import BIN, PARTITION
 from tests.kube.made import wait_for
@@ -63,8 +63,17 @@ def log_of(place: ClusterPlace, manifest: Manifest) -> dict[int, str]:
     }
 
 
-def test_a_training_that_is_preempted_three_times_resumes_each_time(site: Site, tmp_path: Path) -> None:
+def test_disturbances_of_every_kind_change_nothing_and_a_preempted_training_resumes(
+    site: Site, tmp_path: Path
+) -> None:
+    """More: `benchmarks/cluster.py`."""
     place = site.make_place(tmp_path / "place")
+    one = Chaos(place, "evaluate_backwards", random.Random(2), cycle(EVENTS), longest_wait=2.0)
+    happened = one.run(len(EVENTS))
+    assert one.problems == []
+    assert happened == len(EVENTS), "the run lasts long enough to be disturbed"
+
+    # What the training reads is made: a longer one is all that is left
     trains_longer(place)
     command = [str(BIN / "translations"), "train", PARTITION, "--yes", "--target", "train_backwards"]
     with (tmp_path / "output.txt").open("wb") as output:
@@ -86,7 +95,7 @@ def test_a_training_that_is_preempted_three_times_resumes_each_time(site: Site, 
         run.kill()
         run.wait()
 
-    manifest = newest(place)[STEP]
+    manifest = results(place)[STEP]
     logs = log_of(place, manifest)
     assert manifest.attempt == PREEMPTIONS + 1
     assert manifest.host.startswith("cpu-"), "after three preemptions a machine that stays is taken"
@@ -97,12 +106,3 @@ def test_a_training_that_is_preempted_three_times_resumes_each_time(site: Site, 
     assert f"Up. {UPDATES} " in logs[manifest.attempt]
     assert not any(re.search(rf"Up\. {UPDATES + 1}\b", log) for log in logs.values())
     assert saves(site) == set()
-
-
-def test_disturbances_of_every_kind_change_nothing(site: Site, tmp_path: Path) -> None:
-    """More: `benchmarks/cluster.py`."""
-    place = site.make_place(tmp_path / "place")
-    one = Chaos(place, "evaluate_backwards", random.Random(2), cycle(EVENTS), longest_wait=2.0)
-    happened = one.run(len(EVENTS))
-    assert one.problems == []
-    assert happened == len(EVENTS), "the run lasts long enough to be disturbed"
