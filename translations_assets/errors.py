@@ -1,4 +1,4 @@
-"""Errors of the engine and the stores, all told to people.
+"""Errors of the engine and the stores, all written for people.
 
 TranslationsError
 ├── StoreError          the store cannot be read or written

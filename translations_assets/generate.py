@@ -285,7 +285,7 @@ def _datasets(category: str, choice: Choice) -> list[str]:
 
 
 def _totals(category: str, chosen: Sequence[Chosen]) -> str:
-    """The sums of the sizes, those that were told and those that are estimated."""
+    """The sums of the sizes, those that are known and those that are estimated."""
     told = [each.found for each in chosen if each.found.sentences is not None and not each.found.estimated]
     estimated = [each.found for each in chosen if each.found.sentences is not None and each.found.estimated]
     unknown = len(chosen) - len(told) - len(estimated)

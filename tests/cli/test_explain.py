@@ -118,7 +118,7 @@ def test_an_input_that_was_made_anew_is_named_with_the_step_that_made_it(
     assert len(found) == 2
     for line, lang in zip(found, ("en", "eo"), strict=True):
         digests = r"\([0-9a-f]{8} → [0-9a-f]{8}\)"
-        assert re.fullmatch(rf"input corpus\.{lang}\.zst: made anew by {CORPUS} {digests}", line)
+        assert re.fullmatch(rf"input corpus\.{lang}\.zst: made again by {CORPUS} {digests}", line)
 
 
 def test_a_step_that_waits_names_what_must_run_first(command: Command) -> None:

@@ -57,6 +57,17 @@ def test_what_nothing_names_is_freed_with_its_contents_and_logs(local: LocalStor
     assert vars(free(local).total()) == {"count": 0, "bytes": 0}, "nothing is left to free"
 
 
+def test_a_file_of_another_name_among_the_parts_of_a_log_stays(local: LocalStore) -> None:
+    old = finish(local, "merge-old", {"corpus": b"x"})
+    local.append_log(old.key, 1, 1, 0, b"said\n")
+    notes = local.root / "logs" / old.key / "1.1" / "notes.txt"
+    notes.write_text("of a person")
+    os.utime(notes.parent, (1, 1))
+    collect(local, NOW, delete=True)
+    assert list(local.read_log(old.key, 1, 1)) == []
+    assert notes.read_text() == "of a person"
+
+
 def test_manifests_are_gone_for_good_before_their_contents_go(
     local: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

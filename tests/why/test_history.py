@@ -247,4 +247,4 @@ def test_the_engine_writes_the_reasons_into_the_manifest(bench: Bench) -> None:
     reasons = {job.label: job.reason for job in bench.runner.jobs[4:]}
     assert set(reasons) == {"write-a", "join", "count"}
     assert reasons["write-a"] == "argument --word: one → three"
-    assert reasons["join"].startswith("input text.txt: made anew by write-a (")
+    assert reasons["join"].startswith("input text.txt: made again by write-a (")

@@ -1,7 +1,7 @@
 """Checks of a training config that concern several keys at once.
 
 They look at the values as they were read, and so find what is wrong where other keys are wrong too: all
-problems are told at once.
+problems are reported at once.
 """
 
 from __future__ import annotations

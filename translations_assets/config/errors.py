@@ -1,4 +1,4 @@
-"""What is wrong with a training config, told to people: file, line, key, what is wrong, what is allowed."""
+"""What is wrong with a training config, for people: file, line, key, what is wrong, what is allowed."""
 
 from __future__ import annotations
 

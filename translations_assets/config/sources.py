@@ -113,7 +113,7 @@ def addresses(config: Mapping[str, Any]) -> Iterator[Wanted]:
 
 
 def _model(url: str, metric: str) -> Addresses:
-    """A model's folder, told by its weights, or by itself where a server shows folders."""
+    """A model's folder, recognised by its weights, or by itself where a server shows folders."""
     folder = url.rstrip("/")
     names = (f"final.model.npz.best-{metric}.npz", f"model.npz.best-{metric}.npz", "model.npz")
     return [[*(f"{folder}/{name}" for name in names), url]]

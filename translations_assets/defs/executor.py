@@ -326,7 +326,7 @@ def _with_captured_output(
 ) -> Iterator[DagsterEvent]:
     """Pass the events on while standard output and error also go to files that the UI shows.
 
-    A capture that fails is told in an event and does not fail the run.
+    A capture that fails is reported in an event and does not fail the run.
     """
     manager = context.instance.compute_log_manager
     log_key = manager.build_log_key_for_run(context.run_id, "output")

@@ -19,7 +19,7 @@ from translations_assets.running.session import Session
 
 MAX_IMAGES = 4
 MAX_SAMPLES = 10
-MAX_SOURCES = 3  # addresses of a dataset that is told by many
+MAX_SOURCES = 3  # addresses of a dataset that consists of many
 MAX_CURVE_ROWS = 200
 KEY_DIGITS = 12  # enough to tell keys apart, and the table stays narrow
 CURVES = {"train": "training curve", "valid": "validation curve"}  # kind of a point → how people call it
@@ -231,7 +231,7 @@ def _column_type(rows: Sequence[Mapping[str, Any]], name: str) -> str:
 def lines_by_dataset(session: Session, results: Sequence[StepResult], store: Store) -> Metadata:
     """For a stage that merges datasets: lines by dataset and stage; empty for others.
 
-    A stage between whose result this run does not know is told by what the next one read.
+    A stage between whose result this run does not know is known by what the next one read.
     """
     rows = {name: counts for result in results for name, counts in _merged(session, result, store)}
     if not rows:

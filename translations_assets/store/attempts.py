@@ -53,8 +53,8 @@ class Logs(Generic[P]):
         return sorted(int(attempt) for number, _, attempt in names if number == str(generation))
 
     def remove_log(self, folder: P) -> None:
-        """Remove the parts of a log, for the garbage collector."""
-        for name in self.files.names(folder):
+        """Remove the parts of a log, for the garbage collector; files of other names stay."""
+        for name in filter(str.isdecimal, self.files.names(folder)):
             self.files.unlink(folder / name)
         self.files.remove_empty(folder)
         self.files.remove_empty(folder.parent)

@@ -93,7 +93,7 @@ class Medium(Protocol[P]):
         """Mark a file as used now, unless that was done lately; its size, None when it does not exist."""
 
     def discard(self, entry: Entry) -> None:
-        """Remove a file unless it was touched since it was listed, where that can be told."""
+        """Remove a file unless it was touched since it was listed, where that is known."""
 
     def unlink(self, path: P) -> None:
         """Remove a file; nothing when it does not exist."""

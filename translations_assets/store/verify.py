@@ -169,8 +169,8 @@ def verify(
     """Check every file; of the contents re-hash all, or a sample: a number of them, or a share below 1.
 
     What the store's base has, the store need not have (`OverlayStore`); the base is not looked through.
-    `progress` is told bytes that are hashed and bytes to hash. Raises StoreError while the garbage collector
-    is at work.
+    `progress` is given the bytes that are hashed and those to hash. Raises StoreError while the garbage
+    collector is at work.
     """
     if not store.files.names(store.root):
         return Verified()
@@ -192,7 +192,7 @@ class _Verification(Generic[P]):
         self.named: dict[bytes, int] = {}
         self.made: set[bytes] = set()  # by steps whose manifests are there, retired ones too
         self.placed: dict[bytes, int] = {}  # as inputs
-        self.known: set[Id] = set()  # manifests that are there, or told to be missing
+        self.known: set[Id] = set()  # manifests that are there, or reported as missing
         self.remembered: dict[tuple[Id, str], tuple[str, str]] = {}  # (step, label) → its stage, a partition
 
     def run(self) -> Verified:
@@ -288,11 +288,15 @@ class _Verification(Generic[P]):
     # Logs and checkpoints
 
     def _logs(self) -> None:
-        for log in self.store.logs():
-            folder = self.store.log_folder(*log)
-            parts = sorted(int(name) for name in self.files.names(folder) if name.isdecimal())
-            for number in range(parts[-1] + 1 if parts else 0):
-                self._log_part(folder / str(number))
+        last: dict[P, int] = {}  # folder of an attempt's log → the number of its last part
+        for path in self.files.walk(self.store.root / "logs"):
+            if _LOG_PART.fullmatch(self._name_of(path)):
+                last[path.parent] = max(int(path.name), last.get(path.parent, 0))
+            else:
+                self._problem("strange", path, "no part of a log has this name")
+        for folder, number in last.items():
+            for part in range(number + 1):
+                self._log_part(folder / str(part))
 
     def _log_part(self, path: P) -> None:
         """A part that is lost gets a line in its place that says so: nothing can make it again."""
@@ -369,7 +373,7 @@ class _Verification(Generic[P]):
     # Everything else
 
     def _strange(self) -> None:
-        """Files that the store has not made: at the top, among the manifests, and among the logs."""
+        """Files that the store has not made, at the top and among the manifests."""
         if mark := self.files.damaged_mark():
             self._damaged(mark, "it has other contents; the next run makes it again")
         for name in sorted(self.files.names(self.store.root)):
@@ -381,9 +385,6 @@ class _Verification(Generic[P]):
             found = _step_of(self._name_of(path))
             if found is None or path != self.store.manifest_file(*found[0]):
                 self._problem("strange", path, "no manifest has this name")
-        for path in self.files.walk(self.store.root / "logs"):
-            if not _LOG_PART.fullmatch(self._name_of(path)):
-                self._problem("strange", path, "no part of a log has this name")
 
     def _damaged(self, path: P, reason: str) -> None:
         self.files.set_aside(path, reason)

@@ -1,7 +1,7 @@
 """Differences between the parts of two keys, as lines for people, and which keys of the training config made
 them.
 
-The latter is told by what would be: with an earlier value put back into today's config, is the step's setting
+The latter is found by a trial: with an earlier value put back into today's config, is the step's setting
 the earlier one again? A graph takes milliseconds to build, so that each key that differs can be tried.
 """
 
@@ -165,7 +165,7 @@ def input_changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[In
     """Inputs whose contents differ, by path; a new digest that is empty is not known, and not compared.
 
     Contents that only stand at another place of a list are left out; a list of which nothing else differs is
-    told by its option's name, without digests.
+    named by its option, without digests.
     """
     for option in dict.fromkeys(path.partition("/")[0] for path in [*old, *new]):
         paths = [path for path in dict.fromkeys([*new, *old]) if path.partition("/")[0] == option]

@@ -241,7 +241,7 @@ def _input_lines(found: list[InputChange], files: Mapping[str, Output | RepoFile
         by = f" by {handle.step.label}" if isinstance(handle, Output) else ""
         if change.is_change:
             name = handle.name if handle else change.path
-            yield f"input {name}: made anew{by} ({change.old[:DIGITS]} → {change.new[:DIGITS]})"
+            yield f"input {name}: made again{by} ({change.old[:DIGITS]} → {change.new[:DIGITS]})"
         elif change.new:
             yield f"input {short(change.path)} added{', made' + by if by else ''}"
         elif change.old:

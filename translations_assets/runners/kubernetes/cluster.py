@@ -106,7 +106,7 @@ class Cluster:
                 f"There is no usable kubeconfig: {error}. Set KUBECONFIG, and kubernetes.context "
                 "in the deployment file."
             ) from error
-        settings.retries = False  # those of `_ask` last longer, and are told
+        settings.retries = False  # those of `_ask` last longer, and are reported
         settings.connection_pool_maxsize = _CONNECTIONS
         return cls(ApiClient(settings), kubernetes.namespace, closed)
 

@@ -1,4 +1,4 @@
-"""What the cluster says of its jobs and pods, and what became of an attempt by that, told to people."""
+"""What the cluster says of its jobs and pods, and what became of an attempt by that, in words for people."""
 
 from __future__ import annotations
 

@@ -226,7 +226,7 @@ class Leases:
             if found is None or found[0] != lease.data:
                 self._mark_lost(lease, "another worker has taken the step over")
                 return
-            lease.generation = found[1]  # an earlier renewal has worked, but we were not told
+            lease.generation = found[1]  # an earlier renewal has worked, but its answer was lost
 
     def _mark_lost(self, lease: _Lease, reason: str) -> None:
         with self._guard:

@@ -116,7 +116,7 @@ class Objects(Protocol):
 class ServiceClock:
     """The time by the service's clock, which stamps objects: no machine's clock matters.
 
-    Read by writing an object; ages are told by an earlier reading and our own clock.
+    Read by writing an object; ages are measured by an earlier reading and our own clock.
 
     clock  seconds, never set back or forth
     """

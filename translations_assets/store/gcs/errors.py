@@ -1,4 +1,4 @@
-"""What Google's client raises, told to people: what could not be done, why, and what to do next."""
+"""What Google's client raises, in words for people: what could not be done, why, and what to do next."""
 
 from __future__ import annotations
 
