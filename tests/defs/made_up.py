@@ -2,8 +2,11 @@
 
 A process of its own, because the definitions are made from the settings when they are imported:
 
-    python -m tests.defs.made_up make PARTITION …   materialize everything
+    python -m tests.defs.made_up make PARTITION …   materialize everything; print a JSON object for each run
     python -m tests.defs.made_up look PARTITION …   tick the sensor, print {"skip", "stale", "said"} as JSON
+
+The teacher that `make` makes up is worse than the backwards model: of the first partition there is a run that
+its gate stops, then, as of the others, one with that gate turned off.
 
 `look` reads standard input: for each line, the JSON of a list of edits [file, old text, new text], it makes
 those edits and looks again. CODE names another folder with the scripts.
@@ -14,6 +17,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import dagster as dg
@@ -21,22 +25,55 @@ from dagster._core.definitions.data_version import CachingStaleStatusResolver, S
 from dagster._core.loader import LoadingContextForTest
 
 from tests.defs.runner import MadeUpRunner
+from translations_assets.cli.runs import missed_gates
 from translations_assets.cli.runs_train import launch
 from translations_assets.definitions import defs
 from translations_assets.defs import recipes
 from translations_assets.defs.recipes import recipe_key
 from translations_assets.defs.shared import PROJECT
 from translations_assets.records.run import RunOptions
-from translations_assets.stages import ASSETS
+from translations_assets.stages import ASSETS, STAGES
+
+OFF = {"checks": {"teacher-margin": {"level": "off"}}}
 
 
 def make(partitions: Sequence[str]) -> None:
     """Materialize every asset of the partitions."""
-    PROJECT.__dict__["runner"] = MadeUpRunner()
+    PROJECT.__dict__["runner"] = MadeUpRunner({"train-teacher": 20.0, "train-backwards": 50.0})
+    print(json.dumps(run(partitions[0], RunOptions())))
     for partition in partitions:
-        session = PROJECT.session(str(uuid4()), partition, RunOptions(), list(ASSETS))
-        run = launch(session, lambda event: None)
-        assert run.status is dg.DagsterRunStatus.SUCCESS, run.status
+        whole = run(partition, RunOptions(overrides=OFF))
+        assert whole["status"] == "SUCCESS", whole
+        print(json.dumps(whole))
+
+
+def run(partition: str, options: RunOptions) -> dict[str, Any]:
+    """Materialize everything; the run's status, what it made, and the evaluations of its checks."""
+    session = PROJECT.session(str(uuid4()), partition, options, list(STAGES))
+    ended = launch(session, lambda event: None)
+    with dg.DagsterInstance.get() as instance:
+        made = instance.all_logs(ended.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION)
+        checked = instance.all_logs(ended.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    evaluations = [entry.get_dagster_event().asset_check_evaluation_data for entry in checked]
+    return {
+        "status": ended.status.value,
+        "missed": missed_gates(ended.run_id),
+        "made": sorted({entry.asset_key.to_user_string() for entry in map(_event, made) if entry.asset_key}),
+        "checks": {
+            f"{found.asset_key.to_user_string()} {found.check_name}": {
+                "passed": found.passed,
+                "severity": found.severity.value,
+                "description": found.description,
+                "partition": found.partition,
+                "metadata": {name: value.value for name, value in found.metadata.items()},
+            }
+            for found in evaluations
+        },
+    }
+
+
+def _event(entry: dg.EventLogEntry) -> dg.DagsterEvent:
+    return entry.get_dagster_event()
 
 
 def look(partitions: Sequence[str]) -> dict[str, object]:

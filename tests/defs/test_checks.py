@@ -1,23 +1,19 @@
 """Asset checks: what Dagster knows of the gates, and what it does when one fails."""
 
-import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 from dagster import AssetCheckKey, AssetKey
 
-from tests.end_to_end.tiny import PARTITION, make_place
+from tests.defs.test_recipes import made_up_runs
+from tests.end_to_end.tiny import PARTITION
 from translations_assets.checks.gates import GATES, Gate
-from translations_assets.dagster_home import prepare
 from translations_assets.definitions import defs
 from translations_assets.defs.jobs import SELECTIONS
 from translations_assets.defs.shared import TRAINING_CONFIGS
 from translations_assets.graph.stage import stage_order
 from translations_assets.stages import ASSETS, STAGES
 
-ROOT = Path(__file__).parents[2]
 GRAPH = defs.get_repository_def().asset_graph
 
 
@@ -64,14 +60,9 @@ def test_jobs_check_what_they_make(name: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, Any]]:
+def runs() -> tuple[dict[str, Any], dict[str, Any]]:
     """A run whose teacher is worse than the backwards model, and one with that gate overridden."""
-    place = make_place(tmp_path_factory.mktemp("checks"))
-    prepare(place.root / "dagster")
-    environment = {"PYTHONPATH": str(ROOT)}
-    done = place.run(sys.executable, "-m", "tests.defs.made_up_checks", PARTITION, **environment)
-    assert done.returncode == 0, done.stderr
-    first, second = map(json.loads, done.stdout.splitlines())
+    first, second, _ = made_up_runs()
     return first, second
 
 

@@ -247,6 +247,12 @@ def made_up_place(root: Path) -> Place:
     return copy_of(Place(once("made_up", _make) / "place"), root)
 
 
+def made_up_runs() -> list[dict[str, Any]]:
+    """What `made_up make` tells of the runs that made it."""
+    lines = (once("made_up", _make) / "runs.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
 def _make(folder: Path) -> None:
     place = make_place(folder / "place")
     other = config(place).read_text().replace("  test: [", "  test: [demo_test, ")
@@ -254,6 +260,7 @@ def _make(folder: Path) -> None:
     prepare(place.root / "dagster")
     done = place.run("python", "-m", "tests.defs.made_up", "make", PARTITION, OTHER, PYTHONPATH=str(ROOT))
     assert done.returncode == 0, done.stderr
+    (folder / "runs.jsonl").write_text(done.stdout, encoding="utf-8")
 
 
 def copy_of_the_code(folder: Path) -> Path:
