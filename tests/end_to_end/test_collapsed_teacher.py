@@ -22,7 +22,8 @@ ONLY_THE_FLOOR = [*WARN[:2], *WARN[4:]]
 def collapsed(trained: Place) -> Place:
     """A config whose models learn nothing, with the gates as they are by default; the rest is cached."""
     text = (trained.root / "configs" / f"{PARTITION}.yml").read_text()
-    text = text.replace("learn-rate: 0.003", "learn-rate: 0").replace(f"after: {UPDATES}u", "after: 100u")
+    text = text.replace("learn-rate: 0.003", "learn-rate: 0").replace(f"after: {UPDATES}u", "after: 20u")
+    text = text.replace("-freq: 100", "-freq: 20")
     (trained.root / "configs" / f"{COLLAPSED}.yml").write_text(text)
     return trained
 
