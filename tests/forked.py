@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -33,6 +34,7 @@ PROGRAMS = {
 }
 _ROOT = Path(__file__).parents[1]
 _MOST_BYTES = 1 << 17  # of a request
+_starting = threading.Lock()  # for tests that run commands in threads
 
 
 def run(
@@ -59,9 +61,14 @@ def _text(file: IO[bytes]) -> str:
     return file.read().decode()
 
 
-@cache
 def _server(program: str) -> str:
     """The address of the process that a program's commands are forked from; it ends with this process."""
+    with _starting:
+        return _start(program)
+
+
+@cache
+def _start(program: str) -> str:
     address = f"{__name__}.{program}.{os.getpid()}"
     command = [sys.executable, "-m", "tests.forked", program, address]
     server = subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

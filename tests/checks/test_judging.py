@@ -127,6 +127,11 @@ def test_only_the_translated_side_may_fail() -> None:
             assert passed == (gate.stage == "translate_mono_trg"), gate
 
 
+def test_the_only_translation_is_empty() -> None:
+    bad = numbers.text(numbers.side("en"), numbers.side("eo", empty=1)) | {"lines": 1}
+    assert text.translations(of(bad), gates.Translations()).numbers["empty"] == 1
+
+
 def test_copied_translations() -> None:
     bad = numbers.text(copied={"lines": 200, "share": 0.2, "samples": [["Dog", "dog"]]})
     verdict = text.translations(of(bad), gates.Translations())

@@ -74,6 +74,13 @@ def test_a_wrong_value_elsewhere(text: str, path: str) -> None:
     assert problems_of(read_yaml(text, "my.yml").value) == [path]
 
 
+@pytest.mark.parametrize(("number", "is_right"), [(0, True), (-1, False), ("0", True), ("-1", False)])
+def test_a_natural_number_among_marians_options(number: object, is_right: bool) -> None:
+    args = {"training-teacher": {"early-stopping": number}}
+    found = problems_of(read_yaml(SMALL, "my.yml").value | {"marian-args": args})
+    assert found == ([] if is_right else ["marian-args.training-teacher.early-stopping"])
+
+
 def test_keys_have_descriptions_and_defaults() -> None:
     experiment = SCHEMA["$defs"]["Experiment"]["properties"]
     assert experiment["spm-vocab-size"]["default"] == 32000

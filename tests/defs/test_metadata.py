@@ -78,10 +78,10 @@ def test_what_was_used_of_gpus_is_told_where_there_were_some(store: MemoryStore)
     plain = result(store, "a", text=b"1")
     assert not [name for name in shown(store, plain) if "GPU" in name]
     long = with_gpus(plain, seconds=30.0, gpus=2, gpu_utilisation=0.9, gpu_memory=8_000_000_000)
-    short = with_gpus(plain, seconds=20.0, gpus=1, gpu_utilisation=0.5, gpu_memory=9_000_000_000)
+    short = with_gpus(plain, seconds=20.0, gpus=1, gpu_utilisation=0.513, gpu_memory=9_000_000_000)
     found = shown(store, plain, long, short)
     assert found["GPU time (s)"] == 80.0
-    assert found["GPU utilisation (%)"] == 80.0
+    assert found["GPU utilisation (%)"] == 80.3  # of 80.325
     assert found["peak GPU memory (MB)"] == 9000.0
 
 

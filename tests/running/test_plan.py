@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from tests.running.conftest import Bench, demo_graph, demo_stages, graph_of
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Output, Step
 from translations_assets.keys.key import KeyMaker
+from translations_assets.records.manifest import Manifest, Worker
 from translations_assets.running.plan import Plan, make_plan
 
 
@@ -113,6 +117,26 @@ def test_a_step_that_cannot_be_repeated_is_lost(bench: Bench) -> None:
     assert statuses(made)["count"] == "lost"
     assert reasons(made, "count") == ("number.txt is missing from the store or damaged", "it took 0 s")
     assert statuses(plan(bench, repair=True))["count"] == "run"
+
+
+@pytest.mark.parametrize(("gpus", "effort"), [(0, "3.5 h"), (1, "3.5 h on 1 GPU"), (2, "3.5 h on 2 GPUs")])
+def test_a_lost_step_tells_what_it_took(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, gpus: int, effort: str
+) -> None:
+    bench.make()
+    bench.lose("count")
+    latest = bench.store.latest
+
+    def long(key: str) -> Manifest | None:
+        made = latest(key)
+        return made and replace(
+            made,
+            usage=replace(made.usage, seconds=12_600.0),
+            provenance=replace(made.provenance, worker=Worker(gpus=gpus)),
+        )
+
+    monkeypatch.setattr(bench.store, "latest", long)
+    assert reasons(plan(bench), "count")[1] == f"it took {effort}"
 
 
 def test_a_step_is_lost_with_what_it_would_be_made_from(bench: Bench) -> None:

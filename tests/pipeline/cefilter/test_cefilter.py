@@ -86,6 +86,11 @@ def test_scores_of_another_corpus_are_refused(tmp_path: Path, pairs: int) -> Non
     assert list((tmp_path / "out").iterdir()) == []
 
 
+def test_a_corpus_without_scores_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"has more lines than .*scores\.zst \(0\)"):
+        keep(tmp_path, [], pairs=1)
+
+
 @pytest.mark.parametrize("drop", ["1", "-0.1"])
 def test_an_impossible_share_is_refused(tmp_path: Path, drop: str) -> None:
     with pytest.raises(InputError, match="--drop"):
