@@ -49,5 +49,5 @@ def test_it_is_what_it_was(package: Package) -> None:
     """With another one every step of every store would run again."""
     assert (
         package.script(CODE, words=WORDS)
-        == "f40999e27772a1ef1fa62b16bf35c5f123ed3460c730d9cda49ff4a294b56059"
+        == "e9556b0de3f473e4222f2268da34b85cc9f3e9ce1899ed626b87d52398b339d5"
     )
