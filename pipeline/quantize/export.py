@@ -1,31 +1,36 @@
-"""Packs a quantised model for the translation engine of browsers, under the file names that Firefox expects.
+"""Names a quantised model's files as Firefox and its engines expect, and packs them for Remote Settings.
 
     python -m pipeline.quantize.export --model quantized --src en --trg eo --architecture tiny \\
         --output exported
 
 writes
 
-    model.eneo.intgemm8.bin.gz   the weights; Firefox chooses how to compute by `intgemm8.bin`
-    lex.50.50.eneo.s2t.bin.gz    the binary shortlist
-    vocab.eneo.spm.gz            the vocabulary; with --split srcvocab.eneo.spm.gz, trgvocab.eneo.spm.gz
-    metadata.json                languages, size and hash of the unzipped model, configuration, statistics
-    stats.json                   sizes
+    model.eneo.intgemm.alphas.bin  the weights; Firefox chooses how to compute by `intgemm.alphas`
+    lex.50.50.eneo.s2t.bin         the binary shortlist
+    vocab.eneo.spm                 the vocabulary; with --split srcvocab.eneo.spm and trgvocab.eneo.spm
+    *.zst                          each of them compressed: the attachments of Remote Settings
+    records.json                   what Remote Settings says of the attachments (translations-models-v2)
+    metadata.json                  languages, size and hash of the model, configuration, statistics
+    stats.json                     sizes
 
-The engine (browsermt's Marian, as in @browsermt/bergamot-translator 0.4.9) reads the file that Marian writes,
-but gives another number to the type intgemm8. Only these numbers are changed. `50.50` is part of the name
-that Firefox expects, whatever number of pieces the shortlist always allows. The model is held in memory.
+Engines load the folder as it is. `50.50` is part of the name that Firefox expects, whatever number of pieces
+the shortlist always allows. With --intgemm8 there is model.eneo.intgemm8.bin besides, for engines that find
+the multipliers of activations themselves. The model is held in memory.
 """
 
 import argparse
-import gzip
 import hashlib
 import logging
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+import zstandard
 
 from pipeline.common.errors import InputError
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
+from pipeline.quantize.alphas import MULTIPLIER
 from pipeline.quantize.marian_binary import (
     CONFIG,
     FLOAT32,
@@ -41,9 +46,12 @@ from pipeline.quantize.marian_binary import (
 
 logger = logging.getLogger(__name__)
 
-MODEL = "model.intgemm8.bin"
+MODEL = "model.intgemm.alphas.bin"
+MARIAN_MODEL = "model.intgemm8.bin"
 SHORTLIST = "lex.bin"
 VOCABULARIES = ("source.spm", "target.spm")
+
+ZSTD_LEVEL = 19
 
 # Word embeddings of both sides: `Wemb` when all are tied, else `encoder_Wemb` and `decoder_Wemb`; an output
 # layer that is tied to none is one more.
@@ -52,13 +60,15 @@ EMBEDDINGS = ("Wemb", "decoder_ff_logit_out_W")
 
 def check_folder(model: Path) -> None:
     """Raise InputError unless a folder holds the files of a quantised model."""
-    missing = [name for name in (MODEL, SHORTLIST, *VOCABULARIES) if not (model / name).is_file()]
+    missing = [
+        name for name in (MODEL, MARIAN_MODEL, SHORTLIST, *VOCABULARIES) if not (model / name).is_file()
+    ]
     if missing:
         raise InputError(f"{model} lacks {', '.join(missing)}. Give the folder that `quantize` wrote.")
 
 
 def for_browsers(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """The model as browsers' engine reads it; raises InputError when it holds a type that was not checked."""
+    """Marian's model as browsers' engine reads it; raises InputError for a type that was not checked."""
     unknown = sorted(
         {hex(tensor.type) for tensor in tensors} - {hex(kind) for kind in (FLOAT32, INT8, INTGEMM8)}
     )
@@ -71,8 +81,11 @@ def for_browsers(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def model_statistics(tensors: Iterable[Tensor]) -> dict[str, int]:
-    """Numbers of parameters and bytes. Embeddings are counted by themselves, not with encoder or decoder."""
-    weights = [tensor for tensor in tensors if tensor.name != CONFIG]
+    """Numbers of parameters and bytes. Embeddings are counted by themselves, not with encoder or decoder.
+
+    Multipliers of activations are no parameters.
+    """
+    weights = [tensor for tensor in tensors if tensor.name != CONFIG and not tensor.name.endswith(MULTIPLIER)]
     embeddings = [tensor for tensor in weights if tensor.name.endswith(EMBEDDINGS)]
     layers = [tensor for tensor in weights if not tensor.name.endswith(EMBEDDINGS)]
     encoder = [tensor for tensor in layers if tensor.name.startswith("encoder_")]
@@ -87,16 +100,12 @@ def model_statistics(tensors: Iterable[Tensor]) -> dict[str, int]:
     }
 
 
-def metadata(
-    src: str, trg: str, architecture: str, model: bytes, tensors: Sequence[Tensor]
-) -> dict[str, object]:
-    """What metadata.json says about a model; `model` are the bytes of its file before zipping."""
+def metadata(model: Path) -> dict[str, object]:
+    """What metadata.json says about the file of a model, besides its languages and architecture."""
+    content, tensors = model.read_bytes(), read_model(model)
     return {
-        "sourceLanguage": src,
-        "targetLanguage": trg,
-        "architecture": architecture,
-        "byteSize": len(model),
-        "hash": hashlib.sha256(model).hexdigest(),
+        "byteSize": len(content),
+        "hash": hashlib.sha256(content).hexdigest(),
         "modelConfig": model_config(tensors),
         "modelStatistics": model_statistics(tensors),
     }
@@ -106,39 +115,59 @@ def vocabulary_names(model: Path, pair: str, split: bool) -> dict[str, Path]:
     """File name → vocabulary. Raises InputError when the two differ and would be exported as one."""
     source, target = (model / name for name in VOCABULARIES)
     if split:
-        return {f"srcvocab.{pair}.spm.gz": source, f"trgvocab.{pair}.spm.gz": target}
+        return {f"srcvocab.{pair}.spm": source, f"trgvocab.{pair}.spm": target}
     if source.read_bytes() != target.read_bytes():
         raise InputError(
             f"{source} and {target} differ: the model has two vocabularies. Export it with --split."
         )
-    return {f"vocab.{pair}.spm.gz": source}
+    return {f"vocab.{pair}.spm": source}
 
 
-def zip_file(path: Path, content: bytes) -> int:
-    """Write zipped content without a date or name in it, so that the same content gives the same bytes."""
-    path.write_bytes(gzip.compress(content, compresslevel=9, mtime=0))
-    logger.info("%s: %s bytes, zipped %s", path.name, f"{len(content):,}", f"{path.stat().st_size:,}")
-    return len(content)
+def attachment(path: Path) -> dict[str, object]:
+    """Compress a file beside itself, and tell of both as Remote Settings does."""
+    content = path.read_bytes()
+    packed = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_content_size=True).compress(content)
+    zipped = path.with_name(f"{path.name}.zst")
+    zipped.write_bytes(packed)
+    logger.info("%s: %s bytes, compressed %s", path.name, f"{len(content):,}", f"{len(packed):,}")
+    return {
+        "decompressedHash": hashlib.sha256(content).hexdigest(),
+        "decompressedSize": len(content),
+        "attachment": {
+            "hash": hashlib.sha256(packed).hexdigest(),
+            "size": len(packed),
+            "filename": zipped.name,
+            "mimetype": "application/zstd",
+        },
+    }
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Renumber the model's types, zip the files, and write the files named above."""
+    """Write the files named above."""
     args = _parser().parse_args(argv)
     check_folder(args.model)
     pair = f"{args.src}{args.trg}"
-    tensors = for_browsers(read_model(args.model / MODEL))
-    model = serialize(tensors)
-    contents = {
-        f"model.{pair}.intgemm8.bin.gz": model,
-        f"lex.50.50.{pair}.s2t.bin.gz": (args.model / SHORTLIST).read_bytes(),
+    languages = {"sourceLanguage": args.src, "targetLanguage": args.trg, "architecture": args.architecture}
+    model = f"model.{pair}.intgemm.alphas.bin"
+    files = {
+        model: args.model / MODEL,
+        f"lex.50.50.{pair}.s2t.bin": args.model / SHORTLIST,
+        **vocabulary_names(args.model, pair, args.split),
     }
-    for name, vocabulary in vocabulary_names(args.model, pair, args.split).items():
-        contents[name] = vocabulary.read_bytes()
     with staged(args.output) as (output, _):
-        sizes = {name: zip_file(output / name, content) for name, content in contents.items()}
-        zipped = {name: (output / name).stat().st_size for name in contents}
-        write_json(output / "metadata.json", metadata(args.src, args.trg, args.architecture, model, tensors))
-        write_json(output / "stats.json", {"bytes": sizes, "zipped_bytes": zipped})
+        for name, file in files.items():
+            shutil.copyfile(file, output / name)
+        if args.intgemm8:
+            other = serialize(for_browsers(read_model(args.model / MARIAN_MODEL)))
+            (output / f"model.{pair}.intgemm8.bin").write_bytes(other)
+        sizes = {path.name: path.stat().st_size for path in sorted(output.iterdir())}
+        records = [
+            {"name": name, "fileType": name.split(".")[0], **languages, **attachment(output / name)}
+            for name in files
+        ]
+        write_json(output / "records.json", records)
+        write_json(output / "metadata.json", {**languages, **metadata(output / model)})
+        write_json(output / "stats.json", {"bytes": sizes})
 
 
 def _parameters(tensors: Iterable[Tensor]) -> int:
@@ -160,6 +189,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--trg", required=True, help="target language")
     parser.add_argument("--architecture", required=True, help="the student's architecture: tiny, base, …")
     parser.add_argument("--split", action="store_true", help="the model has a vocabulary for each side")
+    parser.add_argument(
+        "--intgemm8", action="store_true", help="write model.*.intgemm8.bin, without multipliers, as well"
+    )
     parser.add_argument("--output", type=Path, required=True, help="new folder for the results")
     return parser
 

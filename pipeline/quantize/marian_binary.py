@@ -19,7 +19,9 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
+from numpy.typing import ArrayLike
 
 from pipeline.common.errors import InputError
 
@@ -31,6 +33,8 @@ FLOAT32 = 0x404
 INT8 = 0x101
 INTGEMM8 = 0x10001  # as current Marian numbers it
 INTGEMM8_BROWSER = 0x4101  # as the engine in browsers does; the other types have one number in both
+
+LARGEST = 127  # of the 8-bit integers; -128 is not used
 
 # Bytes that mean something: for each parameter, and after them. 8-bit matrices end with their scale, a float.
 _BYTES = {FLOAT32: (4, 0), INT8: (1, 0), INTGEMM8: (1, 4), INTGEMM8_BROWSER: (1, 4)}
@@ -96,6 +100,29 @@ def serialize(tensors: Iterable[Tensor]) -> bytes:
     head += [struct.pack(f"<{len(tensor.shape)}i", *tensor.shape) for tensor in tensors]
     padding = -(sum(map(len, head)) + _PADDING.size) % ALIGNMENT
     return b"".join([*head, _PADDING.pack(padding), bytes(padding), *(tensor.data for tensor in tensors)])
+
+
+def float_tensor(name: str, values: ArrayLike) -> Tensor:
+    """A tensor of 32-bit floats."""
+    array = np.asarray(values, "<f4")
+    return Tensor(name, FLOAT32, array.shape, _padded(array.tobytes()))
+
+
+def int8_tensor(name: str, values: ArrayLike, kind: int, turned: bool = False) -> Tensor:
+    """Floats as 8-bit integers, and the scale by which they were multiplied: 127 / the largest absolute one.
+
+    `kind` is INTGEMM8 or INTGEMM8_BROWSER. Matrices that stand on the right of a product are stored with rows
+    and columns exchanged (`turned`), which their shape does not tell; embeddings are not.
+    """
+    array = np.asarray(values, "<f4")
+    scale = np.float32(LARGEST) / (np.abs(array).max() or np.float32(1))
+    integers = np.rint((array.T if turned else array) * scale).astype(np.int8)
+    return Tensor(name, kind, array.shape, _padded(integers.tobytes() + scale.tobytes()))
+
+
+def bytes_tensor(name: str, content: bytes) -> Tensor:
+    """A tensor of bytes, such as the configuration."""
+    return Tensor(name, INT8, (len(content),), _padded(content))
 
 
 def renumber(tensors: Iterable[Tensor], numbers: Mapping[int, int]) -> list[Tensor]:

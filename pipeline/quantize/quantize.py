@@ -1,10 +1,13 @@
 """Stores a trained student in 8-bit integers, with the binary shortlist that it is decoded with.
 
-    python -m pipeline.quantize.quantize --model finetuned --shortlist lex.s2t.zst --output quantized
+    python -m pipeline.quantize.quantize --model finetuned --shortlist lex.s2t.zst --text dev.en.zst \\
+        --output quantized
 
 writes a folder that `pipeline.translate.translate`, `pipeline.eval.evaluate` and `pymarian decode` take as a
 model: model.intgemm8.bin, lex.bin (binary shortlist), source.spm, target.spm, decoder.yml (paths relative to
-it, beam 1, fixed batches), and stats.json.
+it, beam 1, fixed batches), and stats.json. model.intgemm.alphas.bin is the same model as browsers' engines
+read it: its embeddings, too, are in 8 bits, and each matrix has a multiplier for what enters it, found by
+translating at most 2,000 lines of the text.
 
 A source piece allows its 50 likeliest target pieces. Always allowed are the control, symbol and byte pieces
 of the target vocabulary and the 50 pieces after them, so that every character can be written.
@@ -16,12 +19,8 @@ import argparse
 import logging
 import shutil
 import subprocess
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-
-import numpy as np
-import yaml
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
@@ -41,6 +40,8 @@ from pipeline.common.resources import marian_command
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.common.vocabulary import load_vocabulary
+from pipeline.quantize.alphas import browser_model
+from pipeline.quantize.calibration import multipliers
 from pipeline.quantize.lexical_shortlist import (
     BEST,
     Shortlist,
@@ -48,11 +49,13 @@ from pipeline.quantize.lexical_shortlist import (
     read_shortlist,
     vocabulary_share,
 )
-from pipeline.quantize.marian_binary import CONFIG, clear_padding, read_model, serialize
+from pipeline.quantize.marian_binary import clear_padding, read_model, serialize
+from pipeline.quantize.student import Weights, check_family, read_weights
 
 logger = logging.getLogger(__name__)
 
 WEIGHTS = "model.intgemm8.bin"
+BROWSER_WEIGHTS = "model.intgemm.alphas.bin"
 SHORTLIST = "lex.bin"
 
 # Processors with AVX-512 multiply 64 numbers of 8 bits at a time. Marian converts and loads matrices of other
@@ -61,17 +64,13 @@ INT8_WIDTH = 64
 SIZES = ("dim-emb", "transformer-dim-ffn", "transformer-decoder-dim-ffn")
 
 
-def check_sizes(weights: Path) -> None:
-    """Raise InputError for a model.npz whose 8-bit form could not be decoded."""
-    try:
-        with weights.open("rb") as file, np.load(file) as arrays:
-            config = yaml.safe_load(arrays[CONFIG].tobytes().rstrip(b"\0"))
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{weights} is not a model of Marian ({error}). Train the student again.") from error
+def check_sizes(weights: Weights, path: Path) -> None:
+    """Raise InputError for a model whose 8-bit form could not be decoded."""
+    config = weights.config
     wrong = [f"{name} {config[name]}" for name in SIZES if config.get(name, 0) % INT8_WIDTH]
     if wrong:
         raise InputError(
-            f"{weights} cannot be quantised: it has {', '.join(wrong)}, and 8-bit decoding needs multiples "
+            f"{path} cannot be quantised: it has {', '.join(wrong)}, and 8-bit decoding needs multiples "
             f"of {INT8_WIDTH}. Train the student with others (marian-args.training-student)."
         )
 
@@ -95,13 +94,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     model = load_model(args.model)
     if model.quantised:
         raise InputError(f"{args.model} is quantised already. Give the folder of the trained model.")
-    check_sizes(model.weights)
+    weights = read_weights(model.weights)
+    check_family(weights)
+    check_sizes(weights, model.weights)
     source, target = load_vocabulary(model.source_vocab), load_vocabulary(model.target_vocab)
     shortlist = read_shortlist(args.shortlist, source, target)
     first = always_allowed(target)
     logger.info("Always allowed: the first %d of %d target pieces", first, target.get_piece_size())
     with staged(args.output) as (output, scratch):
         convert_weights(model.weights, output / WEIGHTS)
+        alphas = multipliers(model, args.text, scratch)
+        (output / BROWSER_WEIGHTS).write_bytes(serialize(browser_model(weights, alphas)))
         write_lines(scratch / "lex.s2t", read_lines(args.shortlist))
         convert_shortlist(scratch / "lex.s2t", model, first, output / SHORTLIST)
         shutil.copyfile(model.source_vocab, output / SOURCE_VOCAB)
@@ -121,6 +124,7 @@ def summarize(
         "bytes": {
             model.weights.name: model.weights.stat().st_size,
             WEIGHTS: (output / WEIGHTS).stat().st_size,
+            BROWSER_WEIGHTS: (output / BROWSER_WEIGHTS).stat().st_size,
             SHORTLIST: (output / SHORTLIST).stat().st_size,
         },
         "shortlist": {
@@ -150,6 +154,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", type=Path, required=True, help="folder of the trained student")
     parser.add_argument(
         "--shortlist", type=Path, required=True, help="lex.s2t.zst of pipeline.alignments.shortlist"
+    )
+    parser.add_argument(
+        "--text", type=Path, required=True, help="text in the source language, such as that of the dev set"
     )
     parser.add_argument("--output", type=Path, required=True, help="new folder for the results")
     return parser

@@ -1,10 +1,10 @@
 """The whole chain on a tiny pair, by the commands that people type."""
 
-import gzip
 import json
 from pathlib import Path
 
 import pytest
+from fxtranslate import Translator
 
 from tests.end_to_end.tiny import PARTITION, Place
 
@@ -56,22 +56,23 @@ def test_scores_are_also_a_table(trained: Place) -> None:
     assert "→" in done.stdout
 
 
-def test_the_export_has_the_names_that_firefox_expects(trained: Place, tmp_path: Path) -> None:
+def test_the_export_is_as_firefoxs_engines_load_it(trained: Place, tmp_path: Path) -> None:
     done = trained.run(
         "translations", "artifacts", PARTITION, "export-en-eo", "--download", str(tmp_path / "export")
     )
     assert done.returncode == 0, done.stderr
-    names = {path.name for path in (tmp_path / "export").iterdir()}
-    assert names == {
-        "model.eneo.intgemm8.bin.gz",
-        "lex.50.50.eneo.s2t.bin.gz",
-        "vocab.eneo.spm.gz",
-        "metadata.json",
+    read = {path.name: path.read_bytes() for path in (tmp_path / "export").iterdir()}
+    engine = ("model.eneo.intgemm.alphas.bin", "lex.50.50.eneo.s2t.bin", "vocab.eneo.spm")
+    assert set(read) == {
+        *(name for file in engine for name in (file, f"{file}.zst")),
+        *("records.json", "metadata.json"),
     }
-    metadata = json.loads((tmp_path / "export" / "metadata.json").read_text())
-    model = gzip.decompress((tmp_path / "export" / "model.eneo.intgemm8.bin.gz").read_bytes())
+    metadata = json.loads(read["metadata.json"])
+    model, shortlist, vocabulary = (read[name] for name in engine)
     assert metadata["byteSize"] == len(model)
     assert (metadata["sourceLanguage"], metadata["targetLanguage"]) == ("en", "eo")
+    translator = Translator(model, vocabulary, vocabulary, shortlist)
+    assert translator.translate("The big dog sees the cat.").endswith(".")
 
 
 @pytest.mark.parametrize("model", ["quantized", "student", "teacher", "backwards"])

@@ -106,23 +106,30 @@ def test_without_wishes_merges_are_as_they_were_before_there_were_any() -> None:
 
 def test_export_of_a_joint_vocabulary() -> None:
     assert graph(FULL).step("export-en-ru").outputs == (
-        "model.enru.intgemm8.bin.gz",
-        "lex.50.50.enru.s2t.bin.gz",
-        "vocab.enru.spm.gz",
+        "model.enru.intgemm.alphas.bin",
+        "lex.50.50.enru.s2t.bin",
+        "vocab.enru.spm",
+        "model.enru.intgemm.alphas.bin.zst",
+        "lex.50.50.enru.s2t.bin.zst",
+        "vocab.enru.spm.zst",
+        "records.json",
         "metadata.json",
     )
     assert "--split" not in command(graph(FULL).step("train-vocab-en-ru"))
 
 
+def test_the_other_form_of_the_model_is_exported_when_the_config_asks() -> None:
+    assert "--intgemm8" not in command(graph(FULL).step("export-en-ru"))
+    asked = graph(FULL.replace("experiment:\n", "experiment:\n  export-intgemm8: true\n", 1))
+    assert "model.enru.intgemm8.bin" in asked.step("export-en-ru").outputs
+    assert "--intgemm8" in command(asked.step("export-en-ru"))
+
+
 def test_export_of_split_vocabularies() -> None:
     exported = graph(SMALL).step("export-zh-en")
-    assert exported.outputs == (
-        "model.zhen.intgemm8.bin.gz",
-        "lex.50.50.zhen.s2t.bin.gz",
-        "srcvocab.zhen.spm.gz",
-        "trgvocab.zhen.spm.gz",
-        "metadata.json",
-    )
+    vocabularies = {name for name in exported.outputs if "vocab" in name}
+    names = {"srcvocab.zhen.spm", "trgvocab.zhen.spm"}
+    assert vocabularies == names | {f"{name}.zst" for name in names}
     assert "--split" in command(exported)
     assert "--split" in command(graph(SMALL).step("train-vocab-zh-en"))
 
@@ -261,7 +268,8 @@ def test_options_of_the_student_reach_finetuning_through_the_student_alone() -> 
 def test_what_the_export_is_made_of() -> None:
     quantized = graph(FULL).step("quantize-en-ru")
     assert "finetune-student-en-ru:model.npz" in files(quantized, "model")
-    assert "quantize-en-ru:model.intgemm8.bin" in files(graph(FULL).step("export-en-ru"), "model")
+    assert files(quantized, "text") == ["merge-devset-en-ru:corpus.en.zst"]
+    assert "quantize-en-ru:model.intgemm.alphas.bin" in files(graph(FULL).step("export-en-ru"), "model")
 
 
 # Without monolingual text

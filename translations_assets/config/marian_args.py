@@ -32,7 +32,18 @@ UPSTREAMS_DELAY = {
     "training-student": 2,
     "training-student-finetuned": 4,
 }
-INT8_WIDTH = 64  # as in pipeline.quantize.quantize, which would refuse the trained student
+# As in pipeline.quantize, which would refuse the trained student
+INT8_WIDTH = 64
+FAMILY: Mapping[str, object] = {
+    "type": "transformer",
+    "transformer-decoder-autoreg": "rnn",
+    "dec-cell": "ssru",
+    "transformer-preprocess": "",
+    "transformer-postprocess": "dan",
+    "transformer-postprocess-emb": "d",
+    "transformer-ffn-activation": "relu",
+    "transformer-ffn-depth": 2,
+}
 
 # Option → words that it may be, and the least and the most of numbers; of a list, each item.
 ALLOWED: Mapping[str, tuple[Sequence[str], float, float]] = of_scripts("allowed")
@@ -66,6 +77,7 @@ def check_marian_args(config: Mapping[str, Any]) -> Found:
             if message := _wrong(name, value, task):
                 yield ("marian-args", section, name), message
     yield from _sizes_of_the_student(config)
+    yield from _family_of_the_student(config)
     yield from _sizes_of_vocabularies(config)
     if at(config, ("experiment", "teacher-decoder")) == "ctranslate2":
         yield from _not_in_ctranslate2(config)
@@ -153,6 +165,15 @@ def _sizes_of_the_student(config: Mapping[str, Any]) -> Found:
             size = at(config, ("marian-args", section, name))
             if _SIZE.fullmatch(str(size)) and int(size) % INT8_WIDTH:
                 message = f"{size} is not a multiple of {INT8_WIDTH}, as the student's 8-bit form needs it"
+                yield ("marian-args", section, name), message
+
+
+def _family_of_the_student(config: Mapping[str, Any]) -> Found:
+    for section in ("training-student", "training-student-finetuned"):
+        for name, expected in FAMILY.items():
+            value = at(config, ("marian-args", section, name))
+            if value is not None and str(value) != str(expected):
+                message = f"is {str(expected)!r} in the models that browsers' engines run; remove it"
                 yield ("marian-args", section, name), message
 
 

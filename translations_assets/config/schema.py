@@ -219,6 +219,10 @@ class Experiment(Section):
     student_model: Literal["tiny", "base", "base-memory"] = default(
         "base-memory", "architecture of the student"
     )
+    export_intgemm8: bool = Field(
+        default=False,
+        description="export `model.*.intgemm8.bin` as well, for engines that find multipliers themselves",
+    )
 
 
 class Datasets(Section):

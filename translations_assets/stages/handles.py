@@ -22,7 +22,10 @@ CONVERTED_FILES = (  # of a model in CTranslate2's form
     *("model.bin", "config.json", "source_vocabulary.json", "target_vocabulary.json"),
     *("source.spm", "target.spm"),
 )
-QUANTIZED_FILES = ("model.intgemm8.bin", "lex.bin", "source.spm", "target.spm", "decoder.yml")
+QUANTIZED_FILES = (
+    *("model.intgemm8.bin", "model.intgemm.alphas.bin", "lex.bin"),
+    *("source.spm", "target.spm", "decoder.yml"),
+)
 TRAINED_WITH = "marian-args.yml"  # the options that a model was trained with
 STATE_FILES = ("last.npz", "last.optimizer.npz", "last.progress.yml")  # as in pipeline.train.continuing
 DECODING_CONFIGS = "pipeline/translate/configs"

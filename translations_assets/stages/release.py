@@ -21,36 +21,50 @@ from translations_assets.stages.handles import (
 
 
 @stage(group="release", formerly=("distillation-student-model-quantize",))
-def quantize(config: TrainingConfig, finetune_student: Model, shortlist: Output) -> Model:
-    """The finetuned student with 8-bit weights (intgemm8) and its binary shortlist, as Marian decodes it."""
+def quantize(
+    config: TrainingConfig, finetune_student: Model, shortlist: Output, merge_devset: Corpus
+) -> Model:
+    """The finetuned student with 8-bit weights and its binary shortlist.
+
+    Twice: as Marian decodes it, and with the multipliers of activations that browsers' engines need, found by
+    translating some of the dev set.
+    """
     quantized = step(
         "pipeline.quantize.quantize",
         label=f"quantize-{config.pair}",
-        inputs={"model": finetune_student, "shortlist": shortlist},
+        inputs={"model": finetune_student, "shortlist": shortlist, "text": merge_devset.src},
         outputs=(*QUANTIZED_FILES, "stats.json"),
+        repeatable=False,  # the last digit of a multiplier depends on the processor
     )
     return quantized.folder(*QUANTIZED_FILES)
 
 
 @stage(group="release")
 def export(config: TrainingConfig, quantize: Model) -> Folder:
-    """What Firefox downloads: model, shortlist and vocabulary, zipped, and metadata.json."""
+    """What Firefox's engines load: model, shortlist, vocabulary; compressed, too, for Remote Settings."""
     src, trg = config.experiment.src, config.experiment.trg
     pair, split = f"{src}{trg}", has_split_vocabulary(config)
     vocabularies = ["srcvocab", "trgvocab"] if split else ["vocab"]
+    files = [
+        f"model.{pair}.intgemm.alphas.bin",
+        f"lex.50.50.{pair}.s2t.bin",
+        *(f"{name}.{pair}.spm" for name in vocabularies),
+    ]
+    also = [f"model.{pair}.intgemm8.bin"] if config.experiment.export_intgemm8 else []
     exported = step(
         "pipeline.quantize.export",
         label=f"export-{src}-{trg}",
-        args={"src": src, "trg": trg, "architecture": config.experiment.student_model, "split": split},
+        args={
+            "src": src,
+            "trg": trg,
+            "architecture": config.experiment.student_model,
+            "split": split,
+            "intgemm8": config.experiment.export_intgemm8,
+        },
         inputs={"model": quantize},
-        outputs=[
-            f"model.{pair}.intgemm8.bin.gz",
-            f"lex.50.50.{pair}.s2t.bin.gz",
-            *(f"{name}.{pair}.spm.gz" for name in vocabularies),
-            "metadata.json",
-        ],
+        outputs=[*files, *also, *(f"{name}.zst" for name in files), "records.json", "metadata.json"],
     )
-    return exported.folder()
+    return exported.folder(*files, "records.json", "metadata.json")
 
 
 @stage(group="evaluation", formerly=("evaluate",))

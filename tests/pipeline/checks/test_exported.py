@@ -1,6 +1,6 @@
-"""Exported files, loaded by Marian."""
+"""Exported files, loaded by Firefox's engine in native code."""
 
-import gzip
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -26,7 +26,8 @@ def exported(quantized: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("exported") / "files"
     options = ("--src", "en", "--trg", "eo", "--architecture", "tiny", "--split")
     export(["--model", str(quantized), *options, "--output", str(folder)])
-    (folder / "stats.json").unlink()
+    for unread in ("stats.json", *(path.name for path in folder.glob("*.zst"))):
+        (folder / unread).unlink()
     return folder
 
 
@@ -50,27 +51,36 @@ def test_they_load_and_translate(files: Path, tiny: Tiny) -> None:
     assert right >= 10, found["samples"]  # the shortlist and the vocabularies are in their places
 
 
-def test_a_model_that_is_not_the_one_of_its_metadata(files: Path) -> None:
-    metadata = json.loads((files / "metadata.json").read_text())
-    (files / "metadata.json").write_text(json.dumps({**metadata, "hash": "0" * 64}))
+@pytest.mark.parametrize("start", ["model.", "lex.", "srcvocab.", "trgvocab."])
+def test_a_file_that_is_not_the_one_of_the_records(files: Path, start: str) -> None:
+    (damaged,) = files.glob(f"{start}*")
+    damaged.write_bytes(damaged.read_bytes()[:-20])
     found = of_files(files, ["The cat sees."])
     assert not found["loads"]
-    assert "metadata.json" in found["error"]
+    assert f"{damaged.name} is not the file of records.json" in found["error"]
 
 
-def test_files_that_are_cut_off_or_missing(files: Path) -> None:
-    (shortlist,) = files.glob("lex.*")
-    shortlist.write_bytes(shortlist.read_bytes()[:-20])
-    assert "lex.* cannot be unzipped" in of_files(files, ["The cat sees."])["error"]
+def test_a_file_that_is_missing(files: Path) -> None:
+    (files / "trgvocab.eneo.spm").unlink()
+    assert "No file of the export is called trgvocab" in of_files(files, ["The cat sees."])["error"]
 
 
-def test_a_shortlist_that_is_none_does_not_load(files: Path) -> None:
-    (shortlist,) = files.glob("lex.*")
-    shortlist.write_bytes(gzip.compress(b"nonsense" * 100))
+@pytest.mark.parametrize(
+    ("start", "other"), [("lex.", "source.spm"), ("model.", "model.intgemm8.bin"), ("model.", "lex.bin")]
+)
+def test_what_the_engine_cannot_use(files: Path, quantized: Path, start: str, other: str) -> None:
+    """Nonsense, and a model without multipliers."""
+    (replaced,) = files.glob(f"{start}*")
+    content = (quantized / other).read_bytes()
+    replaced.write_bytes(content)
+    records = json.loads((files / "records.json").read_text())
+    for record in records:
+        if record["name"] == replaced.name:
+            record["decompressedHash"] = hashlib.sha256(content).hexdigest()
+    (files / "records.json").write_text(json.dumps(records))
     found = of_files(files, ["The cat sees."])
     assert not found["loads"]
-    assert "marian decode failed" in found["error"]
-    assert str(files.parent) not in found["error"]
+    assert "fxtranslate cannot use the model" in found["error"]
 
 
 def test_a_text_without_sentences(files: Path) -> None:

@@ -1,15 +1,18 @@
-// Translates the lines of stdin with the engine of browsers: node browser_engine.mjs PACKAGE EXPORTED PAIR
+// Translates the lines of stdin with the engine of browsers: node browser_engine.mjs PACKAGE EXPORTED PAIR MODEL
 // PACKAGE: folder of @browsermt/bergamot-translator; EXPORTED: what pipeline.quantize.export wrote.
+// MODEL: intgemm.alphas or intgemm8, the form of the model.
 import {readFileSync, existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
-import {gunzipSync} from 'node:zlib';
 
-const [, , packageFolder, exported, pair] = process.argv;
+const [, , packageFolder, exported, pair, form] = process.argv;
 const {BatchTranslator, TranslatorBacking} = await import(pathToFileURL(join(packageFolder, 'translator.js')));
 
+// As Firefox chooses it, by the name of the file
+const PRECISIONS = {'intgemm.alphas': 'int8shiftAlphaAll', intgemm8: 'int8shiftAll'};
+
 const path = name => join(exported, name);
-const unzip = name => new Uint8Array(gunzipSync(readFileSync(path(name)))).buffer;
+const read = name => new Uint8Array(readFileSync(path(name))).buffer;
 
 class ExportedModel extends TranslatorBacking {
     async loadModelRegistery() {
@@ -17,12 +20,12 @@ class ExportedModel extends TranslatorBacking {
     }
 
     async loadTranslationModel() {
-        const vocabularies = existsSync(path(`vocab.${pair}.spm.gz`)) ? ['vocab'] : ['srcvocab', 'trgvocab'];
+        const vocabularies = existsSync(path(`vocab.${pair}.spm`)) ? ['vocab'] : ['srcvocab', 'trgvocab'];
         return {
-            model: unzip(`model.${pair}.intgemm8.bin.gz`),
-            shortlist: unzip(`lex.50.50.${pair}.s2t.bin.gz`),
-            vocabs: vocabularies.map(name => unzip(`${name}.${pair}.spm.gz`)),
-            config: {'gemm-precision': 'int8shiftAll'},
+            model: read(`model.${pair}.${form}.bin`),
+            shortlist: read(`lex.50.50.${pair}.s2t.bin`),
+            vocabs: vocabularies.map(name => read(`${name}.${pair}.spm`)),
+            config: {'gemm-precision': PRECISIONS[form]},
         };
     }
 }

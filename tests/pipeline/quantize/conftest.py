@@ -24,6 +24,6 @@ def tiny() -> Tiny:
 @pytest.fixture(scope="session")
 def quantized(tiny: Tiny) -> Path:
     """The folder that `quantize` makes of it."""
-    student = ["--model", str(tiny.model), "--shortlist", str(tiny.shortlist)]
+    student = ["--model", str(tiny.model), "--shortlist", str(tiny.shortlist), "--text", str(tiny.test[0])]
     made = once("quantized", lambda folder: quantize([*student, "--output", str(folder / "model")]))
     return made / "model"

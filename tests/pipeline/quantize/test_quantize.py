@@ -21,8 +21,15 @@ from tests.pipeline.quantize.tiny_model import EMOJI, Tiny
 pytestmark = [pytest.mark.marian, pytest.mark.slow]
 
 
-def arguments(model: Path, shortlist: Path, output: Path) -> list[str]:
-    return ["--model", str(model), "--shortlist", str(shortlist), "--output", str(output)]
+def arguments(
+    tiny: Tiny, output: Path, model: Path | None = None, shortlist: Path | None = None
+) -> list[str]:
+    files = {
+        "--model": model or tiny.model,
+        "--shortlist": shortlist or tiny.shortlist,
+        "--text": tiny.test[0],
+    }
+    return [str(part) for option in files.items() for part in option] + ["--output", str(output)]
 
 
 def translate(model: Path, text: Path, output: Path) -> list[str]:
@@ -36,8 +43,9 @@ def first_number(shortlist: Path) -> int:
 
 
 def test_the_folder_is_whole_and_carries_the_models_vocabularies(tiny: Tiny, quantized: Path) -> None:
-    names = {"model.intgemm8.bin", "lex.bin", "source.spm", "target.spm", "decoder.yml", "stats.json"}
-    assert {path.name for path in quantized.iterdir()} == names
+    models = {"model.intgemm8.bin", "model.intgemm.alphas.bin"}
+    others = {"lex.bin", "source.spm", "target.spm", "decoder.yml", "stats.json"}
+    assert {path.name for path in quantized.iterdir()} == models | others
     for name in ("source.spm", "target.spm"):
         assert (quantized / name).read_bytes() == (tiny.model / name).read_bytes()
     assert load_model(quantized).quantised
@@ -107,7 +115,7 @@ def test_the_same_bytes_again(
     tiny: Tiny, quantized: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRANSLATIONS_THREADS", "2")
-    main(arguments(tiny.model, tiny.shortlist, tmp_path / "again"))
+    main(arguments(tiny, tmp_path / "again"))
     for file in quantized.iterdir():
         assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes(), file.name
 
@@ -117,13 +125,13 @@ def test_a_shortlist_with_swapped_columns_is_refused(tiny: Tiny, tmp_path: Path)
     fields = (line.split(" ") for line in read_lines(tiny.shortlist))
     write_lines(swapped, (f"{source} {target} {share}" for target, source, share in fields))
     with pytest.raises(InputError, match="has no piece"):
-        main(arguments(tiny.model, swapped, tmp_path / "output"))
+        main(arguments(tiny, tmp_path / "output", shortlist=swapped))
     assert not (tmp_path / "output").exists()
 
 
 def test_a_quantised_model_is_not_quantised_again(tiny: Tiny, quantized: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="quantised already"):
-        main(arguments(quantized, tiny.shortlist, tmp_path / "output"))
+        main(arguments(tiny, tmp_path / "output", model=quantized))
 
 
 def test_a_model_that_marian_cannot_read_leaves_nothing_behind(tiny: Tiny, tmp_path: Path) -> None:
@@ -134,7 +142,7 @@ def test_a_model_that_marian_cannot_read_leaves_nothing_behind(tiny: Tiny, tmp_p
             file.read_bytes()[:1000] if file.suffix == ".npz" else file.read_bytes()
         )
     with pytest.raises(InputError, match=r"model\.npz is not a model of Marian"):
-        main(arguments(broken, tiny.shortlist, tmp_path / "output"))
+        main(arguments(tiny, tmp_path / "output", model=broken))
     assert not (tmp_path / "output").exists()
 
 
@@ -143,5 +151,5 @@ def test_a_conversion_that_fails_leaves_nothing_behind(
 ) -> None:
     monkeypatch.setenv("TRANSLATIONS_MARIAN", "false")
     with pytest.raises(InputError, match="convert failed"):
-        main(arguments(tiny.model, tiny.shortlist, tmp_path / "output"))
+        main(arguments(tiny, tmp_path / "output"))
     assert not any((tmp_path / "output").iterdir())

@@ -1,36 +1,30 @@
-"""Models that would convert, and then crash whoever decodes them."""
+"""Models that would convert, and then crash whoever decodes them; and sizes of files."""
 
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 import yaml
 
 from pipeline.common.errors import InputError
 from pipeline.common.marian import decoder_config
 from pipeline.common.marian_options import write_options
-from pipeline.quantize.marian_binary import CONFIG
+from pipeline.quantize.alphas import browser_model
+from pipeline.quantize.marian_binary import serialize
 from pipeline.quantize.quantize import check_sizes, main
+from pipeline.quantize.student import Student, Weights, read_weights
+from tests.pipeline.quantize.random_model import architecture, write_model
 
 SIZES = {"dim-emb": 128, "transformer-dim-ffn": 256, "transformer-decoder-dim-ffn": 0}
 
 
-def write_model(folder: Path, **sizes: int) -> Path:
-    """A folder with a model that has nothing but a configuration."""
-    folder.mkdir()
+def weights(**sizes: int) -> Weights:
+    """A model that has nothing but a configuration."""
     config = {**SIZES, **{name.replace("_", "-"): size for name, size in sizes.items()}}
-    text = yaml.safe_dump(config).encode() + b"\0\0"
-    arrays: dict[str, Any] = {CONFIG: np.frombuffer(text, np.int8)}
-    np.savez(folder / "model.npz", **arrays)
-    write_options(folder / "decoder.yml", decoder_config("model.npz", {}))
-    for name in ("source.spm", "target.spm"):
-        (folder / name).touch()
-    return folder
+    return Weights({}, yaml.safe_dump(config).encode() + b"\0\0")
 
 
 def test_usual_sizes_pass(tmp_path: Path) -> None:
-    check_sizes(write_model(tmp_path / "model") / "model.npz")
+    check_sizes(weights(), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -41,24 +35,34 @@ def test_usual_sizes_pass(tmp_path: Path) -> None:
         ({"transformer_decoder_dim_ffn": 65}, "transformer-decoder-dim-ffn 65,"),
     ],
 )
-def test_other_sizes_are_refused_before_any_work(tmp_path: Path, sizes: dict[str, int], told: str) -> None:
-    """Before the vocabularies and the shortlist, which are no such files here, are read."""
-    model = write_model(tmp_path / "model", **sizes)
+def test_other_sizes_are_refused(tmp_path: Path, sizes: dict[str, int], told: str) -> None:
     with pytest.raises(InputError) as error:
-        main(["--model", str(model), "--shortlist", "none", "--output", str(tmp_path / "output")])
+        check_sizes(weights(**sizes), tmp_path)
     assert f"cannot be quantised: it has {told} and 8-bit decoding needs multiples of 64" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"), [({"dim-emb": 32}, "dim-emb 32"), ({"dec-cell": "gru"}, "dec-cell: gru")]
+)
+def test_models_are_refused_before_any_work(tmp_path: Path, options: dict[str, object], told: str) -> None:
+    """Before the vocabularies, the shortlist and the text, which are no such files here, are read."""
+    small = {"dim-emb": 64, "transformer-dim-ffn": 64, "enc-depth": 1, "dec-depth": 1}
+    write_model(tmp_path / "model.npz", architecture("tiny", 64, True, **{**small, **options}))
+    write_options(tmp_path / "decoder.yml", decoder_config("model.npz", {}))
+    for name in ("source.spm", "target.spm"):
+        (tmp_path / name).touch()
+    files = ["--model", str(tmp_path), "--shortlist", "none", "--text", "none"]
+    with pytest.raises(InputError, match=told):
+        main([*files, "--output", str(tmp_path / "output")])
     assert not (tmp_path / "output").exists()
 
 
-@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\3\4 cut off"])
-def test_a_file_that_is_no_model_is_refused(tmp_path: Path, content: bytes) -> None:
-    weights = tmp_path / "model.npz"
-    weights.write_bytes(content)
-    with pytest.raises(InputError, match="is not a model of Marian"):
-        check_sizes(weights)
-
-
-def test_a_model_without_its_configuration_is_refused(tmp_path: Path) -> None:
-    np.savez(tmp_path / "model.npz", weights=np.zeros(3))
-    with pytest.raises(InputError, match="is not a model of Marian"):
-        check_sizes(tmp_path / "model.npz")
+@pytest.mark.parametrize(
+    ("name", "least", "most"), [("tiny", 16.5e6, 17.2e6), ("base-memory", 30.5e6, 31.6e6)]
+)
+def test_files_are_as_large_as_mozillas(tmp_path: Path, name: str, least: float, most: float) -> None:
+    """The median of Mozilla's tiny models is 17.1 MB, of base-memory 31.6 MB."""
+    write_model(tmp_path / "model.npz", architecture(name, 32_000, True))
+    student, seen = read_weights(tmp_path / "model.npz"), dict[str, float]()
+    Student(student, lambda matrix, _: seen.update({matrix: 12.7})).run([1, 0], [1, 0])
+    assert least < len(serialize(browser_model(student, seen))) <= most

@@ -23,6 +23,7 @@ EMOJI = "🤣🚀🐱"  # no pieces of the vocabularies: they are written in byt
 TRAINING = """
     --type transformer --dim-emb 64 --transformer-dim-ffn 128 --transformer-heads 2
     --enc-depth 1 --dec-depth 1 --transformer-decoder-autoreg rnn --dec-cell ssru --tied-embeddings
+    --transformer-ffn-activation relu
     --learn-rate 0.006 --lr-warmup 50 --mini-batch 64 --maxi-batch 10 --after-batches 200 --seed 1
     --sync-sgd --cpu-threads 2 --workspace 256 --quiet
 """
