@@ -2,8 +2,10 @@
 
 import pytest
 
+from pipeline.quantize import student
 from tests.config.texts import SMALL, problem_of, with_line
 from translations_assets.config.load import parse_config
+from translations_assets.config.marian_args import FAMILY
 
 
 def with_option(line: str, section: str = "training-student") -> str:
@@ -28,6 +30,9 @@ def with_option(line: str, section: str = "training-student") -> str:
         ("training-teacher", "workspace: 9000", "is set by the script; remove it"),
         ("decoding-backward", "devices: 0", "is set by the script; remove it"),
         ("training-student", "after: 5e", "5e counts epochs, which Marian cannot see"),
+        ("training-student", "dec-cell: gru", "is 'ssru' in the models that browsers' engines run"),
+        ("training-student", "transformer-ffn-depth: 3", "is '2' in the models"),
+        ("training-student-finetuned", "transformer-preprocess: n", "is '' in the models"),
         ("training-student", "dim-vocabs: 1000 1000", "does not fit experiment.spm-vocab-size: 32000"),
     ],
 )
@@ -41,6 +46,7 @@ def test_a_wrong_option(section: str, line: str, problem: str) -> None:
     "line",
     [
         "early-stopping: '20'",
+        "transformer-ffn-activation: relu",
         "learn-rate: 3e-4",
         "fp16: 'true'",
         "exponential-smoothing: true",
@@ -52,6 +58,10 @@ def test_a_wrong_option(section: str, line: str, problem: str) -> None:
 )
 def test_options_as_people_write_them(line: str) -> None:
     parse_config(with_option(line), "my.yml")
+
+
+def test_the_family_of_students_is_that_of_quantising() -> None:
+    assert FAMILY.items() <= student.FAMILY.items()
 
 
 def test_sizes_that_fit_the_vocabulary() -> None:
