@@ -65,10 +65,13 @@ def export_numbers(files: Sequence[Path], sentences: Sequence[str]) -> dict[str,
 
 def check_records(files: Sequence[Path]) -> None:
     """Raise InputError when a file is not that of records.json: an engine may load it all the same."""
+    found = {file.name: file for file in files}
     for record in json.loads(find_file(files, "records", ".json").read_text(encoding="utf-8")):
-        content = find_file(files, record["name"], "").read_bytes()
-        if hashlib.sha256(content).hexdigest() != record["decompressedHash"]:
-            raise InputError(f"{record['name']} is not the file of records.json. Export it again.")
+        name = record["name"]
+        if name not in found:
+            raise InputError(f"{name} is missing, which records.json names. Give all exported files.")
+        if hashlib.sha256(found[name].read_bytes()).hexdigest() != record["decompressedHash"]:
+            raise InputError(f"{name} is not the file of records.json. Export it again.")
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -46,8 +46,12 @@ def multipliers(model: Model, text: Path, scratch: Path) -> dict[str, float]:
 
 
 def multiplier(maxima: Sequence[float]) -> float:
-    """The multiplier of a matrix's activations."""
-    return float(LARGEST / (np.mean(maxima) + SPREAD * np.std(maxima)))
+    """The multiplier of a matrix's activations.
+
+    Three digits are enough, and the last ones of the maxima differ from run to run: sums of floats depend on
+    where these lie in memory.
+    """
+    return float(f"{LARGEST / (np.mean(maxima) + SPREAD * np.std(maxima)):.3g}")
 
 
 def translated(model: Model, text: Path, scratch: Path) -> Pairs:

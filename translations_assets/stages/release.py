@@ -34,7 +34,7 @@ def quantize(
         label=f"quantize-{config.pair}",
         inputs={"model": finetune_student, "shortlist": shortlist, "text": merge_devset.src},
         outputs=(*QUANTIZED_FILES, "stats.json"),
-        repeatable=False,  # the last digit of a multiplier depends on the processor
+        repeatable=False,  # the last digit of a multiplier may differ
     )
     return quantized.folder(*QUANTIZED_FILES)
 

@@ -62,7 +62,10 @@ def test_a_file_that_is_not_the_one_of_the_records(files: Path, start: str) -> N
 
 def test_a_file_that_is_missing(files: Path) -> None:
     (files / "trgvocab.eneo.spm").unlink()
-    assert "No file of the export is called trgvocab" in of_files(files, ["The cat sees."])["error"]
+    assert (
+        "trgvocab.eneo.spm is missing, which records.json names"
+        in of_files(files, ["The cat sees."])["error"]
+    )
 
 
 @pytest.mark.parametrize(

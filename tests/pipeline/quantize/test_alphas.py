@@ -73,8 +73,8 @@ def test_floats_stay_as_they_are() -> None:
 
 
 def test_a_multiplier_leaves_two_deviations_of_room() -> None:
-    assert multiplier([4.0, 4.0]) == 127 / 4
-    assert multiplier([3.0, 5.0]) == 127 / (4 + 2)
+    assert multiplier([4.0, 4.0]) == 31.8  # 127 / 4
+    assert multiplier([3.0, 5.0]) == 21.2  # 127 / (4 + 2 × 1)
 
 
 @pytest.mark.parametrize("joint", [True, False], ids=["joint", "split"])
