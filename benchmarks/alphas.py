@@ -128,12 +128,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="alphas-") as name:
         folder = Path(name)
-        student = load_model(args.student or _download("finetune-student-en-eo", folder))
-        quantized = load_model(args.quantized or _download("quantize-en-eo", folder))
-        dev = args.dev or _download("merge-devset-en-eo", folder)
+        student = load_model(args.student or download("finetune-student-en-eo", folder))
+        quantized = load_model(args.quantized or download("quantize-en-eo", folder))
+        dev = args.dev or download("merge-devset-en-eo", folder)
         tests = [
             _test_set(test, (args.src, args.trg), student, quantized, folder)
-            for test in args.tests or [_download(f"dataset-{test}-en-eo", folder) for test in TESTS]
+            for test in args.tests or [download(f"dataset-{test}-en-eo", folder) for test in TESTS]
         ]
         for test in tests:
             scores = (corpus_chrf(lines, [test.reference]).score for lines in (test.floats, test.integers))
@@ -180,7 +180,7 @@ def _test_set(
     return TestSet(folder.name, [*read_lines(source)], [*read_lines(target)], *decoded)
 
 
-def _download(label: str, folder: Path) -> Path:
+def download(label: str, folder: Path) -> Path:
     command = [str(BIN / "translations"), "artifacts", PARTITION, label, "--download", str(folder / label)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return folder / label

@@ -1,41 +1,51 @@
 """Makes the lexical shortlist: for each source piece the target pieces that may stand in its translation.
 
     python -m pipeline.alignments.shortlist --source-vocab vocab.en.spm --target-vocab vocab.eo.spm \\
-        --corpus-src corpus.en.zst --corpus-trg corpus.eo.zst --output shortlist
+        --corpus-src corpus.en.zst --corpus-trg corpus.eo.zst --src en --trg eo \\
+        --curriculum student.yml --bicameral --phonemic --output shortlist
 
 writes lex.s2t.zst, lines of `target source p(target | source)`, and stats.json.
 
-Both sides are cut into SentencePiece pieces and aligned piece by piece: an alignment of words would not do.
-For each source piece, in the order of the vocabulary, the 100 likeliest target pieces are listed, the
-likeliest first. A decoder that uses the shortlist computes only these, and the first pieces of the
-vocabulary, so it is fast; a piece that is not listed cannot be written. Joint and split vocabularies both
-work. Of a corpus longer than ten million pairs, a uniform sample of that size is read.
+The corpus is read as the student reads it: with the upper case, the typing errors and all else that its
+curriculum puts in. Both sides are cut into SentencePiece pieces and aligned piece by piece. A piece may then
+be translated by each piece of the words that its word is linked with: one link would leave out the rest of a
+rare or misspelt word. For each source piece, in the order of the vocabulary, the 200 likeliest target pieces
+are listed, the likeliest first. A decoder that uses the shortlist computes only these, and the first pieces
+of the vocabulary, so it is fast; a piece that is not listed cannot be written. Joint and split vocabularies
+both work. Of a corpus longer than ten million pairs, a uniform sample of that size is read.
 """
 
 import argparse
 import logging
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice, pairwise, product
 from pathlib import Path
 
+from opustrainer.trainer import CurriculumLoader
 from sentencepiece import SentencePieceProcessor
 
-from pipeline.alignments.blocks import Corpus, Pair, align_corpus, sample_pairs
+from pipeline.alignments.blocks import SAMPLE_SEED, Corpus, Pair, align_corpus, sample_pairs
 from pipeline.alignments.lexicon import Entry, Lexicon
-from pipeline.alignments.symmetrize import parse_links
+from pipeline.alignments.symmetrize import Link, parse_links
 from pipeline.common.errors import InputError
 from pipeline.common.lines import LineWriter, count_lines, write_lines, zip_lines
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.common.vocabulary import load_vocabulary
+from pipeline.train.curriculum import read_curriculum
 
 logger = logging.getLogger(__name__)
 
-BEST = 100
+BEST = 200
 MAX_PAIRS = 10_000_000
-BATCH = 10_000
 SAMPLES = 10
 RESERVED = "NULL"  # a line with this piece is skipped by Marian
+WORD_START = "\u2581"
+LONGEST_WORD = 16  # pieces; where no spaces part words, whole clauses are longer
+
+Modifier = Callable[[list[str]], Iterable[str]]
 
 
 def encode_corpus(
@@ -49,14 +59,42 @@ def encode_corpus(
     return source_ids.lines
 
 
-def build_lexicon(ids: Sequence[Path], links: Path) -> tuple[Lexicon, int]:
+def as_read(pairs: Iterable[Pair], modifiers: Sequence[Modifier]) -> Iterator[Pair]:
+    """Pairs as OpusTrainer's modifiers leave them, and the pairs of noise that they add."""
+    random.seed(SAMPLE_SEED)  # modifiers draw from Python's global generator
+    for pair in pairs:
+        lines = ["\t".join(side.replace("\t", " ") for side in pair)]
+        if all(map(str.strip, pair)):
+            for modifier in modifiers:
+                lines = [*modifier(lines)]
+        yield from (tuple(line.split("\t")) for line in lines)
+
+
+def build_lexicon(
+    ids: Sequence[Path], links: Path, vocabularies: Sequence[SentencePieceProcessor]
+) -> tuple[Lexicon, int]:
     """Piece ids of both sides and their links → the lexicon, and how many pairs had links."""
     lexicon, aligned = Lexicon(), 0
-    for source, target, line in zip_lines(*ids, links):
+    begins = [_begins_word(vocabulary) for vocabulary in vocabularies]
+    for *sides, line in zip_lines(*ids, links):
         if line:
             aligned += 1
-            lexicon.add([*map(int, source.split())], [*map(int, target.split())], parse_links(line))
+            source, target = ([*map(int, side.split())] for side in sides)
+            links_of_words = spread(parse_links(line), words(source, begins[0]), words(target, begins[1]))
+            lexicon.add(source, target, links_of_words)
     return lexicon, aligned
+
+
+def words(ids: Sequence[int], begins: Sequence[bool]) -> list[range]:
+    """For each piece the positions of its word's pieces; its own where that is too long to be a word."""
+    starts = [at for at, piece in enumerate(ids) if not at or begins[piece]]
+    spans = [range(*ends) for ends in pairwise([*starts, len(ids)])]
+    return [span if len(span) <= LONGEST_WORD else range(at, at + 1) for span in spans for at in span]
+
+
+def spread(links: Sequence[Link], source: Sequence[range], target: Sequence[range]) -> list[Link]:
+    """Links between pieces → links between all pieces of the words that they belong to."""
+    return sorted({link for one, other in links for link in product(source[one], target[other])})
 
 
 def format_entries(
@@ -78,18 +116,31 @@ def main(argv: Sequence[str] | None = None) -> None:
     with staged(args.output) as (output, work):
         ids = [work / "source.zst", work / "target.zst"]
         pairs = sample_pairs(Corpus(args.corpus_src, args.corpus_trg, lines), MAX_PAIRS)
-        used = encode_corpus(pairs, vocabularies, ids)
+        used = encode_corpus(as_read(pairs, read_modifiers(args)), vocabularies, ids)
         align_corpus(Corpus(ids[0], ids[1], used), work / "links.zst", work)
-        lexicon, aligned = build_lexicon(ids, work / "links.zst")
+        lexicon, aligned = build_lexicon(ids, work / "links.zst", vocabularies)
         entries = list(lexicon.best(BEST))
         written = write_lines(output / "lex.s2t.zst", format_entries(entries, *vocabularies))
         if written == 0:
             raise InputError(
                 f"No piece of {args.corpus_src} could be aligned. Give a corpus with text in it."
             )
-        stats = summarize(entries, vocabularies, {"in": lines, "kept": aligned})
+        noise = used - min(lines, MAX_PAIRS)
+        stats = summarize(entries, vocabularies, {"in": lines + noise, "kept": aligned})
         write_json(output / "stats.json", stats)
     logger.info("Shortlist: %s", stats)
+
+
+def read_modifiers(args: argparse.Namespace) -> list[Modifier]:
+    """OpusTrainer's modifiers of the curriculum, without that which aligns pieces for training."""
+    vocabularies = {"source-vocab": str(args.source_vocab), "target-vocab": str(args.target_vocab)}
+    names = {"src": args.src, "trg": args.trg, **vocabularies}
+    conditions = {"bicameral": args.bicameral, "phonemic": args.phonemic}
+    curriculum = read_curriculum(args.curriculum, conditions, names)
+    modifiers = [modifier for modifier in curriculum.modifiers if modifier is not curriculum.tags]
+    files = {dataset: Path(dataset) for dataset in curriculum.datasets}
+    config = replace(curriculum, modifiers=modifiers).stage_config(0, files, aligned=False, seed=SAMPLE_SEED)
+    return list(CurriculumLoader().load(config).modifiers)
 
 
 def summarize(
@@ -107,6 +158,11 @@ def summarize(
         "entries_per_source_piece": round(len(entries) / len(sources), 4),
         "samples": [*islice(format_entries(_likeliest(entries), *vocabularies), SAMPLES)],
     }
+
+
+def _begins_word(vocabulary: SentencePieceProcessor) -> list[bool]:
+    pieces = map(vocabulary.id_to_piece, range(vocabulary.get_piece_size()))
+    return [piece.startswith(WORD_START) for piece in pieces]
 
 
 def _likeliest(entries: Iterable[Entry]) -> list[Entry]:
@@ -129,7 +185,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--corpus-src", type=Path, required=True, help="source text, a sentence a line")
     parser.add_argument("--corpus-trg", type=Path, required=True, help="target text, parallel to it")
-    parser.add_argument("--output", type=Path, required=True, help="new folder for the results")
+    add = parser.add_argument
+    add("--src", required=True, help="source language")
+    add("--trg", required=True, help="target language")
+    add("--curriculum", type=Path, required=True, help="the student's curriculum")
+    add("--bicameral", action="store_true", help="the source's script has upper and lower case")
+    add("--phonemic", action="store_true", help="the source's script spells sounds")
+    add("--output", type=Path, required=True, help="new folder for the results")
     return parser
 
 

@@ -6,7 +6,7 @@
 writes
 
     model.eneo.intgemm.alphas.bin  the weights; Firefox chooses how to compute by `intgemm.alphas`
-    lex.50.50.eneo.s2t.bin         the binary shortlist
+    lex.50.50.eneo.s2t.bin         the binary shortlist, if there is one
     vocab.eneo.spm                 the vocabulary; with --split srcvocab.eneo.spm and trgvocab.eneo.spm
     *.zst                          each of them compressed: the attachments of Remote Settings
     records.json                   what Remote Settings says of the attachments (translations-models-v2)
@@ -60,9 +60,7 @@ EMBEDDINGS = ("Wemb", "decoder_ff_logit_out_W")
 
 def check_folder(model: Path) -> None:
     """Raise InputError unless a folder holds the files of a quantised model."""
-    missing = [
-        name for name in (MODEL, MARIAN_MODEL, SHORTLIST, *VOCABULARIES) if not (model / name).is_file()
-    ]
+    missing = [name for name in (MODEL, MARIAN_MODEL, *VOCABULARIES) if not (model / name).is_file()]
     if missing:
         raise InputError(f"{model} lacks {', '.join(missing)}. Give the folder that `quantize` wrote.")
 
@@ -148,10 +146,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     check_folder(args.model)
     pair = f"{args.src}{args.trg}"
     languages = {"sourceLanguage": args.src, "targetLanguage": args.trg, "architecture": args.architecture}
-    model = f"model.{pair}.intgemm.alphas.bin"
+    model, shortlist = f"model.{pair}.intgemm.alphas.bin", args.model / SHORTLIST
     files = {
         model: args.model / MODEL,
-        f"lex.50.50.{pair}.s2t.bin": args.model / SHORTLIST,
+        **({f"lex.50.50.{pair}.s2t.bin": shortlist} if shortlist.exists() else {}),
         **vocabulary_names(args.model, pair, args.split),
     }
     with staged(args.output) as (output, _):

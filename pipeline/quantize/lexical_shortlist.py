@@ -11,29 +11,28 @@ from sentencepiece import SentencePieceProcessor
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines
 
-BEST = 50  # likeliest target pieces that a source piece allows
-# Pieces that are always allowed, beside control, symbol and byte pieces: the language's most frequent ones.
-FREQUENT = 50
-
 LINE_PIECES = 20  # different source pieces in a line of usual length
 DRAWS = 200
 
 Shortlist = dict[int, list[int]]  # source piece → its target pieces, the likeliest first
 
 
-def always_allowed(target: SentencePieceProcessor) -> int:
+def always_allowed(target: SentencePieceProcessor, frequent: int) -> int:
     """How many pieces from the start of a target vocabulary a decoder may always write.
 
+    These are the control, symbol and byte pieces, and the `frequent` ones after them.
     Marian's "first 50" would cover only symbols and a few of the 256 byte pieces, so that a character that is
     no piece of its own, such as an emoji, would come out as invalid UTF-8.
     """
     size = int(target.get_piece_size())
     special = max((piece for piece in range(size) if _is_special(target, piece)), default=-1) + 1
-    return min(size, special + FREQUENT)
+    return min(size, special + frequent)
 
 
-def read_shortlist(path: Path, source: SentencePieceProcessor, target: SentencePieceProcessor) -> Shortlist:
-    """Read lines of `target source probability`, and keep the BEST of each source piece.
+def read_shortlist(
+    path: Path, source: SentencePieceProcessor, target: SentencePieceProcessor, best: int
+) -> Shortlist:
+    """Read lines of `target source probability`, and keep the `best` of each source piece.
 
     Raises InputError for a piece that its vocabulary lacks, and for probabilities of a source piece that add
     up to more than 1: the columns are swapped. Marian would take both without a word.
@@ -53,7 +52,7 @@ def read_shortlist(path: Path, source: SentencePieceProcessor, target: SentenceP
                 f"{path}: the probabilities of {source.id_to_piece(piece)!r} add up to {total:.3f}. "
                 "Lines must be `target source p(target | source)`."
             )
-    return {piece: [target_id for _, target_id in sorted(found)[:BEST]] for piece, found in entries.items()}
+    return {piece: [target_id for _, target_id in sorted(found)[:best]] for piece, found in entries.items()}
 
 
 def vocabulary_share(shortlist: Shortlist, first: int, vocabulary: int) -> float:

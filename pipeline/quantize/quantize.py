@@ -5,12 +5,14 @@
 
 writes a folder that `pipeline.translate.translate`, `pipeline.eval.evaluate` and `pymarian decode` take as a
 model: model.intgemm8.bin, lex.bin (binary shortlist), source.spm, target.spm, decoder.yml (paths relative to
-it, beam 1, fixed batches), and stats.json. model.intgemm.alphas.bin is the same model as browsers' engines
+it, beam 1, fixed batches), and stats.json. Without --shortlist there is no lex.bin, and the decoder computes
+the whole vocabulary. model.intgemm.alphas.bin is the same model as browsers' engines
 read it: its embeddings, too, are in 8 bits, and each matrix has a multiplier for what enters it, found by
 translating at most 2,000 lines of the text.
 
-A source piece allows its 50 likeliest target pieces. Always allowed are the control, symbol and byte pieces
-of the target vocabulary and the 50 pieces after them, so that every character can be written.
+A source piece allows its likeliest target pieces (--best). Always allowed are the control, symbol and byte
+pieces of the target vocabulary, so that every character can be written, and some pieces after them, the
+language's most frequent ones (--frequent).
 
 The model's embeddings and feed-forward layers must have sizes that are multiples of 64.
 """
@@ -43,8 +45,6 @@ from pipeline.common.vocabulary import load_vocabulary
 from pipeline.quantize.alphas import browser_model
 from pipeline.quantize.calibration import multipliers
 from pipeline.quantize.lexical_shortlist import (
-    BEST,
-    Shortlist,
     always_allowed,
     read_shortlist,
     vocabulary_share,
@@ -57,6 +57,8 @@ logger = logging.getLogger(__name__)
 WEIGHTS = "model.intgemm8.bin"
 BROWSER_WEIGHTS = "model.intgemm.alphas.bin"
 SHORTLIST = "lex.bin"
+
+BEST = FREQUENT = 50
 
 # Processors with AVX-512 multiply 64 numbers of 8 bits at a time. Marian converts and loads matrices of other
 # heights, too, but decoding ends with a segmentation fault.
@@ -81,9 +83,9 @@ def convert_weights(weights: Path, output: Path) -> None:
     output.write_bytes(serialize(clear_padding(read_model(output))))
 
 
-def convert_shortlist(text: Path, model: Model, first: int, output: Path) -> None:
+def convert_shortlist(text: Path, model: Model, first: int, best: int, output: Path) -> None:
     """Text shortlist, not compressed → binary shortlist. The source vocabulary must come first."""
-    limits = (first, BEST, 0)  # 0: no least probability
+    limits = (first, best, 0)  # 0: no least probability
     vocabularies = (model.source_vocab, model.target_vocab)
     _convert("--shortlist", text, *limits, "--dump-shortlist", output, "--vocabs", *vocabularies)
 
@@ -97,43 +99,37 @@ def main(argv: Sequence[str] | None = None) -> None:
     weights = read_weights(model.weights)
     check_family(weights)
     check_sizes(weights, model.weights)
-    source, target = load_vocabulary(model.source_vocab), load_vocabulary(model.target_vocab)
-    shortlist = read_shortlist(args.shortlist, source, target)
-    first = always_allowed(target)
-    logger.info("Always allowed: the first %d of %d target pieces", first, target.get_piece_size())
     with staged(args.output) as (output, scratch):
+        narrowed = write_shortlist(args, model, scratch, output / SHORTLIST) if args.shortlist else {}
         convert_weights(model.weights, output / WEIGHTS)
         alphas = multipliers(model, args.text, scratch)
         (output / BROWSER_WEIGHTS).write_bytes(serialize(browser_model(weights, alphas)))
-        write_lines(scratch / "lex.s2t", read_lines(args.shortlist))
-        convert_shortlist(scratch / "lex.s2t", model, first, output / SHORTLIST)
         shutil.copyfile(model.source_vocab, output / SOURCE_VOCAB)
         shutil.copyfile(model.target_vocab, output / TARGET_VOCAB)
         settings = {**model.settings, **QUANTISED}
-        write_options(output / DECODER_CONFIG, decoder_config(WEIGHTS, settings, SHORTLIST))
-        stats = summarize(model, output, shortlist, first, target.get_piece_size())
+        name = SHORTLIST if args.shortlist else None
+        write_options(output / DECODER_CONFIG, decoder_config(WEIGHTS, settings, name))
+        files = (model.weights, *(output / name for name in (WEIGHTS, BROWSER_WEIGHTS, SHORTLIST)))
+        sizes = {file.name: file.stat().st_size for file in files if file.exists()}
+        stats = {"bytes": sizes, "shortlist": narrowed}
         write_json(output / "stats.json", stats)
     logger.info("Quantised: %s", stats)
 
 
-def summarize(
-    model: Model, output: Path, shortlist: Shortlist, first: int, vocabulary: int
-) -> dict[str, object]:
-    """Sizes in bytes, and how far the shortlist narrows the target vocabulary."""
+def write_shortlist(args: argparse.Namespace, model: Model, scratch: Path, output: Path) -> dict[str, object]:
+    """Write the binary shortlist; returns how far it narrows the target vocabulary."""
+    source, target = load_vocabulary(model.source_vocab), load_vocabulary(model.target_vocab)
+    shortlist = read_shortlist(args.shortlist, source, target, args.best)
+    first, vocabulary = always_allowed(target, args.frequent), target.get_piece_size()
+    logger.info("Always allowed: the first %d of %d target pieces", first, vocabulary)
+    write_lines(scratch / "lex.s2t", read_lines(args.shortlist))
+    convert_shortlist(scratch / "lex.s2t", model, first, args.best, output)
     return {
-        "bytes": {
-            model.weights.name: model.weights.stat().st_size,
-            WEIGHTS: (output / WEIGHTS).stat().st_size,
-            BROWSER_WEIGHTS: (output / BROWSER_WEIGHTS).stat().st_size,
-            SHORTLIST: (output / SHORTLIST).stat().st_size,
-        },
-        "shortlist": {
-            "source_pieces": len(shortlist),
-            "entries": sum(map(len, shortlist.values())),
-            "always_allowed": first,
-            "target_vocabulary": vocabulary,
-            "vocabulary_share_of_a_line": round(vocabulary_share(shortlist, first, vocabulary), 4),
-        },
+        "source_pieces": len(shortlist),
+        "entries": sum(map(len, shortlist.values())),
+        "always_allowed": first,
+        "target_vocabulary": vocabulary,
+        "vocabulary_share_of_a_line": round(vocabulary_share(shortlist, first, vocabulary), 4),
     }
 
 
@@ -152,9 +148,10 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--model", type=Path, required=True, help="folder of the trained student")
-    parser.add_argument(
-        "--shortlist", type=Path, required=True, help="lex.s2t.zst of pipeline.alignments.shortlist"
-    )
+    add = parser.add_argument
+    add("--shortlist", type=Path, help="lex.s2t.zst of pipeline.alignments.shortlist; none when left out")
+    add("--best", type=int, default=BEST, help="target pieces that a source piece allows")
+    add("--frequent", type=int, default=FREQUENT, help="frequent pieces that are always allowed")
     parser.add_argument(
         "--text", type=Path, required=True, help="text in the source language, such as that of the dev set"
     )

@@ -265,6 +265,25 @@ def test_options_of_the_student_reach_finetuning_through_the_student_alone() -> 
     assert "pretrained_args" not in after.step("train-student-en-ru").inputs
 
 
+def test_the_student_reads_what_its_shortlist_is_made_of() -> None:
+    shortlist = graph(FULL).step("shortlist-en-ru")
+    assert files(shortlist, "curriculum") == files(graph(FULL).step("train-student-en-ru"), "curriculum")
+    assert {"--bicameral", "--phonemic"} <= {*command(shortlist)}
+
+
+def test_sizes_of_the_shortlist() -> None:
+    asked = graph(FULL.replace("experiment:\n", "experiment:\n  shortlist-best: 100\n", 1))
+    assert asked.step("quantize-en-ru").args == {"best": 100, "frequent": 50}
+    assert asked.step("shortlist-en-ru").args == graph(FULL).step("shortlist-en-ru").args
+
+
+def test_without_a_shortlist() -> None:
+    without = graph(FULL.replace("experiment:\n", "experiment:\n  shortlist: none\n", 1))
+    assert not without.stages["shortlist"]
+    assert "lex.bin" not in without.step("quantize-en-ru").outputs
+    assert not [name for name in without.step("export-en-ru").outputs if name.startswith("lex")]
+
+
 def test_what_the_export_is_made_of() -> None:
     quantized = graph(FULL).step("quantize-en-ru")
     assert "finetune-student-en-ru:model.npz" in files(quantized, "model")

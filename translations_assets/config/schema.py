@@ -219,9 +219,15 @@ class Experiment(Section):
     student_model: Literal["tiny", "base", "base-memory"] = default(
         "base-memory", "architecture of the student"
     )
-    export_intgemm8: bool = Field(
-        default=False,
-        description="export `model.*.intgemm8.bin` as well, for engines that find multipliers themselves",
+    shortlist: Literal["lexical", "none"] = default(
+        "lexical", "what the student decodes through: a lexical shortlist, or none, as newer engines can"
+    )
+    shortlist_best: int = default(50, "target pieces that a source piece allows", ge=1, le=200)
+    shortlist_frequent: int = default(
+        50, "frequent target pieces that are always allowed, besides all symbols and bytes", ge=0
+    )
+    export_intgemm8: bool = default(
+        False, "export `model.*.intgemm8.bin` as well, for engines that find multipliers themselves"
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
-from translations_assets.graph.step import Output
+from translations_assets.graph.step import Output, RepoFile
 from translations_assets.stages.continuation import fetch_alignments, trains_teachers
 from translations_assets.stages.handles import Aligned, Corpus, Vocab, aligned_step, languages
 from translations_assets.stages.translation import split_pairs
@@ -104,12 +105,24 @@ def alignments_student(
 
 
 @stage(group="student", formerly=("distillation-corpus-build-shortlist",))
-def shortlist(config: TrainingConfig, cefilter: Corpus, train_vocab: Vocab) -> Output:
-    """The lexical shortlist: the likeliest target pieces of every source piece, by an alignment of pieces."""
+def shortlist(config: TrainingConfig, cefilter: Corpus, train_vocab: Vocab) -> Output | None:
+    """The lexical shortlist: the likeliest target pieces of every source piece, by an alignment of pieces.
+
+    Of the text as the student reads it, in upper case and with typing errors, too.
+    """
+    if config.experiment.shortlist == "none":
+        return None
+    spoken = language(config.experiment.src)
     listed = step(
         "pipeline.alignments.shortlist",
         label=f"shortlist-{config.pair}",
-        inputs={"source_vocab": train_vocab.src, "target_vocab": train_vocab.trg, **cefilter.sides},
+        args={**languages(config), "bicameral": spoken.bicameral, "phonemic": spoken.phonemic},
+        inputs={
+            "source_vocab": train_vocab.src,
+            "target_vocab": train_vocab.trg,
+            **cefilter.sides,
+            "curriculum": RepoFile("pipeline/train/configs/curriculum/student.yml"),
+        },
         outputs=("lex.s2t.zst", "stats.json"),
         worker="large-cpu",
         repeatable=False,

@@ -22,8 +22,9 @@ CONVERTED_FILES = (  # of a model in CTranslate2's form
     *("model.bin", "config.json", "source_vocabulary.json", "target_vocabulary.json"),
     *("source.spm", "target.spm"),
 )
+SHORTLIST = "lex.bin"
 QUANTIZED_FILES = (
-    *("model.intgemm8.bin", "model.intgemm.alphas.bin", "lex.bin"),
+    *("model.intgemm8.bin", "model.intgemm.alphas.bin", SHORTLIST),
     *("source.spm", "target.spm", "decoder.yml"),
 )
 TRAINED_WITH = "marian-args.yml"  # the options that a model was trained with

@@ -12,6 +12,7 @@ from translations_assets.stages.continuation import has_split_vocabulary
 from translations_assets.stages.handles import (
     DECODING_CONFIGS,
     QUANTIZED_FILES,
+    SHORTLIST,
     Corpus,
     Model,
     aliases,
@@ -22,21 +23,24 @@ from translations_assets.stages.handles import (
 
 @stage(group="release", formerly=("distillation-student-model-quantize",))
 def quantize(
-    config: TrainingConfig, finetune_student: Model, shortlist: Output, merge_devset: Corpus
+    config: TrainingConfig, finetune_student: Model, shortlist: Output | None, merge_devset: Corpus
 ) -> Model:
     """The finetuned student with 8-bit weights and its binary shortlist.
 
     Twice: as Marian decodes it, and with the multipliers of activations that browsers' engines need, found by
     translating some of the dev set.
     """
+    sizes = {"best": config.experiment.shortlist_best, "frequent": config.experiment.shortlist_frequent}
+    names = [name for name in QUANTIZED_FILES if shortlist or name != SHORTLIST]
     quantized = step(
         "pipeline.quantize.quantize",
         label=f"quantize-{config.pair}",
+        args=sizes if shortlist else {},
         inputs={"model": finetune_student, "shortlist": shortlist, "text": merge_devset.src},
-        outputs=(*QUANTIZED_FILES, "stats.json"),
+        outputs=(*names, "stats.json"),
         repeatable=False,  # the last digit of a multiplier may differ
     )
-    return quantized.folder(*QUANTIZED_FILES)
+    return quantized.folder(*names)
 
 
 @stage(group="release")
@@ -47,7 +51,7 @@ def export(config: TrainingConfig, quantize: Model) -> Folder:
     vocabularies = ["srcvocab", "trgvocab"] if split else ["vocab"]
     files = [
         f"model.{pair}.intgemm.alphas.bin",
-        f"lex.50.50.{pair}.s2t.bin",
+        *([f"lex.50.50.{pair}.s2t.bin"] if config.experiment.shortlist == "lexical" else []),
         *(f"{name}.{pair}.spm" for name in vocabularies),
     ]
     also = [f"model.{pair}.intgemm8.bin"] if config.experiment.export_intgemm8 else []

@@ -209,9 +209,17 @@ def test_a_type_that_browsers_may_number_otherwise_is_refused() -> None:
         for_browsers([tensor("Wemb"), tensor("W", 0x10002)])
 
 
-def test_a_folder_that_is_not_whole_is_refused(joint: Path, tmp_path: Path) -> None:
+def test_a_model_without_a_shortlist(joint: Path, tmp_path: Path) -> None:
     (joint / "lex.bin").unlink()
-    with pytest.raises(InputError, match=r"lex\.bin"):
+    main(arguments(joint, tmp_path / "out"))
+    records = json.loads((tmp_path / "out" / "records.json").read_text())
+    assert [record["fileType"] for record in records] == ["model", "vocab"]
+    assert not [*(tmp_path / "out").glob("lex*")]
+
+
+def test_a_folder_that_is_not_whole_is_refused(joint: Path, tmp_path: Path) -> None:
+    (joint / "target.spm").unlink()
+    with pytest.raises(InputError, match=r"target\.spm"):
         main(arguments(joint, tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 

@@ -14,8 +14,8 @@ from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.marian import decode, load_model
 from pipeline.common.resources import marian_command
-from pipeline.quantize.lexical_shortlist import BEST, always_allowed
-from pipeline.quantize.quantize import convert_shortlist, main
+from pipeline.quantize.lexical_shortlist import always_allowed
+from pipeline.quantize.quantize import BEST, FREQUENT, convert_shortlist, main
 from tests.pipeline.quantize.tiny_model import EMOJI, Tiny
 
 pytestmark = [pytest.mark.marian, pytest.mark.slow]
@@ -77,7 +77,7 @@ def test_fifty_pieces_alone_would_lose_it(tiny: Tiny, quantized: Path, tmp_path:
     for file in quantized.iterdir():
         (narrow / file.name).write_bytes(file.read_bytes())
     write_lines(tmp_path / "lex.s2t", read_lines(tiny.shortlist))
-    convert_shortlist(tmp_path / "lex.s2t", load_model(tiny.model), 50, narrow / "lex.bin")
+    convert_shortlist(tmp_path / "lex.s2t", load_model(tiny.model), 50, BEST, narrow / "lex.bin")
     command = [*marian_command(), "decode", "-c", str(narrow / "decoder.yml"), "--quiet"]
     result = subprocess.run(command, input=b"the red cat sees a dog \xf0\x9f\xa4\xa3\n", capture_output=True)
     assert result.returncode == 0
@@ -87,7 +87,7 @@ def test_fifty_pieces_alone_would_lose_it(tiny: Tiny, quantized: Path, tmp_path:
 def test_the_shortlist_allows_all_special_pieces_and_fifty_more(tiny: Tiny, quantized: Path) -> None:
     target = SentencePieceProcessor(model_file=str(tiny.model / "target.spm"))
     # </s>, <unk>, five symbols, 256 bytes, 50 frequent pieces
-    assert always_allowed(target) == 2 + 5 + 256 + 50 == first_number(quantized / "lex.bin")
+    assert always_allowed(target, FREQUENT) == 2 + 5 + 256 + 50 == first_number(quantized / "lex.bin")
     stats = json.loads((quantized / "stats.json").read_text())
     assert stats["shortlist"]["always_allowed"] == 313
     assert 313 / 360 < stats["shortlist"]["vocabulary_share_of_a_line"] < 1
@@ -98,6 +98,24 @@ def test_the_shortlist_keeps_entries_of_any_probability(tiny: Tiny, quantized: P
     sources = Counter(line.split(" ")[1] for line in read_lines(tiny.shortlist))
     entries = struct.unpack_from("<6Q", (quantized / "lex.bin").read_bytes())[5]
     assert entries == sum(min(count, BEST) for count in sources.values())
+
+
+def test_a_shortlist_of_other_sizes(tiny: Tiny, tmp_path: Path) -> None:
+    main([*arguments(tiny, tmp_path / "output"), "--best", "1", "--frequent", "20"])
+    assert first_number(tmp_path / "output" / "lex.bin") == 2 + 5 + 256 + 20
+    sources = {line.split(" ")[1] for line in read_lines(tiny.shortlist)}
+    stats = json.loads((tmp_path / "output" / "stats.json").read_text())
+    assert stats["shortlist"]["entries"] == len(sources)
+
+
+def test_without_a_shortlist(tiny: Tiny, quantized: Path, tmp_path: Path) -> None:
+    options = ["--model", str(tiny.model), "--text", str(tiny.test[0]), "--output", str(tmp_path / "output")]
+    main(options)
+    names = {path.name for path in quantized.iterdir()}
+    assert {path.name for path in (tmp_path / "output").iterdir()} == names - {"lex.bin"}
+    references = [[pair[1] for pair in tiny.test_pairs]]
+    translations = translate(tmp_path / "output", tiny.test[0], tmp_path / "translations")
+    assert corpus_chrf(translations, references).score > 80
 
 
 def test_decoder_yml_works_from_any_folder(quantized: Path, tmp_path: Path) -> None:
@@ -126,7 +144,7 @@ def test_a_shortlist_with_swapped_columns_is_refused(tiny: Tiny, tmp_path: Path)
     write_lines(swapped, (f"{source} {target} {share}" for target, source, share in fields))
     with pytest.raises(InputError, match="has no piece"):
         main(arguments(tiny, tmp_path / "output", shortlist=swapped))
-    assert not (tmp_path / "output").exists()
+    assert not any((tmp_path / "output").iterdir())
 
 
 def test_a_quantised_model_is_not_quantised_again(tiny: Tiny, quantized: Path, tmp_path: Path) -> None:

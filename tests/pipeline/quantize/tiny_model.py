@@ -15,6 +15,8 @@ from pipeline.common.marian_options import write_options
 from pipeline.common.resources import marian_command
 from tests.pipeline.alignments.small_corpus import sentence_pairs, write_corpus
 
+ROOT = Path(__file__).resolve().parents[3]
+
 Pairs = list[tuple[str, str]]
 
 VOCABULARY = 360
@@ -99,4 +101,6 @@ def _train(model: Path, pairs: Pairs, scratch: Path) -> None:
 def _shortlist_arguments(model: Path, corpus: tuple[Path, Path], output: Path) -> list[str]:
     vocabularies = ["--source-vocab", model / "source.spm", "--target-vocab", model / "target.spm"]
     texts = ["--corpus-src", corpus[0], "--corpus-trg", corpus[1]]
-    return [*map(str, [*vocabularies, *texts, "--output", output])]
+    curriculum = ROOT / "pipeline" / "train" / "configs" / "curriculum" / "student.yml"
+    options = ["--src", "en", "--trg", "eo", "--curriculum", curriculum]
+    return [*map(str, [*vocabularies, *texts, *options, "--output", output])]
