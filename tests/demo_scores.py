@@ -12,7 +12,7 @@ from pathlib import Path
 
 TEST = "demo_test"
 LEAST_BLEU = 90.0  # the worst model of a demo that goes well reaches 95
-MODELS = {"backwards", "teacher-1", "student", "finetuned-student", "quantized"}
+MODELS = {"backwards", "teacher-1", "student", "finetuned-student", "quantized", "exported"}
 
 
 def main() -> None:

@@ -262,6 +262,16 @@ def test_quantised_against_float() -> None:
     assert models.quantized_gap(better, gates.QuantizedGap.model_validate({"max-gain": 20})).passed
 
 
+def test_exported_against_float() -> None:
+    documents = scores(evaluate_exported={"demo_a": 47.5}, evaluate_finetuned_student={"demo_a": 48.0})
+    assert models.exported_gap(documents, gates.ExportedGap()).passed
+    assert not models.exported_gap(documents, gates.ExportedLoss()).passed
+    documents = scores(evaluate_exported={"demo_a": 47.5}, evaluate_finetuned_student={"demo_a": 48.6})
+    verdict = models.exported_gap(documents, gates.ExportedGap())
+    assert not verdict.passed
+    assert "chrF 47.5 on demo_a, where the float model has 48.6: -1.1" in verdict.description
+
+
 def test_one_test_set_far_better_and_one_far_worse() -> None:
     """The loss is told, which is the likelier harm."""
     both = scores(

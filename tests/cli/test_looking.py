@@ -158,6 +158,14 @@ def test_results(command: Command) -> None:
     assert "A dog.\n    → Hundo!" in people.out
 
 
+def test_results_tell_what_the_exported_model_needs(command: Command) -> None:
+    make("evaluate_exported")
+    speed = "exported: 2,500 words/s on one thread, 150 MB of memory, model 17.0 MB"
+    assert speed in command("results", PARTITION).out
+    found = json.loads(command("results", PARTITION, "--json").out)["exported"]["tiny"]
+    assert found["words_per_second"] == 2500
+
+
 def test_results_of_a_dataset_with_an_alias(command: Command, place: Place) -> None:
     path = place.root / "configs" / f"{PARTITION}.yml"
     path.write_text(

@@ -9,7 +9,7 @@ from translations_assets.stages import STAGES
 DATASETS = ("dataset_train", "dataset_devtest", "dataset_test", "dataset_mono_src", "dataset_mono_trg")
 EVALUATIONS = (
     *("evaluate_backwards", "evaluate_teacher", "evaluate_teacher_ensemble", "evaluate_student"),
-    *("evaluate_finetuned_student", "evaluate_quantized"),
+    *("evaluate_finetuned_student", "evaluate_quantized", "evaluate_exported"),
 )
 
 

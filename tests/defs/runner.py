@@ -17,6 +17,8 @@ SCORES = {
     "chrf": {"score": 2.0, "signature": "made up"},
     "samples": [{"source": "A dog.", "reference": "Hundo.", "translation": "Hundo!"}],
 }
+SPEED = {"words_per_second": 2500.0, "memory_megabytes": 150.0, "model_bytes": 17_000_000}
+METRICS = {"pipeline.eval.evaluate": SCORES, "pipeline.eval.exported": {**SCORES, "speed": SPEED}}
 
 
 class MadeUpRunner:
@@ -61,7 +63,7 @@ def _contents(job: Job, name: str) -> bytes:
     if name == "stats.json":
         return json.dumps({**STATISTICS, "datasets": _datasets(job)}).encode()
     if name == "metrics.json":
-        return json.dumps(SCORES if job.script.endswith("evaluate") else training(50.0)).encode()
+        return json.dumps(METRICS.get(job.script) or training(50.0)).encode()
     if name == "numbers.json":
         return json.dumps(NUMBERS[job.script]).encode()
     if name.endswith(".spm"):

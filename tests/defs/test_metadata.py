@@ -161,6 +161,9 @@ def test_scores_of_an_evaluation(store: MemoryStore) -> None:
     found = shown(store, result(store, "evaluate-a", metrics_json=metrics))
     assert (found["BLEU evaluate-a"], found["chrF evaluate-a"]) == (31.5, 58.25)
     assert found["translations evaluate-a"] == [sample]
+    timed = {**metrics, "speed": {"words_per_second": 900.5}}
+    found = shown(store, result(store, "evaluate-b", metrics_json=timed))
+    assert found["words per second evaluate-b"] == 900.5
 
 
 def training(updates: int) -> dict[str, Any]:

@@ -126,8 +126,8 @@ def test_back_translations_with_their_alignments() -> None:
 KEPT = {
     *("dataset_devtest", "dataset_test", "merge_devset", "train_vocab", "cefilter", "alignments_student"),
     *("shortlist", "train_student", "finetune_student", "quantize", "export", "evaluate_student"),
-    *("evaluate_finetuned_student", "evaluate_quantized", "check_train_vocab", "check_cefilter"),
-    *("check_alignments_student", "check_export"),
+    *("evaluate_finetuned_student", "evaluate_quantized", "evaluate_exported", "check_train_vocab"),
+    *("check_cefilter", "check_alignments_student", "check_export"),
 }
 
 

@@ -277,6 +277,12 @@ def test_sizes_of_the_shortlist() -> None:
     assert asked.step("shortlist-en-ru").args == graph(FULL).step("shortlist-en-ru").args
 
 
+def test_the_exported_student_is_evaluated_from_the_files_that_users_get() -> None:
+    exported = graph(FULL).step("evaluate-exported-flores_devtest-en-ru")
+    assert "export-en-ru:model.enru.intgemm.alphas.bin" in files(exported, "exported")
+    assert files(exported, "corpus_trg") == ["dataset-test-flores_devtest-en-ru:corpus.ru.zst"]
+
+
 def test_without_a_shortlist() -> None:
     without = graph(FULL.replace("experiment:\n", "experiment:\n  shortlist: none\n", 1))
     assert not without.stages["shortlist"]

@@ -97,6 +97,8 @@ GATES: tuple[Gate, ...] = (
     *_gates("translation-collapse", _BACK_COLLAPSE, _BACK_TRANSLATED, reads=_WITH_CORPUS, blocking=True),
     *_gates("student-gap", models.student_gap, *_STUDENTS, reads=_WITH_TEACHERS),
     *_gates("quantized-gap", models.quantized_gap, "evaluate_quantized", reads=_WITH_FLOAT),
+    *_gates("exported-gap", models.exported_gap, "evaluate_exported", reads=_WITH_FLOAT),
+    *_gates("exported-loss", models.exported_gap, "evaluate_exported", reads=_WITH_FLOAT),
 )
 
 

@@ -11,6 +11,8 @@ from translations_assets.checks.verdict import Documents, NotComputed, NothingTo
 from translations_assets.config.gates import (
     AlignmentIndices,
     AlignmentLinks,
+    ExportedGap,
+    ExportedLoss,
     ExportGate,
     QuantizedGap,
     StudentGap,
@@ -143,6 +145,12 @@ def quantized_gap(documents: Documents, thresholds: QuantizedGap) -> Verdict:
     whole = _scores(documents["evaluate_finetuned_student"])
     small = _scores(documents["evaluate_quantized"])
     return _gap(whole, small, thresholds.max_gap, "float", "quantised", thresholds.max_gain)
+
+
+def exported_gap(documents: Documents, thresholds: ExportedGap | ExportedLoss) -> Verdict:
+    """chrF on the test sets: the exported student's in Firefox's engine against that of the float model."""
+    whole = _scores(documents["evaluate_finetuned_student"])
+    return _gap(whole, _scores(documents["evaluate_exported"]), thresholds.max_gap, "float", "exported")
 
 
 def _scores(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:

@@ -137,7 +137,11 @@ def results(partition: Partition, overrides: Set = None, json: Json = False) -> 
         )
     scores = {
         model: {
-            dataset: {"bleu": value["bleu"]["score"], "chrf": value["chrf"]["score"]}
+            dataset: {
+                "bleu": value["bleu"]["score"],
+                "chrf": value["chrf"]["score"],
+                **value.get("speed", {}),
+            }
             for dataset, value in datasets.items()
         }
         for model, datasets in metrics.items()
@@ -146,6 +150,7 @@ def results(partition: Partition, overrides: Set = None, json: Json = False) -> 
         print_json(scores)
     else:
         _print_scores(scores)
+        _print_speeds(scores)
         _print_samples(metrics)
 
 
@@ -185,6 +190,17 @@ def _print_scores(scores: Scores) -> None:
             model, *(f"{score['bleu']:.1f} / {score['chrf']:.1f}" if score else "" for score in found)
         )
     common.print_table(table)
+
+
+def _print_speeds(scores: Scores) -> None:
+    """Print what models need that were timed, on their first test set."""
+    for model, tests in scores.items():
+        found = next(iter(tests.values()))
+        if "words_per_second" in found:
+            typer.echo(
+                f"{model}: {found['words_per_second']:,.0f} words/s on one thread, "
+                f"{found['memory_megabytes']:,.0f} MB of memory, model {found['model_bytes'] / 1e6:,.1f} MB"
+            )
 
 
 def _print_samples(metrics: Metrics) -> None:

@@ -165,16 +165,28 @@ class TranslationCollapse(StrictGateSection):
 class StudentGap(GateSection):
     """The student is close to the teacher on the test sets."""
 
-    max_gap: Points = default(5.0, "how much lower its chrF may be than the teachers'")
+    max_gap: Points = default(2.0, "how much lower its chrF may be than the teachers'")
 
 
 class QuantizedGap(StrictGateSection):
-    """The quantised student is close to the one that it was made from, on the test sets."""
+    """The quantised student, decoded by Marian, is close to the float one, on the test sets."""
 
     max_gap: Points = default(3.0, "how much lower its chrF may be than the float student's")
     max_gain: Points = default(
         3.0, "how much higher it may be; where it is by more, the float student is broken"
     )
+
+
+class ExportedGap(StrictGateSection):
+    """The exported student, in Firefox's engine, is close to the float one, on the test sets."""
+
+    max_gap: Points = default(1.0, "how much lower its chrF may be than the float student's")
+
+
+class ExportedLoss(GateSection):
+    """The same, closer: a loss that is no failure but worth a look."""
+
+    max_gap: Points = default(0.3, "how much lower its chrF may be than the float student's")
 
 
 class ExportGate(StrictGateSection):
@@ -204,4 +216,6 @@ class Checks(Section):
     translations: Translations = default({}, "empty and copied translations")
     student_gap: StudentGap = default({}, "student against teachers")
     quantized_gap: QuantizedGap = default({}, "quantised student against float")
+    exported_gap: ExportedGap = default({}, "exported student in Firefox's engine against float")
+    exported_loss: ExportedLoss = default({}, "the same, with a closer threshold")
     export: ExportGate = default({}, "whether exported files load and translate")

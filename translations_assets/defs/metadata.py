@@ -147,8 +147,10 @@ def shown_samples(samples: Iterable[str]) -> Metadata:
 
 
 def _scores(label: str, metrics: Mapping[str, Any]) -> Metadata:
-    """What `pipeline.eval.evaluate` found on a test set."""
+    """What `pipeline.eval.evaluate` or `pipeline.eval.exported` found on a test set."""
+    speed = {name.replace("_", " "): float(value) for name, value in metrics.get("speed", {}).items()}
     return {
+        **{f"{name} {label}": dg.MetadataValue.float(value) for name, value in speed.items()},
         f"BLEU {label}": dg.MetadataValue.float(metrics["bleu"]["score"]),
         f"chrF {label}": dg.MetadataValue.float(metrics["chrf"]["score"]),
         f"translations {label}": table(metrics["samples"]),

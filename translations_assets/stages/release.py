@@ -113,8 +113,23 @@ def evaluate_finetuned_student(
 
 @stage(group="evaluation", formerly=("evaluate",))
 def evaluate_quantized(config: TrainingConfig, quantize: Model, dataset_test: list[Corpus]) -> None:
-    """Scores of the quantised student, decoded in 8 bits through its shortlist, as users will run it."""
+    """Scores of the quantised student as Marian decodes it, to tell the engine's faults from the model's."""
     _evaluate(config, "quantized", [quantize], dataset_test, "student")
+
+
+@stage(group="evaluation", formerly=("evaluate",))
+def evaluate_exported(config: TrainingConfig, export: Folder, dataset_test: list[Corpus]) -> None:
+    """Scores and speed of the exported student in Firefox's engine, a sentence at a time, as users run it."""
+    for test in dataset_test:
+        step(
+            "pipeline.eval.exported",
+            label=f"evaluate-exported-{test.short_name}-{config.pair}",
+            args={"trg": config.experiment.trg, "dataset": test.name},
+            inputs={"exported": list(export.files.values()), **test.sides},
+            outputs=("translations.zst", "metrics.json"),
+            aliases=aliases([test]),
+            repeatable=False,  # its speed differs from run to run
+        )
 
 
 def _evaluate(

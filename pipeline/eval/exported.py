@@ -1,0 +1,75 @@
+"""Translates a test set with an exported model as users do, and scores the translations with sacreBLEU.
+
+    python -m pipeline.eval.exported --exported exported/* --trg eo --corpus-src test.en.zst \\
+        --corpus-trg test.eo.zst --dataset flores_devtest --output evaluation
+
+writes translations.zst and metrics.json, as pipeline.eval.evaluate does, with `speed`: words of the source a
+second, on one thread; megabytes of memory that the engine needs; bytes of the model. The engine is
+fxtranslate, Firefox's in native code, one sentence at a time.
+"""
+
+import argparse
+import logging
+import resource
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.common.engine import find_file, load_engine
+from pipeline.common.lines import write_lines
+from pipeline.common.script import run, write_json
+from pipeline.common.staging import staged
+from pipeline.eval.evaluate import read_test_set, samples
+from pipeline.eval.metrics import corpus_scores
+
+logger = logging.getLogger(__name__)
+
+
+def translate(files: Sequence[Path], sentences: Sequence[str]) -> tuple[list[str], dict[str, float]]:
+    """Translations, and what they took; an empty line stays empty. Raises InputError for a damaged model."""
+    memory = _peak_megabytes()
+    engine = load_engine(files)
+    began = time.perf_counter()
+    translations = [engine.translate(sentence) if sentence.strip() else "" for sentence in sentences]
+    seconds = time.perf_counter() - began
+    speed = {
+        "words_per_second": round(sum(len(sentence.split()) for sentence in sentences) / seconds, 1),
+        "memory_megabytes": round(_peak_megabytes() - memory, 1),
+        "model_bytes": find_file(files, "model.", ".intgemm.alphas.bin").stat().st_size,
+    }
+    return translations, speed
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Translate, score, and write the files named above."""
+    args = _parser().parse_args(argv)
+    pairs = read_test_set(args.corpus_src, args.corpus_trg)
+    with staged(args.output) as (output, _):
+        translations, speed = translate(args.exported, [source for source, _ in pairs])
+        write_lines(output / "translations.zst", translations)
+        scores = corpus_scores(translations, [reference for _, reference in pairs], args.trg)
+        metrics = {"dataset": args.dataset, "lines": len(pairs), **scores, "speed": speed}
+        write_json(output / "metrics.json", {**metrics, "samples": samples(pairs, translations)})
+    logger.info("%s", metrics)
+
+
+def _peak_megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000  # Linux counts in kilobytes
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--exported", required=True, nargs="+", type=Path, help="files that pipeline.quantize.export wrote")
+    add("--trg", required=True, help="target language; BLEU's words depend on it")
+    add("--corpus-src", required=True, type=Path, help="the test set's source")
+    add("--corpus-trg", required=True, type=Path, help="its reference translations")
+    add("--dataset", required=True, help="name of the test set, for metrics.json")
+    add("--output", required=True, type=Path, help="new folder for the results")
+    return parser
+
+
+if __name__ == "__main__":
+    run(main)
