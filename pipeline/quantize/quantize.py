@@ -6,9 +6,9 @@
 writes a folder that `pipeline.translate.translate`, `pipeline.eval.evaluate` and `pymarian decode` take as a
 model: model.intgemm8.bin, lex.bin (binary shortlist), source.spm, target.spm, decoder.yml (paths relative to
 it, beam 1, fixed batches), and stats.json. Without --shortlist there is no lex.bin, and the decoder computes
-the whole vocabulary. model.intgemm.alphas.bin is the same model as browsers' engines
-read it: its embeddings, too, are in 8 bits, and each matrix has a multiplier for what enters it, found by
-translating at most 2,000 lines of the text.
+the whole vocabulary. model.intgemm.alphas.bin is the same model as browsers' engines read it: its embeddings,
+too, are in 8 bits, and each matrix has a multiplier for what enters it, found by translating at most 2,000
+lines of the text.
 
 A source piece allows its likeliest target pieces (--best). Always allowed are the control, symbol and byte
 pieces of the target vocabulary, so that every character can be written, and some pieces after them, the
