@@ -166,6 +166,12 @@ def test_results_tell_what_the_exported_model_needs(command: Command) -> None:
     assert found["words_per_second"] == 2500
 
 
+def test_a_student_without_a_shortlist_is_what_translates(command: Command) -> None:
+    make("quantize", overrides={"experiment": {"shortlist": "none"}})
+    said = command("translate", PARTITION, "--set", "experiment.shortlist=none")
+    assert "decoder.yml" in said.err  # made up: the script was begun, and cannot read it
+
+
 def test_results_of_a_dataset_with_an_alias(command: Command, place: Place) -> None:
     path = place.root / "configs" / f"{PARTITION}.yml"
     path.write_text(

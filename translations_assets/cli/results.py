@@ -318,7 +318,7 @@ def translate(
         for number, result in enumerate(common.results_of(session, makers)):
             folders.append(Path(work) / str(number))
             folders[-1].mkdir()
-            for name in files:
+            for name in set(files) & set(result.outputs):  # a student may have no shortlist
                 session.store.place_blob(result.outputs[name], folders[-1] / name)
         script = [sys.executable, "-m", "pipeline.translate.stream", "--models", *map(str, folders)]
         raise typer.Exit(subprocess.run(script, check=False).returncode)

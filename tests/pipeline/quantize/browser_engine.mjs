@@ -21,9 +21,10 @@ class ExportedModel extends TranslatorBacking {
 
     async loadTranslationModel() {
         const vocabularies = existsSync(path(`vocab.${pair}.spm`)) ? ['vocab'] : ['srcvocab', 'trgvocab'];
+        const shortlist = `lex.50.50.${pair}.s2t.bin`;
         return {
             model: read(`model.${pair}.${form}.bin`),
-            shortlist: read(`lex.50.50.${pair}.s2t.bin`),
+            shortlist: existsSync(path(shortlist)) ? read(shortlist) : new ArrayBuffer(0),
             vocabs: vocabularies.map(name => read(`${name}.${pair}.spm`)),
             config: {'gemm-precision': PRECISIONS[form]},
         };
