@@ -4,8 +4,8 @@
         --corpus-src test.en.zst --corpus-trg test.eo.zst --dataset flores_devtest \\
         --decoding-config decoding.yml --marian-args '{"beam-size": 4}' --output evaluation
 
-writes translations.zst and metrics.json: BLEU and chrF of the corpus, each with sacreBLEU's signature, which
-tells everything that the number depends on, and a few examples.
+writes translations.zst and metrics.json: BLEU, chrF and chrF++ of the corpus, each with its confidence
+interval and with sacreBLEU's signature, which tells all that the number depends on, and a few examples.
 
 Several models are an ensemble. A quantised model is decoded as users run it: with its binary shortlist,
 beam 1 and fixed batches, on the CPU.
@@ -22,7 +22,7 @@ from pipeline.common.marian import decode
 from pipeline.common.marian_options import parse_marian_args, read_options
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
-from pipeline.eval.metrics import corpus_scores
+from pipeline.eval.metrics import evaluation_scores
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with staged(args.output) as (output, _):
         decode(args.models, args.corpus_src, output / "translations.zst", settings)
         translations = [*read_lines(output / "translations.zst")]
-        scores = corpus_scores(translations, [reference for _, reference in pairs], args.trg)
+        scores = evaluation_scores(translations, [reference for _, reference in pairs], args.trg)
         metrics = {"dataset": args.dataset, "lines": len(pairs), **scores}
         write_json(output / "metrics.json", {**metrics, "samples": samples(pairs, translations)})
     logger.info("%s", metrics)

@@ -20,7 +20,7 @@ from pipeline.common.lines import write_lines
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.eval.evaluate import read_test_set, samples
-from pipeline.eval.metrics import corpus_scores
+from pipeline.eval.metrics import evaluation_scores
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with staged(args.output) as (output, _):
         translations, speed = translate(args.exported, [source for source, _ in pairs])
         write_lines(output / "translations.zst", translations)
-        scores = corpus_scores(translations, [reference for _, reference in pairs], args.trg)
+        scores = evaluation_scores(translations, [reference for _, reference in pairs], args.trg)
         metrics = {"dataset": args.dataset, "lines": len(pairs), **scores, "speed": speed}
         write_json(output / "metrics.json", {**metrics, "samples": samples(pairs, translations)})
     logger.info("%s", metrics)

@@ -150,11 +150,11 @@ def test_results(command: Command) -> None:
     make("evaluate_teacher")
     make("evaluate_backwards")
     assert json.loads(command("results", PARTITION, "--json").out) == {
-        "backwards": {"tiny": {"bleu": 1.0, "chrf": 2.0}},
-        "teacher-1": {"tiny": {"bleu": 1.0, "chrf": 2.0}},
+        "backwards": {"tiny": {"bleu": 1.0, "chrf": 2.0, "ci": {"chrf": 0.5}}},
+        "teacher-1": {"tiny": {"bleu": 1.0, "chrf": 2.0, "ci": {"chrf": 0.5}}},
     }
     people = command("results", PARTITION)
-    assert "teacher-1" in people.out
+    assert re.search(r"teacher-1 . +1\.0 . 2\.0 ± 0\.5", people.out)
     assert "A dog.\n    → Hundo!" in people.out
 
 

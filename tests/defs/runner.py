@@ -14,7 +14,7 @@ STATISTICS = {"lines": {"in": 3, "kept": 2, "dropped": {"empty": 1}}, "samples":
 SCORES = {
     "dataset": "tiny",
     "bleu": {"score": 1.0, "signature": "made up"},
-    "chrf": {"score": 2.0, "signature": "made up"},
+    "chrf": {"score": 2.0, "ci": 0.5, "signature": "made up"},
     "samples": [{"source": "A dog.", "reference": "Hundo.", "translation": "Hundo!"}],
 }
 SPEED = {"words_per_second": 2500.0, "memory_megabytes": 150.0, "model_bytes": 17_000_000}

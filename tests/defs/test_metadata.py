@@ -155,11 +155,12 @@ def test_scores_of_an_evaluation(store: MemoryStore) -> None:
         "dataset": "flores_dev",
         "lines": 1,
         "bleu": {"score": 31.5, "signature": "s"},
-        "chrf": {"score": 58.25, "signature": "s"},
+        "chrf": {"score": 58.25, "ci": 0.61, "signature": "s"},
         "samples": [sample],
     }
     found = shown(store, result(store, "evaluate-a", metrics_json=metrics))
     assert (found["BLEU evaluate-a"], found["chrF evaluate-a"]) == (31.5, 58.25)
+    assert {"metric": "chrF", "score": "58.2 ± 0.6", "signature": "s"} in found["scores evaluate-a"]
     assert found["translations evaluate-a"] == [sample]
     timed = {**metrics, "speed": {"words_per_second": 900.5}}
     found = shown(store, result(store, "evaluate-b", metrics_json=timed))

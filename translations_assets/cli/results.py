@@ -22,6 +22,7 @@ from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.project import this_project
 from translations_assets.records.inside import inside
 from translations_assets.records.run import RunOptions
+from translations_assets.records.scores import METRICS, scores_in, shown
 from translations_assets.running.session import UpstreamMissing
 from translations_assets.stages.handles import MODEL_FILES, QUANTIZED_FILES
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from translations_assets.running.session import Result, Session
 
 Metrics = dict[str, dict[str, dict[str, Any]]]
-Scores = dict[str, dict[str, dict[str, float]]]
 
 STYLES = {"failed": "bold red", "passed": "green", "off": "dim", "not computed": "yellow"}
 
@@ -135,23 +135,28 @@ def results(partition: Partition, overrides: Set = None, json: Json = False) -> 
         raise TranslationsError(
             f"No model of {session.partition} is evaluated yet: translations train {session.partition}"
         )
-    scores = {
-        model: {
-            dataset: {
-                "bleu": value["bleu"]["score"],
-                "chrf": value["chrf"]["score"],
-                **value.get("speed", {}),
-            }
-            for dataset, value in datasets.items()
-        }
-        for model, datasets in metrics.items()
-    }
     if json:
-        print_json(scores)
+        print_json(
+            {
+                model: {dataset: _scores_as_json(value) for dataset, value in datasets.items()}
+                for model, datasets in metrics.items()
+            }
+        )
     else:
-        _print_scores(scores)
-        _print_speeds(scores)
+        _print_scores(metrics)
+        _print_speeds(metrics)
         _print_samples(metrics)
+
+
+def _scores_as_json(evaluation: Mapping[str, Any]) -> dict[str, Any]:
+    """Scores by metric, half their confidence intervals by metric, and what was timed."""
+    found = scores_in(evaluation)
+    intervals = {metric: score["ci"] for metric, score in found.items() if "ci" in score}
+    return {
+        **{metric: score["score"] for metric, score in found.items()},
+        **({"ci": intervals} if intervals else {}),
+        **evaluation.get("speed", {}),
+    }
 
 
 def _read_metrics(session: Session) -> Metrics:
@@ -176,30 +181,28 @@ def _model(step: Step) -> str:
     return teacher[1] if teacher else step.stage.removeprefix("evaluate_").replace("_", "-")
 
 
-def _print_scores(scores: Scores) -> None:
-    """Print a table: a row for each model, BLEU and chrF for each test set."""
+def _print_scores(metrics: Metrics) -> None:
+    """Print a table for each test set: a row for each model, a column for each metric."""
     from rich.table import Table
 
-    datasets = list(dict.fromkeys(dataset for tests in scores.values() for dataset in tests))
-    table = Table("model", title="BLEU / chrF")
-    for dataset in datasets:
-        table.add_column(dataset, justify="right", overflow="fold")
-    for model, tests in scores.items():
-        found = [tests.get(dataset) for dataset in datasets]
-        table.add_row(
-            model, *(f"{score['bleu']:.1f} / {score['chrf']:.1f}" if score else "" for score in found)
-        )
-    common.print_table(table)
+    for dataset in dict.fromkeys(dataset for tests in metrics.values() for dataset in tests):
+        models = {model: scores_in(tests[dataset]) for model, tests in metrics.items() if dataset in tests}
+        names = [name for name in METRICS if any(name in found for found in models.values())]
+        table = Table("model", title=dataset)
+        for name in names:
+            table.add_column(METRICS[name], justify="right")
+        for model, found in models.items():
+            table.add_row(model, *(shown(found[name]) if name in found else "" for name in names))
+        common.print_table(table)
 
 
-def _print_speeds(scores: Scores) -> None:
+def _print_speeds(metrics: Metrics) -> None:
     """Print what models need that were timed, on their first test set."""
-    for model, tests in scores.items():
-        found = next(iter(tests.values()))
-        if "words_per_second" in found:
+    for model, tests in metrics.items():
+        if speed := next(iter(tests.values())).get("speed"):
             typer.echo(
-                f"{model}: {found['words_per_second']:,.0f} words/s on one thread, "
-                f"{found['memory_megabytes']:,.0f} MB of memory, model {found['model_bytes'] / 1e6:,.1f} MB"
+                f"{model}: {speed['words_per_second']:,.0f} words/s on one thread, "
+                f"{speed['memory_megabytes']:,.0f} MB of memory, model {speed['model_bytes'] / 1e6:,.1f} MB"
             )
 
 

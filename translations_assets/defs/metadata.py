@@ -13,6 +13,7 @@ import dagster as dg
 from translations_assets.config.errors import Problem
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob, Usage
+from translations_assets.records.scores import METRICS, scores_in, shown
 from translations_assets.running.engine import StepResult
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session
@@ -149,10 +150,19 @@ def shown_samples(samples: Iterable[str]) -> Metadata:
 def _scores(label: str, metrics: Mapping[str, Any]) -> Metadata:
     """What `pipeline.eval.evaluate` or `pipeline.eval.exported` found on a test set."""
     speed = {name.replace("_", " "): float(value) for name, value in metrics.get("speed", {}).items()}
+    found = scores_in(metrics)
     return {
         **{f"{name} {label}": dg.MetadataValue.float(value) for name, value in speed.items()},
-        f"BLEU {label}": dg.MetadataValue.float(metrics["bleu"]["score"]),
-        f"chrF {label}": dg.MetadataValue.float(metrics["chrf"]["score"]),
+        **{
+            f"{METRICS[name]} {label}": dg.MetadataValue.float(score["score"])
+            for name, score in found.items()
+        },
+        f"scores {label}": table(
+            [
+                {"metric": METRICS[name], "score": shown(score), "signature": score["signature"]}
+                for name, score in found.items()
+            ]
+        ),
         f"translations {label}": table(metrics["samples"]),
     }
 

@@ -1,8 +1,10 @@
-"""BLEU and chrF: known values, and words counted by the target language."""
+"""BLEU and chrF: known values, words counted by the target language, confidence intervals."""
+
+import random
 
 import pytest
 
-from pipeline.eval.metrics import bleu_tokenizer, corpus_scores
+from pipeline.eval.metrics import bleu_tokenizer, corpus_scores, evaluation_scores
 
 
 @pytest.mark.parametrize(
@@ -56,3 +58,24 @@ def test_signatures_tell_version_and_settings() -> None:
     assert "eff:no" in str(scores["bleu"]["signature"])
     assert "nc:6|nw:0" in str(scores["chrf"]["signature"])
     assert all("version:" in str(score["signature"]) for score in scores.values())
+
+
+def test_an_evaluation_scores_as_a_check_does_and_by_words() -> None:
+    """chrF++ by hand: of the six orders of characters two occur, of the two of words one, without a match."""
+    scores = evaluation_scores(["ab"], ["ac"], "en")
+    plain = corpus_scores(["ab"], ["ac"], "en")
+    assert {name: scores[name]["score"] for name in plain} == {n: s["score"] for n, s in plain.items()}
+    assert scores["chrfpp"]["score"] == pytest.approx(100 * (0.5 + 0 + 0) / 3, abs=1e-3)
+    assert "nw:2" in str(scores["chrfpp"]["signature"])
+
+
+def test_confidence_intervals_are_the_same_each_time_and_narrower_with_more_lines() -> None:
+    chance = random.Random(1)
+    words = [" ".join(chance.choices("abcdefgh", k=12)) for _ in range(400)]
+    garbled = [" ".join(chance.choices("abcdefgh", k=6) + line.split()[6:]) for line in words]
+    few, many = (evaluation_scores(garbled[:lines], words[:lines], "en") for lines in (40, 400))
+    assert evaluation_scores(garbled, words, "en") == many
+    for name, score in many.items():
+        assert 0 < float(str(score["ci"])) < float(str(few[name]["ci"]))
+        assert float(str(score["mean"])) == pytest.approx(float(str(score["score"])), abs=1)
+        assert "bs:1000|seed:12345" in str(score["signature"])

@@ -1,0 +1,18 @@
+"""The scores in a `metrics.json` that `pipeline.eval` wrote, and how people call the metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+METRICS: Mapping[str, str] = {"bleu": "BLEU", "chrf": "chrF", "chrfpp": "chrF++"}
+
+
+def scores_in(evaluation: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Metric → its score, signature and confidence interval (`ci`, half its width), as far as there are."""
+    return {metric: evaluation[metric] for metric in METRICS if metric in evaluation}
+
+
+def shown(score: Mapping[str, Any]) -> str:
+    """A score and half its confidence interval of 95 %, for people: `58.2 ± 0.6`."""
+    return f"{score['score']:.1f}" + (f" ± {score['ci']:.1f}" if "ci" in score else "")
