@@ -99,10 +99,25 @@ def evaluation(dataset: str, chrf: float) -> Numbers:
     return {"dataset": dataset, "chrf": {"score": chrf}, "bleu": {"score": chrf / 2}}
 
 
+def differences(dataset: str, **others: tuple[float, float]) -> dict[str, Any]:
+    """A student of chrF 50 compared with others: their chrF, and how likely chance makes the difference."""
+    return {
+        "dataset": dataset,
+        "lines": 2,
+        "model": "student",
+        "signatures": {"chrf": "made up"},
+        "others": {
+            name: {"chrf": {"score": 50.0, "other": chrf, "p_value": p_value}}
+            for name, (chrf, p_value) in others.items()
+        },
+    }
+
+
 NUMBERS = {
     "pipeline.checks.text": text(),
     "pipeline.checks.models": teacher(),
     "pipeline.checks.vocabulary": vocabulary(),
     "pipeline.checks.alignments": alignments(),
     "pipeline.checks.exported": exported(),
+    "pipeline.checks.differences": differences("tiny", teacher=(51.5, 0.04)),
 }

@@ -232,6 +232,19 @@ def test_the_student_against_the_best_that_the_teachers_do() -> None:
     assert "50.0 on demo_a" in models.student_gap(ensemble, gates.StudentGap()).description
 
 
+def test_a_gap_comes_with_the_probability_that_chance_made_it() -> None:
+    """That of the teacher which the student is judged by, the best one on the test set."""
+    both = scores(
+        evaluate_student={"demo_a": 50.0}, evaluate_teacher={"demo_a": 51.5}, evaluate_teacher_ensemble={}
+    )
+    compared = numbers.differences("demo_a", first=(48.0, 0.001), second=(51.5, 0.042))
+    verdict = models.student_gap(
+        {**both, "check_evaluate_student": {"check-student-a": compared}}, gates.StudentGap()
+    )
+    assert "51.5: -1.5 (p = 0.042)" in verdict.description
+    assert verdict.numbers["p, demo_a"] == 0.042
+
+
 def test_a_student_without_a_teacher_is_not_judged_by_one() -> None:
     """Its text, or what it is judged by, is of another run."""
     alone = scores(evaluate_student={"demo_a": 50.0}, evaluate_teacher={}, evaluate_teacher_ensemble={})

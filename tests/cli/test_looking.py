@@ -158,6 +158,14 @@ def test_results(command: Command) -> None:
     assert "A dog.\n    → Hundo!" in people.out
 
 
+def test_results_tell_how_models_differ(command: Command) -> None:
+    for stage in ("evaluate_teacher", "evaluate_student", "check_evaluate_student"):
+        make(stage)
+    assert "-1.5 from teacher, p = 0.040" in command("results", PARTITION).out
+    student = json.loads(command("results", PARTITION, "--json").out)["student"]["tiny"]
+    assert student["others"] == {"teacher": {"chrf": {"difference": -1.5, "p_value": 0.04}}}
+
+
 def test_results_tell_what_the_exported_model_needs(command: Command) -> None:
     make("evaluate_exported")
     speed = "exported: 2,500 words/s on one thread, 150 MB of memory, model 17.0 MB"

@@ -128,6 +128,7 @@ KEPT = {
     *("shortlist", "train_student", "finetune_student", "quantize", "export", "evaluate_student"),
     *("evaluate_finetuned_student", "evaluate_quantized", "evaluate_exported", "check_train_vocab"),
     *("check_cefilter", "check_alignments_student", "check_export"),
+    *("check_evaluate_quantized", "check_evaluate_exported"),
 }
 
 

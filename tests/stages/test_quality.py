@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.stages.configs import FULL, SMALL, files, graph, labels
+from tests.stages.configs import DEMO, FULL, SMALL, files, graph, labels
 from translations_assets.graph.graph import Graph
 from translations_assets.stages import ASSETS, STAGES
 
@@ -15,9 +15,11 @@ def test_each_checks_one_asset_and_is_named_after_it() -> None:
 
 
 def test_their_inputs_are_among_what_the_checked_stage_needs(any_graph: Graph) -> None:
-    """So every target comes with the checks of all its stages."""
+    """So every target comes with its stages' checks, but those that compare it with other models."""
     for check, checked in any_graph.checks.items():
-        assert set(any_graph.upstream[check]) <= set(any_graph.stage_closure([checked])), check
+        others = set(any_graph.upstream[check]) - set(any_graph.stage_closure([checked]))
+        assert all(name.startswith("evaluate_") for name in others), check
+        assert not others or checked.startswith("evaluate_"), check
 
 
 def test_nothing_is_made_from_them(any_graph: Graph) -> None:
@@ -57,7 +59,7 @@ def test_vocabularies_are_not_judged_by_changed_test_sets() -> None:
     assert len(files(step, "held_out_first")) == 4
 
 
-def test_without_mono_text_there_is_nothing_to_compute() -> None:
+def test_without_text_or_test_sets_there_is_nothing_to_compute() -> None:
     stages = graph(SMALL).stages
     empty = {name for name in graph(SMALL).checks if not stages[name]}
     assert empty == {
@@ -66,5 +68,19 @@ def test_without_mono_text_there_is_nothing_to_compute() -> None:
         "check_translate_mono_trg",
         "check_alignments_backtranslated",
         "check_translate_mono_src",
+        *(name for name in STAGES if name.startswith("check_evaluate_")),  # it has no test set
     }
     assert labels(stages["check_export"]) == ["check-export-zh-en"]
+
+
+def test_students_are_compared_with_the_ensemble_or_with_each_teacher() -> None:
+    stages = graph(FULL).stages
+    for stage, model in {"student": "student", "finetuned_student": "finetuned-student"}.items():
+        steps = stages[f"check_evaluate_{stage}"]
+        assert [step.args["others"] for step in steps] == [["teacher-ensemble"]] * len(steps)
+        assert {step.args["model"] for step in steps} == {model}
+        assert len(steps) == len(stages[f"evaluate_{stage}"])
+    (first, *_) = stages["check_evaluate_exported"]
+    assert (first.args["model"], first.args["others"]) == ("exported", ["finetuned-student"])
+    (alone, *_) = graph(DEMO).stages["check_evaluate_student"]
+    assert alone.args["others"] == ["teacher-1"]

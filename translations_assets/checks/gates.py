@@ -72,8 +72,8 @@ _STUDENTS = ("evaluate_student", "evaluate_finetuned_student")
 _OWN = ("{}",)
 _WITH_BACKWARDS = ("{}", "train_backwards")
 _WITH_CORPUS = ("check_{}", "check_merge_corpus")
-_WITH_TEACHERS = ("{}", "evaluate_teacher", "evaluate_teacher_ensemble")
-_WITH_FLOAT = ("{}", "evaluate_finetuned_student")
+_WITH_TEACHERS = ("{}", "evaluate_teacher", "evaluate_teacher_ensemble", "check_{}")
+_WITH_FLOAT = ("{}", "evaluate_finetuned_student", "check_{}")
 
 GATES: tuple[Gate, ...] = (
     *_gates("held-out-exact", text.held_out_exact, *_TEXTS),

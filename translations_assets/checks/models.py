@@ -134,23 +134,28 @@ def _validated(label: str, metrics: Mapping[str, Any]) -> float:
 def student_gap(documents: Documents, thresholds: StudentGap) -> Verdict:
     """chrF on the test sets: the student's against the teachers'."""
     teachers = _scores(documents["evaluate_teacher_ensemble"]) or _scores(documents["evaluate_teacher"])
-    (students,) = (_scores(evaluations) for stage, evaluations in documents.items() if "student" in stage)
+    (students,) = (
+        _scores(evaluations)
+        for stage, evaluations in documents.items()
+        if stage in ("evaluate_student", "evaluate_finetuned_student")
+    )
     if students and not teachers:
         raise NothingToJudge("the training config has no teacher")
-    return _gap(teachers, students, thresholds.max_gap, "teacher", "student")
+    return _gap(documents, teachers, students, thresholds.max_gap, "teacher", "student")
 
 
 def quantized_gap(documents: Documents, thresholds: QuantizedGap) -> Verdict:
     """chrF on the test sets: the quantised student's against that of the model it was made from."""
     whole = _scores(documents["evaluate_finetuned_student"])
     small = _scores(documents["evaluate_quantized"])
-    return _gap(whole, small, thresholds.max_gap, "float", "quantised", thresholds.max_gain)
+    return _gap(documents, whole, small, thresholds.max_gap, "float", "quantised", thresholds.max_gain)
 
 
 def exported_gap(documents: Documents, thresholds: ExportedGap | ExportedLoss) -> Verdict:
     """chrF on the test sets: the exported student's in Firefox's engine against that of the float model."""
     whole = _scores(documents["evaluate_finetuned_student"])
-    return _gap(whole, _scores(documents["evaluate_exported"]), thresholds.max_gap, "float", "exported")
+    found = _scores(documents["evaluate_exported"])
+    return _gap(documents, whole, found, thresholds.max_gap, "float", "exported")
 
 
 def _scores(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
@@ -164,7 +169,20 @@ def _scores(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     return scores
 
 
+def _by_chance(documents: Documents) -> dict[str, float]:
+    """Test set → the probability that chance made the difference from the best of the other models."""
+    found: dict[str, float] = {}
+    for stage, comparisons in documents.items():
+        for numbers in comparisons.values() if stage.startswith("check_") else ():
+            best = max(
+                (other["chrf"] for other in numbers["others"].values()), key=lambda chrf: chrf["other"]
+            )
+            found[numbers["dataset"]] = best["p_value"]
+    return found
+
+
 def _gap(
+    documents: Documents,
     wanted: Mapping[str, float],
     found: Mapping[str, float],
     limit: float,
@@ -172,7 +190,10 @@ def _gap(
     judged: str,
     gain: float | None = None,
 ) -> Verdict:
-    """Whether scores are at most `limit` lower than wanted, and at most `gain` higher, where that counts."""
+    """Whether scores are at most `limit` lower than wanted, and at most `gain` higher, where that counts.
+
+    `documents` say how likely chance makes such differences.
+    """
     gaps = {dataset: found[dataset] - wanted[dataset] for dataset in wanted if dataset in found}
     if not gaps:
         raise NothingToJudge("the training config has no test set")
@@ -182,15 +203,20 @@ def _gap(
     allowed = (
         f"at most {-limit:+.1f} is allowed" if gain is None else f"{-limit:+.1f} to {gain:+.1f} is allowed"
     )
+    chances = _by_chance(documents)
+    by_chance = f" (p = {chances[worst]:.3f})" if worst in chances else ""
     of_several = f"the most of {len(gaps)} test sets; " if len(gaps) > 1 else ""
     return Verdict(
         gaps[low] >= -limit and not too_good,
         f"chrF {found[worst]:.1f} on {worst}, where the {name} model has {wanted[worst]:.1f}: "
-        f"{gaps[worst]:+.1f}, {of_several}{allowed}",
+        f"{gaps[worst]:+.1f}{by_chance}, {of_several}{allowed}",
         {
-            f"chrF, {model}, {dataset}": scores[dataset]
-            for dataset in gaps
-            for model, scores in ((name, wanted), (judged, found))
+            **{
+                f"chrF, {model}, {dataset}": scores[dataset]
+                for dataset in gaps
+                for model, scores in ((name, wanted), (judged, found))
+            },
+            **{f"p, {dataset}": chances[dataset] for dataset in gaps if dataset in chances},
         },
     )
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import uuid4
@@ -22,7 +22,7 @@ from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.project import this_project
 from translations_assets.records.inside import inside
 from translations_assets.records.run import RunOptions
-from translations_assets.records.scores import METRICS, scores_in, shown
+from translations_assets.records.scores import METRICS, differences_in, scores_in, shown
 from translations_assets.running.session import UpstreamMissing
 from translations_assets.stages.handles import MODEL_FILES, QUANTIZED_FILES
 
@@ -149,30 +149,40 @@ def results(partition: Partition, overrides: Set = None, json: Json = False) -> 
 
 
 def _scores_as_json(evaluation: Mapping[str, Any]) -> dict[str, Any]:
-    """Scores by metric, half their confidence intervals by metric, and what was timed."""
+    """Scores by metric, half their confidence intervals, differences from other models, what was timed."""
     found = scores_in(evaluation)
+    others = evaluation.get("others")
     intervals = {metric: score["ci"] for metric, score in found.items() if "ci" in score}
     return {
         **{metric: score["score"] for metric, score in found.items()},
         **({"ci": intervals} if intervals else {}),
+        **({"others": others} if others else {}),
         **evaluation.get("speed", {}),
     }
 
 
 def _read_metrics(session: Session) -> Metrics:
-    """Model → test set → metrics.json of every evaluation that was made."""
+    """Model → test set → metrics.json of every evaluation that was made, with differences as `others`."""
     found: Metrics = {}
+    for step, value in _documents(session, "evaluate_", "metrics.json"):
+        found.setdefault(_model(step), {})[value["dataset"]] = value
+    for _, numbers in _documents(session, "check_evaluate_", "numbers.json"):
+        if evaluation := found.get(numbers["model"], {}).get(numbers["dataset"]):
+            evaluation["others"] = differences_in(numbers)
+    common.print_warnings(session)
+    return found
+
+
+def _documents(session: Session, stages: str, name: str) -> Iterator[tuple[Step, dict[str, Any]]]:
+    """The documents that were made by stages whose names begin so, with the config's names of datasets."""
     for stage, steps in session.graph.stages.items():
-        for step in steps if stage.startswith("evaluate_") else ():
+        for step in steps if stage.startswith(stages) else ():
             try:
                 session.need([step])
             except UpstreamMissing:
                 continue
-            value = jsonlib.loads(session.store.read_blob(session.result_of(step).outputs["metrics.json"]))
-            value["dataset"] = step.aliases.get(str(step.args["dataset"]), value["dataset"])
-            found.setdefault(_model(step), {})[value["dataset"]] = value
-    common.print_warnings(session)
-    return found
+            value = jsonlib.loads(session.store.read_blob(session.result_of(step).outputs[name]))
+            yield step, {**value, "dataset": step.aliases.get(str(step.args["dataset"]), value["dataset"])}
 
 
 def _model(step: Step) -> str:
@@ -182,18 +192,28 @@ def _model(step: Step) -> str:
 
 
 def _print_scores(metrics: Metrics) -> None:
-    """Print a table for each test set: a row for each model, a column for each metric."""
+    """Print a table for each test set: a row for each model, a column for each metric, and differences."""
     from rich.table import Table
 
     for dataset in dict.fromkeys(dataset for tests in metrics.values() for dataset in tests):
-        models = {model: scores_in(tests[dataset]) for model, tests in metrics.items() if dataset in tests}
+        models = {model: tests[dataset] for model, tests in metrics.items() if dataset in tests}
         names = [name for name in METRICS if any(name in found for found in models.values())]
         table = Table("model", title=dataset)
         for name in names:
             table.add_column(METRICS[name], justify="right")
+        if any("others" in found for found in models.values()):
+            table.add_column("difference in chrF")
         for model, found in models.items():
-            table.add_row(model, *(shown(found[name]) if name in found else "" for name in names))
+            scores = [shown(found[name]) if name in found else "" for name in names]
+            table.add_row(model, *scores, "\n".join(_differences(found.get("others", {}))))
         common.print_table(table)
+
+
+def _differences(others: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterator[str]:
+    """How a model's chrF differs from that of others, and the probability that chance makes it differ so."""
+    for other, by_metric in others.items():
+        chrf = by_metric["chrf"]
+        yield f"{chrf['difference']:+.1f} from {other}, p = {chrf['p_value']:.3f}"
 
 
 def _print_speeds(metrics: Metrics) -> None:

@@ -76,6 +76,15 @@ class Mono(_OfDataset):
     dataset: Dataset | None = None
 
 
+@dataclass(frozen=True)
+class Evaluation:
+    """What a model, by the name that it has in results, makes of a test set."""
+
+    model: str
+    test: Corpus
+    translations: Output
+
+
 def aliases(texts: Sequence[Corpus | Mono]) -> dict[str, str]:
     """Dataset key → alias, of the texts whose datasets have one."""
     return {text.name: text.short_name for text in texts if text.dataset and text.dataset.alias}

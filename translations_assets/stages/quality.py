@@ -1,7 +1,8 @@
 """Steps that compute the numbers of quality gates; `translations_assets.checks` judges them.
 
 Each stage here belongs to the stage that it checks. It is planned, run and cached as all are, but becomes
-asset checks and no asset. Its inputs are among what the checked stage and all before it make.
+asset checks and no asset. Its inputs are among what the checked stage and all before it make; those that
+compare models read the evaluations of both, and a target that has but one of them comes without.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from translations_assets.stages.handles import (
     GPU_ATTEMPTS,
     Aligned,
     Corpus,
+    Evaluation,
     Model,
     Mono,
     Side,
     Vocab,
+    aliases,
     languages,
     marian_args,
 )
@@ -178,6 +181,73 @@ def check_export(config: TrainingConfig, export: Folder, dataset_devtest: list[C
         outputs=(NUMBERS,),
         repeatable=False,
     )
+
+
+@stage(group="checks", checks="evaluate_student")
+def check_evaluate_student(
+    config: TrainingConfig,
+    evaluate_student: list[Evaluation],
+    evaluate_teacher: list[Evaluation],
+    evaluate_teacher_ensemble: list[Evaluation],
+) -> None:
+    """Whether the student differs from the teachers by more than chance."""
+    _compare(config, evaluate_student, evaluate_teacher_ensemble or evaluate_teacher)
+
+
+@stage(group="checks", checks="evaluate_finetuned_student")
+def check_evaluate_finetuned_student(
+    config: TrainingConfig,
+    evaluate_finetuned_student: list[Evaluation],
+    evaluate_teacher: list[Evaluation],
+    evaluate_teacher_ensemble: list[Evaluation],
+) -> None:
+    """Whether the finetuned student differs from the teachers by more than chance."""
+    _compare(config, evaluate_finetuned_student, evaluate_teacher_ensemble or evaluate_teacher)
+
+
+@stage(group="checks", checks="evaluate_quantized")
+def check_evaluate_quantized(
+    config: TrainingConfig,
+    evaluate_quantized: list[Evaluation],
+    evaluate_finetuned_student: list[Evaluation],
+) -> None:
+    """Whether the quantised student differs from the float one by more than chance."""
+    _compare(config, evaluate_quantized, evaluate_finetuned_student)
+
+
+@stage(group="checks", checks="evaluate_exported")
+def check_evaluate_exported(
+    config: TrainingConfig,
+    evaluate_exported: list[Evaluation],
+    evaluate_finetuned_student: list[Evaluation],
+) -> None:
+    """Whether the exported student, in Firefox's engine, differs from the float one by more than chance."""
+    _compare(config, evaluate_exported, evaluate_finetuned_student)
+
+
+def _compare(config: TrainingConfig, judged: list[Evaluation], others: list[Evaluation]) -> None:
+    """Compare a model on each test set with the others that were evaluated there."""
+    for evaluation in judged:
+        test = evaluation.test
+        on_same = [other for other in others if other.test == test]
+        if on_same:
+            step(
+                "pipeline.checks.differences",
+                label=f"check-{evaluation.model}-{test.short_name}-{config.pair}",
+                args={
+                    "model": evaluation.model,
+                    "others": [other.model for other in on_same],
+                    "trg": config.experiment.trg,
+                    "dataset": test.name,
+                },
+                inputs={
+                    "translations": evaluation.translations,
+                    "others_translations": [other.translations for other in on_same],
+                    "references": test.trg,
+                },
+                outputs=(NUMBERS,),
+                aliases=aliases([test]),
+            )
 
 
 def _check_text(

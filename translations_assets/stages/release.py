@@ -14,6 +14,7 @@ from translations_assets.stages.handles import (
     QUANTIZED_FILES,
     SHORTLIST,
     Corpus,
+    Evaluation,
     Model,
     aliases,
     languages,
@@ -82,46 +83,57 @@ def evaluate_backwards(
 
 
 @stage(group="evaluation", formerly=("evaluate",))
-def evaluate_teacher(config: TrainingConfig, train_teacher: list[Model], dataset_test: list[Corpus]) -> None:
+def evaluate_teacher(
+    config: TrainingConfig, train_teacher: list[Model], dataset_test: list[Corpus]
+) -> list[Evaluation]:
     """Scores of each teacher by itself."""
-    for number, teacher in enumerate(train_teacher, start=1):
-        _evaluate(config, f"teacher-{number}", [teacher], dataset_test, "teacher")
+    return [
+        evaluation
+        for number, teacher in enumerate(train_teacher, start=1)
+        for evaluation in _evaluate(config, f"teacher-{number}", [teacher], dataset_test, "teacher")
+    ]
 
 
 @stage(group="evaluation", formerly=("evaluate",))
 def evaluate_teacher_ensemble(
     config: TrainingConfig, train_teacher: list[Model], dataset_test: list[Corpus]
-) -> None:
+) -> list[Evaluation]:
     """Scores of all teachers together; nothing to do when there is only one."""
-    if len(train_teacher) > 1:
-        _evaluate(config, "teacher-ensemble", train_teacher, dataset_test, "teacher")
+    if len(train_teacher) <= 1:
+        return []
+    return _evaluate(config, "teacher-ensemble", train_teacher, dataset_test, "teacher")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
-def evaluate_student(config: TrainingConfig, train_student: Model, dataset_test: list[Corpus]) -> None:
+def evaluate_student(
+    config: TrainingConfig, train_student: Model, dataset_test: list[Corpus]
+) -> list[Evaluation]:
     """Scores of the student before finetuning."""
-    _evaluate(config, "student", [train_student], dataset_test, "student")
+    return _evaluate(config, "student", [train_student], dataset_test, "student")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
 def evaluate_finetuned_student(
     config: TrainingConfig, finetune_student: Model, dataset_test: list[Corpus]
-) -> None:
+) -> list[Evaluation]:
     """Scores of the student after finetuning in 8 bits."""
-    _evaluate(config, "finetuned-student", [finetune_student], dataset_test, "student")
+    return _evaluate(config, "finetuned-student", [finetune_student], dataset_test, "student")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
-def evaluate_quantized(config: TrainingConfig, quantize: Model, dataset_test: list[Corpus]) -> None:
+def evaluate_quantized(
+    config: TrainingConfig, quantize: Model, dataset_test: list[Corpus]
+) -> list[Evaluation]:
     """Scores of the quantised student as Marian decodes it, to tell the engine's faults from the model's."""
-    _evaluate(config, "quantized", [quantize], dataset_test, "student")
+    return _evaluate(config, "quantized", [quantize], dataset_test, "student")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
-def evaluate_exported(config: TrainingConfig, export: Folder, dataset_test: list[Corpus]) -> None:
+def evaluate_exported(config: TrainingConfig, export: Folder, dataset_test: list[Corpus]) -> list[Evaluation]:
     """Scores and speed of the exported student in Firefox's engine, a sentence at a time, as users run it."""
+    evaluations = []
     for test in dataset_test:
-        step(
+        evaluated = step(
             "pipeline.eval.exported",
             label=f"evaluate-exported-{test.short_name}-{config.pair}",
             args={"trg": config.experiment.trg, "dataset": test.name},
@@ -130,6 +142,8 @@ def evaluate_exported(config: TrainingConfig, export: Folder, dataset_test: list
             aliases=aliases([test]),
             repeatable=False,  # its speed differs from run to run
         )
+        evaluations.append(Evaluation("exported", test, evaluated["translations.zst"]))
+    return evaluations
 
 
 def _evaluate(
@@ -138,13 +152,14 @@ def _evaluate(
     models: Sequence[Model],
     tests: list[Corpus],
     decoding: Literal["backward", "teacher", "student"],
-) -> None:
+) -> list[Evaluation]:
     options, langs = config.marian_args, languages(config)
     if decoding == "backward":
         langs = {"src": langs["trg"], "trg": langs["src"]}
     args = {"backward": options.decoding_backward, "teacher": options.decoding_teacher, "student": {}}
+    evaluations = []
     for test in tests:
-        step(
+        evaluated = step(
             "pipeline.eval.evaluate",
             label=f"evaluate-{model}-{test.short_name}-{config.pair}",
             args={**langs, "dataset": test.name, "marian_args": marian_args(args[decoding])},
@@ -158,3 +173,5 @@ def _evaluate(
             aliases=aliases([test]),
             repeatable=False,
         )
+        evaluations.append(Evaluation(model, test, evaluated["translations.zst"]))
+    return evaluations
