@@ -33,6 +33,7 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tran
 
 # Program → Debian's package
 PROGRAMS = {
+    "chromium": "chromium",
     "initdb": "postgresql",
     "kubectl": "kubernetes-client",
     "node": "nodejs",
@@ -80,9 +81,8 @@ def bicleaner() -> Path:
 
 def browser_engine() -> Path:
     """The folder of browsers' translation engine, as npm installs it."""
-    named = [REQUIREMENTS / "browser" / name for name in ("package.json", "package-lock.json")]
-    command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-    return _made("browser", named, command) / "node_modules" / "@browsermt" / "bergamot-translator"
+    named = [REQUIREMENTS / "browser" / name for name in (".npmrc", "package.json", "package-lock.json")]
+    return _made("browser", named, ["npm", "ci"]) / "node_modules" / "@browsermt" / "bergamot-translator"
 
 
 def api_server() -> Path:

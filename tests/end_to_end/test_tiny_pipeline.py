@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 from fxtranslate import Translator
+from sacrebleu import corpus_chrf
 
-from tests.end_to_end.tiny import PARTITION, Place
+from tests.browsers import chromium, missing, playground, typed
+from tests.end_to_end.tiny import PARTITION, Place, sentences
 
 pytestmark = [pytest.mark.slow, pytest.mark.marian]
 
@@ -56,11 +58,24 @@ def test_scores_are_also_a_table(trained: Place) -> None:
     assert "→" in done.stdout
 
 
-def test_the_export_is_as_firefoxs_engines_load_it(trained: Place, tmp_path: Path) -> None:
-    done = trained.run(
-        "translations", "artifacts", PARTITION, "export-en-eo", "--download", str(tmp_path / "export")
-    )
+def download_export(trained: Place, folder: Path) -> None:
+    done = trained.run("translations", "artifacts", PARTITION, "export-en-eo", "--download", str(folder))
     assert done.returncode == 0, done.stderr
+
+
+def test_a_browser_translates_a_paragraph_of_two_thousand_words(trained: Place, tmp_path: Path) -> None:
+    if reason := missing("chromium"):
+        pytest.skip(reason)
+    download_export(trained, tmp_path / "export")
+    source, reference = (" ".join(side) for side in zip(*sentences()[:340], strict=True))
+    assert len(source.split()) >= 2000
+    with playground(tmp_path / "export") as url, chromium() as page:
+        page.goto(url)
+        assert corpus_chrf([typed(page, source)], [[reference]]).score > 85
+
+
+def test_the_export_is_as_firefoxs_engines_load_it(trained: Place, tmp_path: Path) -> None:
+    download_export(trained, tmp_path / "export")
     read = {path.name: path.read_bytes() for path in (tmp_path / "export").iterdir()}
     engine = ("model.eneo.intgemm.alphas.bin", "lex.50.50.eneo.s2t.bin", "vocab.eneo.spm")
     assert set(read) == {

@@ -1,4 +1,7 @@
-"""A tiny pair: a few hundred generated sentences, models of a few thousand parameters, a few updates each."""
+"""Tiny pairs: a few hundred generated sentences, models of a few thousand parameters, a few updates each.
+
+English-Esperanto has a joint vocabulary; English-Turkish, another order of words, has one for each language.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,32 @@ from translations_assets.store.durable import DurableStore
 from translations_assets.store.local import LocalStore
 
 PARTITION = "en-eo.tiny"
+SPLIT_PARTITION = "en-tr.tiny"
+SPLIT_SIZE = 304  # pieces, 256 of them bytes: a language has less than the two
 BIN = Path(sys.executable).parent
 
 NOUNS = {"dog": "hundo", "cat": "kato", "bird": "birdo", "horse": "ĉevalo", "fish": "fiŝo", "cow": "bovino"}
 ADJECTIVES = {"big": "granda", "small": "malgranda", "old": "maljuna", "young": "juna", "good": "bona"}
 VERBS = {"sees": "vidas", "likes": "ŝatas", "hears": "aŭdas", "finds": "trovas"}
+
+# Nouns as subject and as object; adjectives as they begin sentences
+TURKISH = {
+    "dog": "köpek köpeği",
+    "cat": "kedi kediyi",
+    "bird": "kuş kuşu",
+    "horse": "at atı",
+    "fish": "balık balığı",
+    "cow": "inek ineği",
+    "big": "Büyük",
+    "small": "Küçük",
+    "old": "Yaşlı",
+    "young": "Genç",
+    "good": "İyi",
+    "sees": "görüyor",
+    "likes": "seviyor",
+    "hears": "duyuyor",
+    "finds": "buluyor",
+}
 
 CONFIG = """\
 experiment:
@@ -70,28 +94,40 @@ taskcluster:
 """
 
 
-def sentences() -> list[tuple[str, str]]:
-    """Every sentence of the grammar, English and Esperanto, in a fixed order that mixes them."""
+def sentences(language: str = "eo") -> list[tuple[str, str]]:
+    """Every sentence of the grammar, English and the other language, in a fixed order that mixes them."""
+    say = {"eo": _esperanto, "tr": _turkish}[language]
     pairs = [
-        (
-            f"The {adjective} {noun} {verb} the {other}.",
-            f"La {ADJECTIVES[adjective]} {NOUNS[noun]} {VERBS[verb]} la {NOUNS[other]}n.",
-        )
+        (f"The {adjective} {noun} {verb} the {other}.", say(adjective, noun, verb, other))
         for noun, other, verb, adjective in itertools.product(NOUNS, NOUNS, VERBS, ADJECTIVES)
         if noun != other
     ]
     return [pairs[(number * 7919) % len(pairs)] for number in range(len(pairs))]
 
 
-def write_data(folder: Path) -> None:
+def _esperanto(adjective: str, noun: str, verb: str, other: str) -> str:
+    return f"La {ADJECTIVES[adjective]} {NOUNS[noun]} {VERBS[verb]} la {NOUNS[other]}n."
+
+
+def _turkish(adjective: str, noun: str, verb: str, other: str) -> str:
+    subject, thing = TURKISH[noun].split()[0], TURKISH[other].split()[1]
+    return f"{TURKISH[adjective]} {subject} {thing} {TURKISH[verb]}."
+
+
+def unseen(language: str) -> list[tuple[str, str]]:
+    """The sentences that stand in none of the files."""
+    return sentences(language)[500:]
+
+
+def write_data(folder: Path, language: str = "eo") -> None:
     """400 pairs to train, 20 dev, 20 test, 60 lines of mono text a side; none stands in two files."""
     from pipeline.common.lines import write_lines
 
-    pairs = sentences()
+    pairs = sentences(language)
     parts = {"train": pairs[:400], "dev": pairs[400:420], "test": pairs[420:440], "mono": pairs[440:500]}
     for name, part in parts.items():
         write_lines(folder / f"{name}.en.gz", (english for english, _ in part))
-        write_lines(folder / f"{name}.eo.gz", (esperanto for _, esperanto in part))
+        write_lines(folder / f"{name}.{language}.gz", (other for _, other in part))
 
 
 UPDATES = 600  # with half of them the teacher had learned half of the grammar in some trainings
@@ -160,10 +196,21 @@ def make_place(root: Path) -> Place:
     return Place(root)
 
 
-def write_place(root: Path) -> None:
+def make_split_place(root: Path) -> Place:
+    """A place with English-Turkish, with a vocabulary for each language, and updates enough to learn it."""
+    write_place(root, "tr")
+    path = root / "configs" / f"{SPLIT_PARTITION}.yml"
+    config = learning(path.read_text(encoding="utf-8")).replace("trg: eo", "trg: tr")
+    path.write_text(
+        config.replace("  spm-vocab-size: 336", f"  spm-vocab-split: true\n  spm-vocab-size: {SPLIT_SIZE}")
+    )
+    return Place(root)
+
+
+def write_place(root: Path, language: str = "eo") -> None:
     """Write the tiny data and its config to a folder."""
     (root / "configs").mkdir(parents=True)
     (root / "data").mkdir()
-    write_data(root / "data")
+    write_data(root / "data", language)
     config = CONFIG.format(folder=root / "data")
-    (root / "configs" / f"{PARTITION}.yml").write_text(config, encoding="utf-8")
+    (root / "configs" / f"en-{language}.tiny.yml").write_text(config, encoding="utf-8")

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from translations_assets.cli import cache, config, plan, results, runs_status, runs_train, shell
+from translations_assets.cli import cache, config, plan, playground, results, runs_status, runs_train, shell
 from translations_assets.config.errors import ConfigError
 from translations_assets.errors import Cancelled, TranslationsError
 from translations_assets.settings import allow_all_files
@@ -23,6 +23,7 @@ COMMANDS = (
     *(runs_train.train, runs_status.status, runs_status.logs, runs_train.cancel, runs_train.rerun),
     shell.shell,
     *(results.artifacts, results.results, results.checks, results.translate),
+    playground.playground,
     config.find_corpus,
 )
 for command in COMMANDS:

@@ -19,9 +19,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-# A page of another host whose name is made to mean 127.0.0.1 (DNS rebinding) is of the server's own origin to
-# a browser: only the name tells.
-HOSTS = ("127.0.0.1", "localhost")
+from translations_assets.ui import HOSTS
 
 _POLICY_VIOLATION = 1008  # of a web socket: RFC 6455, 7.4.1
 

@@ -11,8 +11,9 @@ import yaml
 
 from pipeline.common.marian import decoder_config
 from pipeline.common.marian_options import write_options
-from pipeline.quantize.marian_binary import CONFIG
-from pipeline.quantize.student import JOINT, SOURCE, TARGET
+from pipeline.quantize.alphas import browser_model
+from pipeline.quantize.marian_binary import CONFIG, serialize
+from pipeline.quantize.student import JOINT, SOURCE, TARGET, Student, read_weights
 from tests.pipeline.alignments.small_corpus import sentence_pairs
 from tests.pipeline.quantize.tiny_model import train_vocabulary
 
@@ -48,6 +49,14 @@ def model_folder(folder: Path, name: str, joint: bool, **more: object) -> Path:
     write_model(folder / "model.npz", architecture(name, 320, joint, **SMALL, **more))
     write_options(folder / "decoder.yml", decoder_config("model.npz", {}))
     return folder
+
+
+def exported_bytes(folder: Path, name: str, vocabulary: int) -> bytes:
+    """The file of a student as browsers get it; a joint vocabulary."""
+    write_model(folder / "model.npz", architecture(name, vocabulary, True))
+    student, seen = read_weights(folder / "model.npz"), dict[str, float]()
+    Student(student, lambda matrix, _: seen.update({matrix: 12.7})).run([1, 0], [1, 0])
+    return serialize(browser_model(student, seen))
 
 
 def _parameters(options: dict[str, Any]) -> Iterator[tuple[str, tuple[int, int], float, float]]:

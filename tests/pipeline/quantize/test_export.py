@@ -3,11 +3,9 @@
 import hashlib
 import io
 import json
-import os
 import re
 import shutil
 import struct
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,11 +33,10 @@ from pipeline.quantize.marian_binary import (
     serialize,
 )
 from pipeline.quantize.student import END, Student, read_weights
+from tests.browsers import in_node, missing
 from tests.pipeline.alignments.small_corpus import sentence_pairs
 from tests.pipeline.quantize.random_model import model_folder
 from tests.pipeline.quantize.tiny_model import EMOJI, Tiny
-
-PACKAGE = "BERGAMOT_TRANSLATOR"  # environment: folder of the npm package @browsermt/bergamot-translator 0.4.9
 
 
 def arguments(model: Path, output: Path, *more: str) -> list[str]:
@@ -261,29 +258,20 @@ def with_emoji(tiny: Tiny) -> tuple[list[str], list[str]]:
 @pytest.mark.marian
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("model", "shortlist"), [("intgemm.alphas", True), ("intgemm.alphas", False), ("intgemm8", True)]
+    ("form", "shortlist"), [("intgemm.alphas", True), ("intgemm.alphas", False), ("intgemm8", True)]
 )
 def test_the_engine_of_browsers_translates_with_it(
-    tiny: Tiny, quantized: Path, tmp_path: Path, model: str, shortlist: bool
+    tiny: Tiny, quantized: Path, tmp_path: Path, form: str, shortlist: bool
 ) -> None:
-    package, node = os.environ.get(PACKAGE), shutil.which("node")
-    if not package or not node:
-        pytest.skip(
-            f"needs node, and {PACKAGE}: the folder of the npm package @browsermt/bergamot-translator"
-        )
-    shutil.copytree(package, tmp_path / "package")
-    # The package calls itself a module, but its worker is none.
-    (tmp_path / "package" / "worker" / "package.json").write_text('{"type": "commonjs"}')
-    main(arguments(quantized, tmp_path / "out", "--split", "--intgemm8"))
+    if reason := missing("node"):
+        pytest.skip(reason)
+    model = shutil.copytree(quantized, tmp_path / "model")
     if not shortlist:
-        (tmp_path / "out" / "lex.50.50.eneo.s2t.bin").unlink()
+        (model / "lex.bin").unlink()
+    main(arguments(model, tmp_path / "out", "--split", "--intgemm8"))
     sentences, references = with_emoji(tiny)
-    script = Path(__file__).with_name("browser_engine.mjs")
-    command = [node, str(script), str(tmp_path / "package"), str(tmp_path / "out"), "eneo", model]
-    text = "".join(f"{sentence}\n" for sentence in sentences)
-    result = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
-    assert result.returncode == 0, result.stderr
-    assert corpus_chrf(result.stdout.splitlines(), [references]).score > 80
+    translations = in_node(tmp_path / "out", sentences, form).translations
+    assert corpus_chrf(translations, [references]).score > 80
 
 
 @pytest.mark.marian

@@ -1,0 +1,105 @@
+"""The engine of browsers, in Node.js and in Chromium: what tests and benchmarks run exports in."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal, NamedTuple
+
+from playwright.sync_api import Page, sync_playwright
+
+ENGINE = "BERGAMOT_TRANSLATOR"  # environment: folder of the npm package @browsermt/bergamot-translator
+SCRIPT = Path(__file__).with_name("browser_engine.mjs")
+TRANSLATIONS = Path(sys.executable).with_name("translations")
+SECONDS = 120
+
+_EACH = """async lines => {
+    const engine = await (await import('/page.mjs')).engine;
+    const translations = [], began = performance.now();
+    for (const line of lines)
+        translations.push(await engine.translate(line));
+    return {translations, seconds: (performance.now() - began) / 1000};
+}"""
+
+
+class Translated(NamedTuple):
+    """Translations, and the seconds that they took without the time to load."""
+
+    translations: list[str]
+    seconds: float
+
+
+def missing(program: Literal["node", "chromium"]) -> str:
+    """What the engine lacks to run in a program, and what installs it; empty when it can."""
+    lacking = [
+        name for name, found in {program: shutil.which(program), ENGINE: _package()}.items() if not found
+    ]
+    return f"needs {' and '.join(lacking)}: make ci-environments" if lacking else ""
+
+
+def in_node(exported: Path, lines: Sequence[str], form: str = "intgemm.alphas") -> Translated:
+    """Translate lines, one at a time, in Node.js."""
+    with TemporaryDirectory() as folder:
+        package = shutil.copytree(_package(), Path(folder) / "package")
+        # The package calls itself a module, but its worker is none.
+        (package / "worker" / "package.json").write_text('{"type": "commonjs"}')
+        done = subprocess.run(
+            ["node", str(SCRIPT), str(package), str(exported), form],
+            input="".join(f"{line}\n" for line in lines),
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+        )
+    assert done.returncode == 0, done.stderr
+    return Translated(**json.loads(done.stdout))
+
+
+@contextmanager
+def playground(exported: Path) -> Iterator[str]:
+    """The address of `translations playground`, as long as it runs."""
+    command = [str(TRANSLATIONS), "playground", str(exported), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        try:
+            yield server.stdout.readline().strip()
+        finally:
+            server.terminate()
+
+
+@contextmanager
+def chromium() -> Iterator[Page]:
+    """A new tab of a headless Chromium."""
+    with sync_playwright() as playwright:
+        # Its sandbox refuses root, who runs CI
+        options = [] if os.geteuid() else ["--no-sandbox"]
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=options)
+        page = browser.new_page()
+        page.set_default_timeout(SECONDS * 1000)
+        yield page
+        browser.close()
+
+
+def typed(page: Page, text: str) -> str:
+    """The translation that the playground's page shows when a text is put in."""
+    page.fill("#source", text)
+    page.wait_for_selector("#target[aria-busy=false]")
+    shown: str = page.eval_on_selector("#target", "it => it.value")
+    return shown
+
+
+def in_chromium(exported: Path, lines: Sequence[str]) -> Translated:
+    """Translate lines, one at a time, in the playground's page."""
+    with playground(exported) as url, chromium() as page:
+        page.goto(url)
+        return Translated(**page.evaluate(_EACH, [*lines]))
+
+
+def _package() -> str:
+    return os.environ.get(ENGINE, "")
