@@ -49,13 +49,26 @@ def resampled_score(
     metric: Metric, translations: Sequence[str], references: Sequence[str]
 ) -> dict[str, object]:
     """A corpus score with its signature, and its confidence interval by bootstrap resampling (Koehn 2004)."""
-    result: Any = metric.corpus_score(translations, [references], n_bootstrap=RESAMPLES)
+    result: Any = _in_floats(metric).corpus_score(translations, [references], n_bootstrap=RESAMPLES)
     return {
         "score": round(float(result.score), 4),
         "mean": round(float(result._mean), 4),
         "ci": round(float(result._ci), 4),
         "signature": str(metric.get_signature()),
     }
+
+
+def _in_floats(metric: Metric) -> Metric:
+    """A metric whose resamples are of one kind: sacreBLEU fails where only some are NumPy's, as 0 is not."""
+    compute: Any = metric._compute_score_from_stats
+
+    def computed(stats: Any) -> Any:
+        score = compute(stats)
+        score.score = float(score.score)
+        return score
+
+    metric._compute_score_from_stats = computed  # type: ignore[method-assign]  # sacreBLEU has no hook
+    return metric
 
 
 def _score(metric: Metric, translations: Sequence[str], references: Sequence[str]) -> dict[str, object]:

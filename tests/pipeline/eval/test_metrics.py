@@ -79,3 +79,9 @@ def test_confidence_intervals_are_the_same_each_time_and_narrower_with_more_line
         assert 0 < float(str(score["ci"])) < float(str(few[name]["ci"]))
         assert float(str(score["mean"])) == pytest.approx(float(str(score["score"])), abs=1)
         assert "bs:1000|seed:12345" in str(score["signature"])
+
+
+def test_a_corpus_of_which_some_resamples_score_nothing_has_an_interval() -> None:
+    scores = evaluation_scores(["a b c d e f", "", "x"], ["a b c d e f", "", "y"], "en")
+    for name in scores:
+        assert float(str(scores[name]["ci"])) > 20
