@@ -4,16 +4,17 @@
         --corpus-trg test.eo.zst --dataset flores_devtest --output evaluation
 
 writes translations.zst and metrics.json, as pipeline.eval.evaluate does, with `speed`: words of the source a
-second, on one thread; megabytes of memory that the engine needs; bytes of the model. The engine is
-fxtranslate, Firefox's in native code, one sentence at a time.
+second, on one thread; megabytes of memory that the engine holds when it has translated all; bytes of the
+model. The engine is fxtranslate, Firefox's in native code, one sentence at a time.
 """
 
 import argparse
 import logging
-import resource
 import time
 from collections.abc import Sequence
 from pathlib import Path
+
+import psutil
 
 from pipeline.common.engine import find_file, load_engine
 from pipeline.common.lines import write_lines
@@ -27,14 +28,14 @@ logger = logging.getLogger(__name__)
 
 def translate(files: Sequence[Path], sentences: Sequence[str]) -> tuple[list[str], dict[str, float]]:
     """Translations, and what they took; an empty line stays empty. Raises InputError for a damaged model."""
-    memory = _peak_megabytes()
+    memory = _megabytes()
     engine = load_engine(files)
     began = time.perf_counter()
     translations = [engine.translate(sentence) if sentence.strip() else "" for sentence in sentences]
     seconds = time.perf_counter() - began
     speed = {
         "words_per_second": round(sum(len(sentence.split()) for sentence in sentences) / seconds, 1),
-        "memory_megabytes": round(_peak_megabytes() - memory, 1),
+        "memory_megabytes": round(_megabytes() - memory, 1),
         "model_bytes": find_file(files, "model.", ".intgemm.alphas.bin").stat().st_size,
     }
     return translations, speed
@@ -53,8 +54,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     logger.info("%s", metrics)
 
 
-def _peak_megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000  # Linux counts in kilobytes
+def _megabytes() -> float:
+    """What is resident now: the peak may have been reached before the engine was loaded."""
+    return float(psutil.Process().memory_info().rss) / 1e6
 
 
 def _parser() -> argparse.ArgumentParser:
