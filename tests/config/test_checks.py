@@ -124,6 +124,31 @@ def test_a_wrong_continuation(lines: str, problem: str) -> None:
     assert problems_of(f"{SMALL}continuation:\n{lines}")[0].startswith(problem)
 
 
+COMET = {
+    "name": "comet",
+    "url": "https://a.org/comet.npz",
+    "sha256": "0" * 64,
+    "vocab-url": "https://a.org/comet.spm",
+    "vocab-sha256": "0" * 64,
+}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        (
+            {"url": "https://a.org/comet.ckpt"},
+            "15 evaluation.comet.url: must be the URL of weights in Marian's",
+        ),
+        ({"vocab-url": "comet.spm"}, "17 evaluation.comet.vocab-url: 'comet.spm' is not a URL that can be"),
+        ({"sha256": "0123"}, "16 evaluation.comet.sha256: must be a SHA-256, 64 digits of 0 to 9 and a to f"),
+    ],
+)
+def test_models_of_metrics_are_checked(wrong: dict[str, str], problem: str) -> None:
+    lines = "".join(f'    {key}: "{value}"\n' for key, value in {**COMET, **wrong}.items())
+    assert problems_of(f"{SMALL}evaluation:\n  comet:\n{lines}")[0].startswith(problem)
+
+
 def test_distillation_needs_a_vocabulary_and_no_datasets() -> None:
     text = f"{SMALL}continuation:\n  corpora:\n    distillation:\n      {CORPUS}"
     assert [found.partition(": ")[0] for found in problems_of(text)] == [

@@ -93,7 +93,17 @@ datasets:
     - hplt_mono/v2.0
     - hf_HuggingFaceFW/fineweb-2:cmn_Hani:train:text@v2.0.1
 """
-TEXTS = {"full": FULL, "small": SMALL, "demo": DEMO, "imports": IMPORTS}
+METRICS = f"""{FULL}
+evaluation:
+  spbleu: true
+  comet:
+    name: wmt22-comet-da
+    url: https://huggingface.co/Unbabel/wmt22-comet-da-marian/resolve/main/checkpoints/marian.model.bin
+    sha256: {"0" * 64}
+    vocab-url: https://huggingface.co/microsoft/infoxlm-large/resolve/main/sentencepiece.bpe.model
+    vocab-sha256: {"1" * 64}
+"""
+TEXTS = {"full": FULL, "small": SMALL, "demo": DEMO, "imports": IMPORTS, "metrics": METRICS}
 
 
 @cache

@@ -166,6 +166,9 @@ def _read_metrics(session: Session) -> Metrics:
     found: Metrics = {}
     for step, value in _documents(session, "evaluate_", "metrics.json"):
         found.setdefault(_model(step), {})[value["dataset"]] = value
+    for step, scores in _documents(session, "evaluate_", "scores.json"):
+        if evaluation := found.get(_model(step), {}).get(scores["dataset"]):
+            evaluation |= scores_in(scores)
     for _, numbers in _documents(session, "check_evaluate_", "numbers.json"):
         if evaluation := found.get(numbers["model"], {}).get(numbers["dataset"]):
             evaluation["others"] = differences_in(numbers)
@@ -177,6 +180,8 @@ def _documents(session: Session, stages: str, name: str) -> Iterator[tuple[Step,
     """The documents that were made by stages whose names begin so, with the config's names of datasets."""
     for stage, steps in session.graph.stages.items():
         for step in steps if stage.startswith(stages) else ():
+            if name not in step.outputs:
+                continue
             try:
                 session.need([step])
             except UpstreamMissing:
@@ -187,7 +192,7 @@ def _documents(session: Session, stages: str, name: str) -> Iterator[tuple[Step,
 
 def _model(step: Step) -> str:
     """`evaluate_teacher` of the second teacher → teacher-2."""
-    teacher = re.match(r"evaluate-(teacher-\d+)-", step.label)
+    teacher = re.match(r"[a-z]+-(teacher-\d+)-", step.label)
     return teacher[1] if teacher else step.stage.removeprefix("evaluate_").replace("_", "-")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from translations_assets.config import continuation, marian_args
+from translations_assets.config import continuation, evaluation, marian_args
 from translations_assets.config.datasets import (
     CATEGORIES,
     THRESHOLDS,
@@ -40,6 +40,7 @@ def check_together(config: Mapping[str, Any]) -> Found:
     yield from _weights_without_limit(config)
     yield from marian_args.check_marian_args(config)
     yield from continuation.check_continuation(config)
+    yield from evaluation.check_evaluation(config)
 
 
 def remarks(config: Mapping[str, Any]) -> Found:

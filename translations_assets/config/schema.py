@@ -27,6 +27,7 @@ from translations_assets.config.datasets import (
     written,
 )
 from translations_assets.config.errors import suggestion
+from translations_assets.config.evaluation import Evaluation
 from translations_assets.config.gates import Checks
 from translations_assets.config.languages import language, languages
 from translations_assets.config.section import FROM_LIST, InJsonSchema, NotEmpty, Section, Texts, default
@@ -317,6 +318,7 @@ class TrainingConfig(Section):
     datasets: Datasets = Field(description="the datasets, by what they are used for")
     marian_args: MarianArgs = default({}, "options of Marian, by model and task")
     checks: Checks = default({}, "levels and thresholds of the quality gates")
+    evaluation: Evaluation = default({}, "metrics that need a model")
     target_stage: StageName = default("evaluate-teacher", "the stage to run up to; `all` for all")
     wandb_publication: bool = default(True, "publish to Weights & Biases")
     continuation: Continuation = default({}, "what is taken from an earlier run")

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from translations_assets.config.continuation import urls_of
+from translations_assets.config import continuation, evaluation
 from translations_assets.config.datasets import listed, pair_of, provider_of, sides_of
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.providers import BY_URL
@@ -62,7 +62,8 @@ def _urls(config: Mapping[str, Any]) -> Found:
     for path, dataset in listed(config):
         if dataset.provider in BY_URL:
             yield path, dataset.name
-    yield from urls_of(config)
+    yield from continuation.urls_of(config)
+    yield from evaluation.urls_of(config)
 
 
 def _is_below(real: str, folders: Sequence[str]) -> bool:
@@ -108,8 +109,10 @@ def addresses(config: Mapping[str, Any]) -> Iterator[Wanted]:
         if found:
             yield Wanted(path, dataset.shown_key, found)
     metric = at(config, ("experiment", "best-model")) or "chrf"
-    for path, url in urls_of(config):
+    for path, url in continuation.urls_of(config):
         yield Wanted(path, shown(url), _model(url, metric) if "models" in path else [[url]])
+    for path, url in evaluation.urls_of(config):
+        yield Wanted(path, shown(url), [[url]])
 
 
 def _model(url: str, metric: str) -> Addresses:

@@ -56,6 +56,8 @@ def stage_metadata(
     )
     for label, metrics in _documents(results, store, "metrics.json"):
         metadata.update(_scores(label, metrics) if "dataset" in metrics else _training(label, metrics))
+    for label, scores in _documents(results, store, "scores.json"):
+        metadata.update(_scores(label, scores))
     metadata.update(_images(results, store))
     metadata["steps"] = _steps(partition, results)
     return metadata
@@ -148,7 +150,7 @@ def shown_samples(samples: Iterable[str]) -> Metadata:
 
 
 def _scores(label: str, metrics: Mapping[str, Any]) -> Metadata:
-    """What `pipeline.eval.evaluate` or `pipeline.eval.exported` found on a test set."""
+    """What a script of `pipeline.eval` found on a test set."""
     speed = {name.replace("_", " "): float(value) for name, value in metrics.get("speed", {}).items()}
     found = scores_in(metrics)
     return {
@@ -163,7 +165,7 @@ def _scores(label: str, metrics: Mapping[str, Any]) -> Metadata:
                 for name, score in found.items()
             ]
         ),
-        f"translations {label}": table(metrics["samples"]),
+        **({f"translations {label}": table(metrics["samples"])} if "samples" in metrics else {}),
     }
 
 

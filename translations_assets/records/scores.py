@@ -1,11 +1,17 @@
-"""The scores in a `metrics.json` that `pipeline.eval` wrote, and how people call the metrics."""
+"""The scores in a `metrics.json` or `scores.json` of `pipeline.eval`, and how people call the metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-METRICS: Mapping[str, str] = {"bleu": "BLEU", "chrf": "chrF", "chrfpp": "chrF++"}
+METRICS: Mapping[str, str] = {
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "chrfpp": "chrF++",
+    "spbleu": "spBLEU",
+    "comet": "COMET",
+}
 
 
 def scores_in(evaluation: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

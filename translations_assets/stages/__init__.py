@@ -2,9 +2,18 @@
 
 from translations_assets.config import stage_names
 from translations_assets.graph.stage import Stage
-from translations_assets.stages import alignments, cleaning, corpus, quality, release, training, translation
+from translations_assets.stages import (
+    alignments,
+    cleaning,
+    corpus,
+    metrics,
+    quality,
+    release,
+    training,
+    translation,
+)
 
-_MODULES = (corpus, cleaning, training, alignments, translation, release, quality)
+_MODULES = (corpus, cleaning, training, alignments, translation, metrics, release, quality)
 
 STAGES: dict[str, Stage] = {
     value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)

@@ -20,6 +20,7 @@ from translations_assets.stages.handles import (
     languages,
     marian_args,
 )
+from translations_assets.stages.metrics import MetricModels, score
 
 
 @stage(group="release", formerly=("distillation-student-model-quantize",))
@@ -74,62 +75,84 @@ def export(config: TrainingConfig, quantize: Model) -> Folder:
 
 @stage(group="evaluation", formerly=("evaluate",))
 def evaluate_backwards(
-    config: TrainingConfig, train_backwards: Model | None, dataset_test: list[Corpus]
+    config: TrainingConfig,
+    train_backwards: Model | None,
+    dataset_test: list[Corpus],
+    metric_models: MetricModels,
 ) -> None:
     """Scores of the backwards model, from target to source."""
     if train_backwards is not None:
         turned = [Corpus(test.trg, test.src, test.dataset) for test in dataset_test]
-        _evaluate(config, "backwards", [train_backwards], turned, "backward")
+        _evaluate(config, metric_models, "backwards", [train_backwards], turned, "backward")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
 def evaluate_teacher(
-    config: TrainingConfig, train_teacher: list[Model], dataset_test: list[Corpus]
+    config: TrainingConfig,
+    train_teacher: list[Model],
+    dataset_test: list[Corpus],
+    metric_models: MetricModels,
 ) -> list[Evaluation]:
     """Scores of each teacher by itself."""
     return [
         evaluation
         for number, teacher in enumerate(train_teacher, start=1)
-        for evaluation in _evaluate(config, f"teacher-{number}", [teacher], dataset_test, "teacher")
+        for evaluation in _evaluate(
+            config, metric_models, f"teacher-{number}", [teacher], dataset_test, "teacher"
+        )
     ]
 
 
 @stage(group="evaluation", formerly=("evaluate",))
 def evaluate_teacher_ensemble(
-    config: TrainingConfig, train_teacher: list[Model], dataset_test: list[Corpus]
+    config: TrainingConfig,
+    train_teacher: list[Model],
+    dataset_test: list[Corpus],
+    metric_models: MetricModels,
 ) -> list[Evaluation]:
     """Scores of all teachers together; nothing to do when there is only one."""
     if len(train_teacher) <= 1:
         return []
-    return _evaluate(config, "teacher-ensemble", train_teacher, dataset_test, "teacher")
+    return _evaluate(config, metric_models, "teacher-ensemble", train_teacher, dataset_test, "teacher")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
 def evaluate_student(
-    config: TrainingConfig, train_student: Model, dataset_test: list[Corpus]
+    config: TrainingConfig,
+    train_student: Model,
+    dataset_test: list[Corpus],
+    metric_models: MetricModels,
 ) -> list[Evaluation]:
     """Scores of the student before finetuning."""
-    return _evaluate(config, "student", [train_student], dataset_test, "student")
+    return _evaluate(config, metric_models, "student", [train_student], dataset_test, "student")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
 def evaluate_finetuned_student(
-    config: TrainingConfig, finetune_student: Model, dataset_test: list[Corpus]
+    config: TrainingConfig,
+    finetune_student: Model,
+    dataset_test: list[Corpus],
+    metric_models: MetricModels,
 ) -> list[Evaluation]:
     """Scores of the student after finetuning in 8 bits."""
-    return _evaluate(config, "finetuned-student", [finetune_student], dataset_test, "student")
+    return _evaluate(config, metric_models, "finetuned-student", [finetune_student], dataset_test, "student")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
 def evaluate_quantized(
-    config: TrainingConfig, quantize: Model, dataset_test: list[Corpus]
+    config: TrainingConfig,
+    quantize: Model,
+    dataset_test: list[Corpus],
+    metric_models: MetricModels,
 ) -> list[Evaluation]:
     """Scores of the quantised student as Marian decodes it, to tell the engine's faults from the model's."""
-    return _evaluate(config, "quantized", [quantize], dataset_test, "student")
+    return _evaluate(config, metric_models, "quantized", [quantize], dataset_test, "student")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
-def evaluate_exported(config: TrainingConfig, export: Folder, dataset_test: list[Corpus]) -> list[Evaluation]:
+def evaluate_exported(
+    config: TrainingConfig, export: Folder, dataset_test: list[Corpus], metric_models: MetricModels
+) -> list[Evaluation]:
     """Scores and speed of the exported student in Firefox's engine, a sentence at a time, as users run it."""
     evaluations = []
     for test in dataset_test:
@@ -143,11 +166,12 @@ def evaluate_exported(config: TrainingConfig, export: Folder, dataset_test: list
             repeatable=False,  # its speed differs from run to run
         )
         evaluations.append(Evaluation("exported", test, evaluated["translations.zst"]))
-    return evaluations
+    return score(config, metric_models, evaluations)
 
 
 def _evaluate(
     config: TrainingConfig,
+    metric_models: MetricModels,
     model: str,
     models: Sequence[Model],
     tests: list[Corpus],
@@ -174,4 +198,4 @@ def _evaluate(
             repeatable=False,
         )
         evaluations.append(Evaluation(model, test, evaluated["translations.zst"]))
-    return evaluations
+    return score(config, metric_models, evaluations)

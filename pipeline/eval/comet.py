@@ -1,0 +1,118 @@
+"""Scores translations by COMET (Rei et al. 2020), a model that judges them by source and reference.
+
+    python -m pipeline.eval.comet --model model.npz --vocab vocab.spm --name wmt22-comet-da \\
+        --translations translations.zst --corpus-src test.en.zst --corpus-trg test.eo.zst \\
+        --dataset flores_devtest --output scores
+
+writes segments.zst, what the model gives to each line, and scores.json, as metrics.json of
+pipeline.eval.evaluate: 100 times the mean of all lines, with a confidence interval by bootstrap resampling.
+The signature names the model. Marian computes it; the weights are in its form, .npz or .bin, as its
+comet2marian.py writes them.
+"""
+
+import argparse
+import logging
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+from sacrebleu.significance import estimate_ci
+
+from pipeline.common.errors import InputError
+from pipeline.common.lines import read_lines, write_lines, zip_lines
+from pipeline.common.marian import run_marian
+from pipeline.common.marian_options import Options, fit_to_machine
+from pipeline.common.resources import memory_mb
+from pipeline.common.script import run, write_json
+from pipeline.common.staging import staged
+from pipeline.eval.metrics import RESAMPLES
+
+SEED = 12345  # sacreBLEU's
+OPTIONS: Options = {
+    "like": "comet",
+    "width": 6,
+    "max-length": 512,  # pieces; the encoders of COMET's models have no more positions
+    "max-length-crop": True,
+    "mini-batch": 16,
+    "maxi-batch": 256,
+    "log-level": "warn",
+}
+
+logger = logging.getLogger(__name__)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write the files named above."""
+    args = _parser().parse_args(argv)
+    with staged(args.output) as (output, scratch):
+        lines = write_lines(scratch / "segments.tsv", _rows(args))
+        if not lines:
+            raise InputError(f"{args.translations} is empty. There is nothing to evaluate.")
+        segments = evaluate(args.model, args.vocab, scratch)
+        if len(segments) != lines:
+            raise InputError(f"Marian scored {len(segments):,} lines instead of {lines:,}; nothing is kept")
+        write_lines(output / "segments.zst", map(str, segments))
+        score = {**_mean(segments), "signature": _signature(args.name)}
+        write_json(output / "scores.json", {"dataset": args.dataset, "lines": lines, "comet": score})
+    logger.info("%s", score)
+
+
+def _rows(args: argparse.Namespace) -> Iterator[str]:
+    for texts in zip_lines(args.corpus_src, args.translations, args.corpus_trg):
+        yield "\t".join(text.replace("\t", " ") for text in texts)
+
+
+def evaluate(model: Path, vocab: Path, scratch: Path) -> list[float]:
+    """What the model gives to each line of `segments.tsv` in `scratch`: source, translation, reference.
+
+    Raises InputError, or TemporaryError, when Marian cannot use the model.
+    """
+    files: Options = {
+        "model": str(model.resolve()),
+        "vocabs": [str(vocab.resolve())] * 3,
+        "train-sets": [str(scratch / "segments.tsv")],
+        "output": str(scratch / "segments"),
+    }
+    options = fit_to_machine({**OPTIONS, **files})
+    if "cpu-threads" in options:
+        # On a CPU, Marian 1.12.42 lets padding count where the longest line of a batch has a multiple of four
+        # pieces. A line by itself has none.
+        options["mini-batch"] = 1
+        threads_in_memory = memory_mb() * 1_000_000 // model.stat().st_size  # each has the model by itself
+        options["cpu-threads"] = max(1, min(int(str(options["cpu-threads"])), threads_in_memory))
+    run_marian("evaluate", options, scratch)
+    return [float(line) for line in read_lines(scratch / "segments")]
+
+
+def _mean(segments: Sequence[float]) -> dict[str, float]:
+    """As sacreBLEU resamples a test set for its own metrics."""
+    scores = 100 * np.array(segments)
+    chosen = np.random.default_rng(SEED).choice(len(scores), size=(RESAMPLES, len(scores)))
+    mean, interval = estimate_ci(scores[chosen].mean(axis=1))
+    found = {"score": scores.mean(), "mean": mean, "ci": interval}
+    return {name: round(float(value), 4) for name, value in found.items()}
+
+
+def _signature(name: str) -> str:
+    return f"model:{name}|bs:{RESAMPLES}|seed:{SEED}|scale:100|pymarian:{version('pymarian')}"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--model", required=True, type=Path, help="the model's weights in Marian's form")
+    add("--vocab", required=True, type=Path, help="its SentencePiece vocabulary, .spm")
+    add("--name", required=True, help="what the model is called, for the signature")
+    add("--translations", required=True, type=Path, help="a model's translations of the test set")
+    add("--corpus-src", required=True, type=Path, help="the test set's source")
+    add("--corpus-trg", required=True, type=Path, help="its reference translations")
+    add("--dataset", required=True, help="name of the test set, for scores.json")
+    add("--output", required=True, type=Path, help="new folder for the results")
+    return parser
+
+
+if __name__ == "__main__":
+    run(main)

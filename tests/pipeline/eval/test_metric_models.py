@@ -1,0 +1,135 @@
+"""Metrics that need a model: fetching it, spBLEU by sacreBLEU, COMET by Marian."""
+
+import hashlib
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sacrebleu
+
+from pipeline.common.errors import InputError
+from pipeline.common.lines import read_lines, write_lines
+from pipeline.common.resources import marian_command
+from pipeline.common.vocabulary import load_vocabulary
+from pipeline.eval import comet, fetch_model, spbleu
+from pipeline.train.vocab import learn
+from tests.pipeline.eval.tiny_comet import write_comet
+from tests.pipeline.train.tiny import pairs
+
+PAIRS = pairs(50, seed=2)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A vocabulary of both languages, and a random COMET model."""
+    folder = tmp_path_factory.mktemp("metrics")
+    text = [line for pair in pairs(600, seed=1) for line in pair]
+    (folder / "vocab.spm").write_bytes(learn(text, 320, "nmt_nfkc"))
+    write_comet(folder / "model.npz", load_vocabulary(folder / "vocab.spm").get_piece_size())
+    return folder
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """A test set; translations that lack a line's end, one of which is empty."""
+    write_lines(tmp_path / "src.zst", [source for source, _ in PAIRS])
+    write_lines(tmp_path / "trg.zst", [reference for _, reference in PAIRS])
+    shortened = [" ".join(reference.split()[:-1]) for _, reference in PAIRS]
+    write_lines(tmp_path / "translations.zst", ["", *shortened[1:]])
+    return tmp_path
+
+
+def options(
+    models: Path, texts: Path, model: str, output: str, translations: str = "translations"
+) -> list[str]:
+    files = ["--model", models / model, "--translations", texts / f"{translations}.zst"]
+    files += ["--corpus-trg", texts / "trg.zst", "--output", texts / output]
+    return [*map(str, files), "--dataset", "url_test"]
+
+
+def by_comet(models: Path, texts: Path, output: str, *more: str, model: str = "model.npz") -> dict[str, Any]:
+    files = ["--corpus-src", str(texts / "src.zst"), "--vocab", str(models / "vocab.spm"), "--name", "random"]
+    comet.main([*options(models, texts, model, output, *more), *files])
+    found: dict[str, Any] = json.loads((texts / output / "scores.json").read_text())
+    return found
+
+
+def test_spbleu_is_bleu_of_the_pieces_of_the_given_model(models: Path, texts: Path) -> None:
+    """Pieces that are joined by spaces are words to BLEU without a tokenizer."""
+    spbleu.main(options(models, texts, "vocab.spm", "out"))
+    found = json.loads((texts / "out" / "scores.json").read_text())
+    pieces = load_vocabulary(models / "vocab.spm")
+    sides = [[*read_lines(texts / f"{name}.zst")] for name in ("translations", "trg")]
+    hypotheses, references = (
+        [" ".join(pieces.encode(line, out_type=str)) for line in side] for side in sides
+    )
+    by_hand = sacrebleu.corpus_bleu(hypotheses, [references], tokenize="none", force=True)
+    assert (found["dataset"], found["lines"]) == ("url_test", len(PAIRS))
+    assert found["spbleu"]["score"] == pytest.approx(by_hand.score, abs=1e-3)
+    assert found["spbleu"]["ci"] > 0
+    assert "tok:flores200" in found["spbleu"]["signature"]
+
+
+@pytest.mark.marian
+def test_comet_is_the_mean_of_what_marian_gives_to_each_line(models: Path, texts: Path) -> None:
+    found = by_comet(models, texts, "out")
+    segments = [float(line) for line in read_lines(texts / "out" / "segments.zst")]
+    assert len(segments) == found["lines"] == len(PAIRS)
+    assert len(set(segments)) > len(PAIRS) / 2  # of different lines
+    assert found["comet"]["score"] == pytest.approx(100 * sum(segments) / len(segments), abs=1e-3)
+    assert abs(found["comet"]["mean"] - found["comet"]["score"]) < found["comet"]["ci"]
+    assert found["comet"]["signature"].startswith("model:random|bs:1000|seed:12345")
+
+
+@pytest.mark.marian
+def test_comet_reads_source_translation_and_reference_in_either_form(models: Path, texts: Path) -> None:
+    """Marian's own command with files by hand gives the same; another translation another score."""
+    columns = ([*read_lines(texts / f"{name}.zst")] for name in ("src", "translations", "trg"))
+    table = "".join(f"{chr(9).join(row)}\n" for row in zip(*columns, strict=True))
+    converted = models / "model.bin"
+    convert = ["convert", "--from", str(models / "model.npz"), "--to", str(converted)]
+    subprocess.run([*marian_command(), *convert], check=True, capture_output=True)
+    vocabs = ["--vocabs", *[str(models / "vocab.spm")] * 3]
+    command = ["evaluate", "--like", "comet", "--model", str(converted), *vocabs, "--cpu-threads", "1"]
+    command += ["--width", "6", "--workspace", "128", "--quiet", "--mini-batch", "1"]
+    done = subprocess.run(
+        [*marian_command(), *command], input=table.encode(), check=True, capture_output=True
+    )
+    by_hand = [float(line) for line in done.stdout.decode().split()]
+    found = by_comet(models, texts, "bin", model="model.bin")
+    assert [*map(float, read_lines(texts / "bin" / "segments.zst"))] == pytest.approx(by_hand, abs=1e-5)
+    perfect = by_comet(models, texts, "npz", "trg")
+    assert perfect["comet"]["score"] != found["comet"]["score"]
+
+
+@pytest.mark.marian
+def test_what_comet_gives_to_a_line_does_not_depend_on_the_others(models: Path, texts: Path) -> None:
+    by_comet(models, texts, "together")
+    together = [*read_lines(texts / "together" / "segments.zst")]
+    for name in ("src", "trg", "translations"):
+        write_lines(texts / f"{name}.zst", [*read_lines(texts / f"{name}.zst")][:20:5])
+    by_comet(models, texts, "few")
+    assert [*read_lines(texts / "few" / "segments.zst")] == together[:20:5]
+
+
+@pytest.mark.marian
+def test_what_is_no_model_of_comet_is_an_error(models: Path, texts: Path) -> None:
+    (texts / "model.npz").write_bytes((models / "model.npz").read_bytes()[:2000])
+    (texts / "vocab.spm").write_bytes((models / "vocab.spm").read_bytes())
+    with pytest.raises(InputError, match="marian evaluate failed"):
+        by_comet(texts, texts, "out")
+    assert not any((texts / "out").iterdir())
+
+
+def test_a_model_is_fetched_and_another_file_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSLATIONS_FILES", str(tmp_path))
+    (tmp_path / "there").write_bytes(b"weights")
+    digest = hashlib.sha256(b"weights").hexdigest()
+    given = ["--url", (tmp_path / "there").as_uri(), "--name", "model.npz"]
+    fetch_model.main([*given, "--sha256", digest, "--output", str(tmp_path / "out")])
+    assert (tmp_path / "out" / "model.npz").read_bytes() == b"weights"
+    with pytest.raises(InputError, match=f"its SHA-256 is {digest}, and should be {digest[::-1]}"):
+        fetch_model.main([*given, "--sha256", digest[::-1], "--output", str(tmp_path / "other")])
+    assert not any((tmp_path / "other").iterdir())

@@ -1,0 +1,69 @@
+"""How models are evaluated beyond the usual: the section `evaluation` of a config, and its checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import AfterValidator, Field
+
+from translations_assets.config.errors import ConfigError
+from translations_assets.config.section import InJsonSchema, Section, default
+from translations_assets.config.urls import check_url
+from translations_assets.config.yaml_reader import Found, at
+
+SHA256 = "[0-9a-f]{64}"
+WEIGHTS = (".npz", ".bin")
+COMET = ("evaluation", "comet")
+# FLORES-200's SentencePiece model, whose pieces sacreBLEU's spBLEU counts. It is published without a digest;
+# the same file is NLLB-200's tokenizer, which has one.
+SPBLEU_URL = "https://tinyurl.com/flores200sacrebleuspm"
+SPBLEU_SHA256 = "14bb8dfb35c0ffdea7bc01e56cea38b9e3d5efcdcb9c251d6b40538e1aab555a"
+
+
+def _digest(text: str) -> str:
+    if not re.fullmatch(SHA256, text):
+        raise ValueError("must be a SHA-256, 64 digits of 0 to 9 and a to f")
+    return text
+
+
+Digest: TypeAlias = Annotated[
+    str, AfterValidator(_digest), "SHA-256", InJsonSchema(lambda: {"pattern": f"^{SHA256}$"})
+]
+
+
+class Comet(Section):
+    """COMET's model, in Marian's form."""
+
+    name: str = Field(description="what the model is called, such as `wmt22-comet-da`; part of the signature")
+    url: str = Field(description="URL of its weights in Marian's form, `.npz` or `.bin`")
+    sha256: Digest = Field(description="their SHA-256")
+    vocab_url: str = Field(description="URL of its SentencePiece vocabulary")
+    vocab_sha256: Digest = Field(description="its SHA-256")
+
+
+class Evaluation(Section):
+    """Metrics besides BLEU, chrF and chrF++; models that they need are fetched."""
+
+    spbleu: bool = default(False, "spBLEU, by FLORES-200's SentencePiece model, which is fetched")
+    comet: Comet | None = default(None, "COMET, by a model that is fetched; none when left out")
+
+
+def check_evaluation(config: Mapping[str, Any]) -> Found:
+    """The key path and message of every problem in `evaluation`."""
+    for path, url in urls_of(config):
+        try:
+            check_url(url)
+        except ConfigError as error:
+            yield path, str(error)
+            continue
+        if path[-1] == "url" and not url.endswith(WEIGHTS):
+            yield path, f"must be the URL of weights in Marian's form, which end in {' or '.join(WEIGHTS)}"
+
+
+def urls_of(config: Mapping[str, Any]) -> Found:
+    """Every URL of `evaluation`, with its path."""
+    for key in ("url", "vocab-url"):
+        if isinstance(url := at(config, (*COMET, key)), str):
+            yield (*COMET, key), url
