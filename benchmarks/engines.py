@@ -3,8 +3,8 @@
     python -m benchmarks.engines [--split]
 
 For each engine and test set: chrF, and how many sentences are as Marian's of 8 bits in batches of 32. Words
-a second are those of the demo's first test set on one thread, without the time to load, the most of three
-rounds. The engines of browsers translate one sentence at a time, from the files of the export.
+a second are those of the demo's first test set by the time of processors, without that to load, the most of
+three rounds. The engines of browsers translate one sentence at a time, from the files of the export.
 
 By default the demo's student (`make demo`). With --split English-Turkish, 600 generated sentences with a
 vocabulary for each language, on which a student is trained first, in some minutes. Then the sizes of students
@@ -19,7 +19,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from typing import NamedTuple
 from sacrebleu import corpus_chrf
 
 from benchmarks.alphas import TESTS, download
+from benchmarks.timing import processor_seconds
 from pipeline.common.engine import load_engine
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.resources import marian_command
@@ -141,17 +141,17 @@ def _marian(folder: Path, model: Path, batch: int = 32) -> Engine:
     def decode(lines: Sequence[str]) -> Translated:
         write_lines(folder / "sentences", lines)
         files = ["--input", str(folder / "sentences"), "--output", str(folder / "translations")]
-        began = time.perf_counter()
+        began = processor_seconds()
         subprocess.run([*command, *files], check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
-        return Translated([*read_lines(folder / "translations")], time.perf_counter() - began)
+        return Translated([*read_lines(folder / "translations")], processor_seconds() - began)
 
     return Engine(decode, loads=True)
 
 
 def _fxtranslate(exported: Path, lines: Sequence[str]) -> Translated:
     engine = load_engine([*exported.iterdir()])
-    began = time.perf_counter()
-    return Translated([engine.translate(line) for line in lines], time.perf_counter() - began)
+    began = processor_seconds()
+    return Translated([engine.translate(line) for line in lines], processor_seconds() - began)
 
 
 if __name__ == "__main__":

@@ -1,41 +1,63 @@
 """What a shortlist costs and saves in Firefox's native engine, beside Marian: chrF, changes, words a second.
 
     python -m benchmarks.shortlists [--quantized FOLDER] [--shortlist FOLDER] [--tests FOLDER …]
-        [--src en] [--trg eo]
+        [--src en] [--trg eo] [--otherwise [--corpus FOLDER]]
 
 For several sizes (--best and --frequent of pipeline.quantize.quantize) and none, on each test set: chrF, and
-how many sentences are as without one. Words a second are those of the first test set on one thread, without
-the time to load, the most of three rounds. Marian decodes the quantised model as it is.
+how many sentences are as without one. Words a second are those of the first test set by the time of
+processors, without that to load, the most of three rounds. Marian decodes the quantised model as it is.
+With --otherwise shortlists are made of the corpus in other ways as well, in some minutes: of clean text, and
+of links of pieces in the place of whole words.
 
 By default the demo's student (`make demo`). Folders hold what `translations artifacts --download` copies: of
-`quantize-*`, `shortlist-*` and datasets.
+`quantize-*`, `shortlist-*`, `cefilter-*` (the corpus) and datasets.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
+from unittest.mock import patch
 
 from fxtranslate import Translator
 from sacrebleu import corpus_chrf
 
 from benchmarks.alphas import TESTS, download
+from benchmarks.timing import processor_seconds
+from pipeline.alignments import shortlist as making
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.marian import Model, decode, load_model
 from pipeline.common.vocabulary import load_vocabulary
 from pipeline.quantize.lexical_shortlist import always_allowed
-from pipeline.quantize.quantize import BROWSER_WEIGHTS, convert_shortlist
+from pipeline.quantize.quantize import BEST, BROWSER_WEIGHTS, FREQUENT, convert_shortlist
+from translations_assets.config.languages import language
+from translations_assets.settings import repository_root
 
 SIZES = ((50, 50), (100, 50), (50, 200), (200, 200), (5, 50))  # best, frequent
+CURRICULUM = repository_root() / "pipeline" / "train" / "configs" / "curriculum" / "student.yml"
 ROUNDS = 3
 REPEATS = 5  # of the test set, to tell the time to translate from the time to load
 
 Translate: TypeAlias = Callable[[Sequence[str]], "list[str]"]
+
+
+class Way(NamedTuple):
+    """How a shortlist with links of pieces is made: of modified text, or clean; how often that is read."""
+
+    modified: bool
+    times: int = 1
+
+
+WAYS = {
+    "clean text, links of pieces": Way(modified=False),
+    "modified text, links of pieces": Way(modified=True),
+    "the same, of four times the text": Way(modified=True, times=4),
+}
 
 
 @dataclass(frozen=True)
@@ -59,6 +81,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--tests", type=Path, nargs="+", help="folders of test sets")
     parser.add_argument("--src", default="en", help="source language")
     parser.add_argument("--trg", default="eo", help="target language")
+    parser.add_argument("--otherwise", action="store_true", help="make shortlists in other ways, too")
+    parser.add_argument("--corpus", type=Path, help="folder of the corpus that they are made of")
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="shortlists-") as name:
         folder = Path(name)
@@ -66,20 +90,54 @@ def main(argv: Sequence[str] | None = None) -> None:
         text = args.shortlist or download("shortlist-en-eo", folder)
         write_lines(folder / "lex.s2t", read_lines(text / "lex.s2t.zst"))
         tests = args.tests or [download(f"dataset-{test}-en-eo", folder) for test in TESTS]
-        _compare(quantized, [_test_set(test, (args.src, args.trg), quantized) for test in tests], folder)
+        sets = [_test_set(test, (args.src, args.trg), quantized) for test in tests]
+        _compare(quantized, sets, folder)
+        if args.otherwise:
+            corpus = args.corpus or download("cefilter-en-eo", folder)
+            for name, way in WAYS.items():
+                _make(quantized, corpus, (args.src, args.trg), way, folder)
+                line = _scores(_engine(quantized, _converted(quantized, BEST, FREQUENT, folder)), sets)
+                print(f"{name:38} | {line}", flush=True)
 
 
 def _compare(model: Model, tests: Sequence[TestSet], folder: Path) -> None:
-    target = load_vocabulary(model.target_vocab)
     print(f"{'Marian':18} | {_scores(_marian(model, folder), tests)}", flush=True)
     print(f"{'none':18} | {_scores(_engine(model), tests)}", flush=True)
     for best, frequent in SIZES:
-        convert_shortlist(
-            folder / "lex.s2t", model, always_allowed(target, frequent), best, folder / "lex.bin"
-        )
-        engine = _engine(model, folder / "lex.bin")
+        engine = _engine(model, _converted(model, best, frequent, folder))
         kilobytes = (folder / "lex.bin").stat().st_size / 1000
         print(f"{best:3} and {frequent:3}, {kilobytes:3.0f} kB | {_scores(engine, tests)}", flush=True)
+
+
+def _converted(model: Model, best: int, frequent: int, folder: Path) -> Path:
+    first = always_allowed(load_vocabulary(model.target_vocab), frequent)
+    convert_shortlist(folder / "lex.s2t", model, first, best, folder / "lex.bin")
+    return folder / "lex.bin"
+
+
+def _make(model: Model, corpus: Path, pair: tuple[str, str], way: Way, folder: Path) -> None:
+    """Write lex.s2t of a corpus in that way."""
+    spoken, output = language(pair[0]), Path(tempfile.mkdtemp(dir=folder))
+    sides = [output / f"corpus.{side}" for side in pair]
+    for side in sides:
+        write_lines(side, [*read_lines(corpus / f"{side.name}.zst")] * way.times)
+    options = {
+        "--source-vocab": model.source_vocab,
+        "--target-vocab": model.target_vocab,
+        "--corpus-src": sides[0],
+        "--corpus-trg": sides[1],
+        "--src": pair[0],
+        "--trg": pair[1],
+        "--curriculum": CURRICULUM,
+        "--output": output / "made",
+    }
+    flags = ["--bicameral"] * spoken.bicameral + ["--phonemic"] * spoken.phonemic
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(making, "LONGEST_WORD", 0))  # each piece by itself
+        if not way.modified:
+            stack.enter_context(patch.object(making, "read_modifiers", lambda _: []))
+        making.main([*(str(part) for option in options.items() for part in option), *flags])
+    write_lines(folder / "lex.s2t", read_lines(output / "made" / "lex.s2t.zst"))
 
 
 def _marian(model: Model, folder: Path) -> Translate:
@@ -116,9 +174,9 @@ def _speed(translate: Translate, sentences: Sequence[str]) -> float:
 
 
 def _seconds(translate: Translate, sentences: Sequence[str]) -> float:
-    began = time.perf_counter()
+    began = processor_seconds()
     translate(sentences)
-    return time.perf_counter() - began
+    return processor_seconds() - began
 
 
 def _test_set(folder: Path, pair: tuple[str, str], model: Model) -> TestSet:

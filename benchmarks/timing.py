@@ -24,6 +24,11 @@ def seconds(command: Sequence[str], environment: Mapping[str, str], cwd: Path | 
     return time.perf_counter() - start
 
 
+def processor_seconds() -> float:
+    """What this process and its ended children have used of processors: other programs change it little."""
+    return sum(os.times()[:4])
+
+
 def report(name: str, values: Sequence[float], bar: str) -> None:
     """Print minimum, median and maximum of several runs beside the bar."""
     print(

@@ -1,5 +1,5 @@
 // Translates the lines of stdin, one at a time, with the engine of browsers in Node.js, and prints them and the
-// seconds that they took as JSON: node browser_engine.mjs PACKAGE EXPORTED MODEL
+// seconds of processors that they took as JSON: node browser_engine.mjs PACKAGE EXPORTED MODEL
 // PACKAGE: folder of @browsermt/bergamot-translator; EXPORTED: what pipeline.quantize.export wrote.
 // MODEL: intgemm.alphas or intgemm8, the form of the model.
 import {readFileSync} from 'node:fs';
@@ -11,8 +11,9 @@ const [, , packageFolder, exported, form] = process.argv;
 const module = await import(pathToFileURL(join(packageFolder, 'translator.js')));
 const read = async name => new Uint8Array(readFileSync(join(exported, name))).buffer;
 const engine = await openEngine(module, read, {form});
-const translations = [], began = performance.now();
+const translations = [], began = process.cpuUsage();
 for (const line of readFileSync(0, 'utf8').split('\n').slice(0, -1))
     translations.push(await engine.translate(line));
-console.log(JSON.stringify({translations, seconds: (performance.now() - began) / 1000}));
+const {user, system} = process.cpuUsage(began);
+console.log(JSON.stringify({translations, seconds: (user + system) / 1e6}));
 await engine.end();

@@ -14,7 +14,7 @@ from tests.browsers import chromium, missing, playground, typed
 from tests.pipeline.quantize.conftest import one_thread, quantized, tiny
 from tests.pipeline.quantize.tiny_model import EMOJI, Tiny
 from translations_assets.errors import TranslationsError
-from translations_assets.ui.playground.server import serve
+from translations_assets.ui.playground.server import application
 
 __all__ = ["one_thread", "quantized", "tiny"]
 
@@ -73,4 +73,4 @@ def test_what_is_missing_is_told(tmp_path: Path, folder: str, told: str) -> None
     (tmp_path / folder).mkdir()
     (tmp_path / folder / {"exported": "records.json", "engine": "translator.js"}[folder]).touch()
     with pytest.raises(TranslationsError, match=told):
-        serve(tmp_path / "exported", tmp_path / "engine", 0)
+        application(tmp_path / "exported", tmp_path / "engine")

@@ -14,7 +14,7 @@ async function read(name) {
 
 function show(error) {
     console.error(error);
-    status.value = `This failed: ${error.message}`;
+    status.value = `This failed, and the browser's console says more: ${error.message}`;
 }
 
 /** The loaded engine, for the page and for what measures it. */
