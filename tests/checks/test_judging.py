@@ -285,6 +285,31 @@ def test_exported_against_float() -> None:
     assert "chrF 47.5 on demo_a, where the float model has 48.6: -1.1" in verdict.description
 
 
+def final(**models: float) -> Any:
+    """A final evaluation: model → chrF on one test set."""
+    steps = {name: {**numbers.evaluation("demo_a", chrf), "model": name} for name, chrf in models.items()}
+    others = {name: (chrf, 0.03 if name == "released" else 0.5) for name, chrf in models.items()}
+    compared = numbers.differences("demo_a", **others)
+    return {
+        "final_evaluation": steps,
+        "check_final_evaluation": {"check-final-a": compared} if others else {},
+    }
+
+
+def test_exported_against_released() -> None:
+    thresholds = gates.ReleasedGap()
+    assert models.released_gap(final(exported=47.6, released=48.0, other=60.0), thresholds).passed
+    verdict = models.released_gap(final(exported=47.4, released=48.0, other=30.0), thresholds)
+    assert not verdict.passed
+    assert verdict.description == (
+        "chrF 47.4 on demo_a, where the released model has 48.0: -0.6 (p = 0.030), at most -0.5 is allowed"
+    )
+    with pytest.raises(NothingToJudge, match="compares with no released model"):
+        models.released_gap(final(exported=47.4, other=60.0), thresholds)
+    with pytest.raises(NothingToJudge, match="compares with no released model"):
+        models.released_gap(final(), thresholds)
+
+
 def test_one_test_set_far_better_and_one_far_worse() -> None:
     """The loss is told, which is the likelier harm."""
     both = scores(

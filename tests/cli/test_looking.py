@@ -174,6 +174,18 @@ def test_results_tell_what_the_exported_model_needs(command: Command) -> None:
     assert found["words_per_second"] == 2500
 
 
+def test_results_of_a_final_evaluation(command: Command) -> None:
+    """The exported student has a row already, with what it needs."""
+    other = {"name": "mine", "form": "firefox", "url": "https://example.org/mine"}
+    make("final_evaluation", overrides={"final-evaluation": {"models": [other]}})
+    setting = f"final-evaluation={json.dumps({'models': [other]})}"
+    found = json.loads(command("results", PARTITION, "--set", setting, "--json").out)
+    assert [*found][-3:] == ["exported", "released", "mine"]
+    assert found["mine"]["tiny"] == found["released"]["tiny"]
+    assert found["mine"]["tiny"]["chrf"] == 2
+    assert found["exported"]["tiny"]["words_per_second"] == 2500
+
+
 def test_a_student_without_a_shortlist_is_what_translates(command: Command) -> None:
     make("quantize", overrides={"experiment": {"shortlist": "none"}})
     said = command("translate", PARTITION, "--set", "experiment.shortlist=none")

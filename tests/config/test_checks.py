@@ -248,3 +248,35 @@ def test_weights_without_a_limit_to_choose_for() -> None:
         "set experiment.corpus-max-sentences"
     )
     parse_config(text.replace("  merging:", "  corpus-max-sentences: 1000\n  merging:"), "my.yml")
+
+
+MINE = "{name: mine, form: firefox, url: 'https://example.org/mine'}"
+
+
+@pytest.mark.parametrize(
+    ("section", "problem"),
+    [
+        (
+            "{released: false}",
+            "12 final-evaluation: names nothing to compare with; remove it, or set released",
+        ),
+        (
+            f"{{models: [{MINE}, {MINE}]}}",
+            "12 final-evaluation.models[1].name: 'mine' is the name of two models",
+        ),
+        (f"{{models: [{MINE.replace('mine,', 'student,')}]}}", "'student' is the name of another model"),
+        (f"{{models: [{MINE.replace('mine,', 'teacher-2,')}]}}", "'teacher-2' is the name of another model"),
+        (f"{{models: [{MINE.replace('mine,', 'a__b,')}]}}", "must consist of letters, digits, '.' and '-'"),
+        (f"{{models: [{MINE.replace('firefox', 'onnx')}]}}", "must be one of firefox, marian, ctranslate2"),
+        (f"{{models: [{MINE.replace('https', 'sftp')}]}}", "12 final-evaluation.models[0].url: 'sftp://"),
+    ],
+)
+def test_what_a_student_cannot_be_compared_with(section: str, problem: str) -> None:
+    assert problem in problem_of(f"{SMALL}final-evaluation: {section}\n")
+
+
+def test_a_final_evaluation_needs_a_test_set() -> None:
+    text = SMALL.replace("test:\n    - flores_devtest", "test: []")
+    assert "test: []" in text
+    parse_config(text, "my.yml")
+    assert problem_of(text + "final-evaluation: {}\n").endswith("needs a test set in datasets.test")

@@ -312,7 +312,7 @@ def test_a_threshold_above_one() -> None:
     ("lines", "problem"),
     [
         ("target-stage: train-studnt", "12 target-stage: 'train-studnt' is not a stage. Did you mean"),
-        ("target-stage: final-eval", "12 target-stage: the stage 'final-eval' is not built yet"),
+        ("target-stage: update-db", "12 target-stage: the stage 'update-db' is not built yet"),
         ("start-stage: nothing", "12 start-stage: 'nothing' is not a stage."),
         (
             "previous-group-ids: []\nprevious_group_ids: []",

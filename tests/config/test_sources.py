@@ -175,6 +175,17 @@ def test_models_are_told_by_their_weights(server: str) -> None:
     assert "/good/final.model.npz.best-chrf.npz" in Server.tries
 
 
+def test_models_that_the_student_is_compared_with(server: str) -> None:
+    forms = {"marian": "final.model.npz.best-chrf.npz", "ctranslate2": "model.bin"}
+    forms["firefox"] = "model.enru.intgemm.alphas.bin"
+    models = "".join(f"    - {{name: {form}, form: {form}, url: {server}/good}}\n" for form in forms)
+    config = read_values(f"{SMALL}final-evaluation:\n  models:\n{models}", "my.yml").value
+    config["datasets"] = {}
+    found = {wanted.path: answer for wanted, answer in look_up(config)}
+    assert found == {("final-evaluation", "models", number, "url"): Answer(1200) for number in range(3)}
+    assert {f"/good/{name}" for name in forms.values()} <= {*Server.tries}
+
+
 def test_names_that_mtdata_does_not_know(monkeypatch: pytest.MonkeyPatch, server: str) -> None:
     catalogue = {
         "Tilde-airbaltic-1-eng-rus": [f"{server}/good.tmx"],

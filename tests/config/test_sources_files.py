@@ -57,6 +57,9 @@ def test_files_of_mono_text_and_of_earlier_runs(tmp_path: Path) -> None:
     section = "continuation: {models: {backwards: {url: 'file:///etc/x', mode: use}}}\n"
     (found,) = problems(SMALL + section, "/")
     assert found.startswith("12 continuation.models.backwards.url: /etc/x is a file of the system")
+    model = "{name: mine, form: marian, url: 'file:///etc/x'}"
+    (found,) = problems(f"{SMALL}final-evaluation: {{models: [{model}]}}\n", "/")
+    assert found.startswith("12 final-evaluation.models[0].url: /etc/x is a file of the system")
 
 
 @pytest.mark.parametrize(

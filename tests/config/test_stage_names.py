@@ -44,6 +44,7 @@ def test_todays_names_mean_themselves_with_hyphens_too(name: str) -> None:
         ("train-teacher-model", ("train_teacher",)),
         ("distillation-corpus-final-filtering", ("cefilter",)),
         ("distillation-student-model-quantize", ("quantize",)),
+        ("final-eval-lang", ("final_evaluation",)),
     ],
 )
 def test_names_of_other_generations(name: str, stages: tuple[str, ...]) -> None:
@@ -59,11 +60,10 @@ def test_every_known_name_means_stages_that_there_are() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["final-eval", "final_eval_lang", "update-db"])
-def test_stages_that_are_not_built_say_so(name: str) -> None:
-    with pytest.raises(ConfigError, match=f"the stage '{name}' is not built yet"):
-        resolve_stage(name)
-    assert is_known(name)
+def test_a_stage_that_is_not_built_says_so() -> None:
+    with pytest.raises(ConfigError, match="the stage 'update-db' is not built yet"):
+        resolve_stage("update-db")
+    assert is_known("update-db")
 
 
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:

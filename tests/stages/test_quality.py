@@ -69,6 +69,7 @@ def test_without_text_or_test_sets_there_is_nothing_to_compute() -> None:
         "check_alignments_backtranslated",
         "check_translate_mono_src",
         *(name for name in STAGES if name.startswith("check_evaluate_")),  # it has no test set
+        "check_final_evaluation",  # nor does it ask for it
     }
     assert labels(stages["check_export"]) == ["check-export-zh-en"]
 

@@ -99,6 +99,7 @@ GATES: tuple[Gate, ...] = (
     *_gates("quantized-gap", models.quantized_gap, "evaluate_quantized", reads=_WITH_FLOAT),
     *_gates("exported-gap", models.exported_gap, "evaluate_exported", reads=_WITH_FLOAT),
     *_gates("exported-loss", models.exported_gap, "evaluate_exported", reads=_WITH_FLOAT),
+    *_gates("released-gap", models.released_gap, "final_evaluation", reads=("{}", "check_{}")),
 )
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from translations_assets.checks.verdict import Documents, NotComputed, NothingToJudge, Verdict, only, percent
+from translations_assets.config.final_evaluation import EXPORTED, RELEASED
 from translations_assets.config.gates import (
     AlignmentIndices,
     AlignmentLinks,
@@ -15,6 +16,7 @@ from translations_assets.config.gates import (
     ExportedLoss,
     ExportGate,
     QuantizedGap,
+    ReleasedGap,
     StudentGap,
     TeacherFloor,
     TeacherMargin,
@@ -156,6 +158,22 @@ def exported_gap(documents: Documents, thresholds: ExportedGap | ExportedLoss) -
     whole = _scores(documents["evaluate_finetuned_student"])
     found = _scores(documents["evaluate_exported"])
     return _gap(documents, whole, found, thresholds.max_gap, "float", "exported")
+
+
+def released_gap(documents: Documents, thresholds: ReleasedGap) -> Verdict:
+    """chrF on the test sets: the exported student's against that of the model that Firefox ships."""
+    found: dict[str, dict[str, Mapping[str, Any]]] = {EXPORTED: {}, RELEASED: {}}
+    for label, metrics in documents["final_evaluation"].items():
+        found.setdefault(metrics["model"], {})[label] = metrics
+    if not found[RELEASED]:
+        raise NothingToJudge("the training config compares with no released model")
+    released, exported = _scores(found[RELEASED]), _scores(found[EXPORTED])
+    with_released = {
+        label: {**numbers, "others": {RELEASED: numbers["others"][RELEASED]}}
+        for label, numbers in documents["check_final_evaluation"].items()
+    }
+    compared = {"check_final_evaluation": with_released}
+    return _gap(compared, released, exported, thresholds.max_gap, RELEASED, EXPORTED)
 
 
 def _scores(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:

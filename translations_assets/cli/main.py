@@ -6,7 +6,17 @@ import sys
 
 import typer
 
-from translations_assets.cli import cache, config, plan, playground, results, runs_status, runs_train, shell
+from translations_assets.cli import (
+    cache,
+    config,
+    evaluate,
+    plan,
+    playground,
+    results,
+    runs_status,
+    runs_train,
+    shell,
+)
 from translations_assets.config.errors import ConfigError
 from translations_assets.errors import Cancelled, TranslationsError
 from translations_assets.settings import allow_all_files
@@ -23,7 +33,7 @@ COMMANDS = (
     *(runs_train.train, runs_status.status, runs_status.logs, runs_train.cancel, runs_train.rerun),
     shell.shell,
     *(results.artifacts, results.results, results.checks, results.translate),
-    playground.playground,
+    *(evaluate.evaluate, playground.playground),
     config.find_corpus,
 )
 for command in COMMANDS:

@@ -135,6 +135,11 @@ def results(partition: Partition, overrides: Set = None, json: Json = False) -> 
         raise TranslationsError(
             f"No model of {session.partition} is evaluated yet: translations train {session.partition}"
         )
+    print_results(metrics, json)
+
+
+def print_results(metrics: Metrics, json: bool) -> None:
+    """Print scores, speeds and some sentences; as JSON the numbers alone."""
     if json:
         print_json(
             {
@@ -164,19 +169,20 @@ def _scores_as_json(evaluation: Mapping[str, Any]) -> dict[str, Any]:
 def _read_metrics(session: Session) -> Metrics:
     """Model → test set → metrics.json of every evaluation that was made, with differences as `others`."""
     found: Metrics = {}
-    for step, value in _documents(session, "evaluate_", "metrics.json"):
-        found.setdefault(_model(step), {})[value["dataset"]] = value
-    for step, scores in _documents(session, "evaluate_", "scores.json"):
+    stages = ("evaluate_", "final_evaluation")
+    for step, value in _documents(session, stages, "metrics.json"):
+        found.setdefault(_model(step), {}).setdefault(value["dataset"], value)
+    for step, scores in _documents(session, stages, "scores.json"):
         if evaluation := found.get(_model(step), {}).get(scores["dataset"]):
             evaluation |= scores_in(scores)
-    for _, numbers in _documents(session, "check_evaluate_", "numbers.json"):
+    for _, numbers in _documents(session, ("check_evaluate_", "check_final_evaluation"), "numbers.json"):
         if evaluation := found.get(numbers["model"], {}).get(numbers["dataset"]):
-            evaluation["others"] = differences_in(numbers)
+            evaluation.setdefault("others", {}).update(differences_in(numbers))
     common.print_warnings(session)
     return found
 
 
-def _documents(session: Session, stages: str, name: str) -> Iterator[tuple[Step, dict[str, Any]]]:
+def _documents(session: Session, stages: tuple[str, ...], name: str) -> Iterator[tuple[Step, dict[str, Any]]]:
     """The documents that were made by stages whose names begin so, with the config's names of datasets."""
     for stage, steps in session.graph.stages.items():
         for step in steps if stage.startswith(stages) else ():
@@ -192,8 +198,17 @@ def _documents(session: Session, stages: str, name: str) -> Iterator[tuple[Step,
 
 def _model(step: Step) -> str:
     """`evaluate_teacher` of the second teacher → teacher-2."""
+    if step.stage == "final_evaluation":
+        return _compared(step)
     teacher = re.match(r"[a-z]+-(teacher-\d+)-", step.label)
     return teacher[1] if teacher else step.stage.removeprefix("evaluate_").replace("_", "-")
+
+
+def _compared(step: Step) -> str:
+    """The model that a step of the final evaluation evaluates, or scores by one more metric."""
+    if step.script == "pipeline.eval.final":
+        return str(step.args["name"])
+    return next(_compared(made.step) for name, _, made in step.input_outputs() if name == "translations")
 
 
 def _print_scores(metrics: Metrics) -> None:

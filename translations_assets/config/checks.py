@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from translations_assets.config import continuation, evaluation, marian_args
+from translations_assets.config import continuation, evaluation, final_evaluation, marian_args
 from translations_assets.config.datasets import (
     CATEGORIES,
     THRESHOLDS,
@@ -35,12 +35,13 @@ def check_together(config: Mapping[str, Any]) -> Found:
     yield from _same_short_name(config)
     yield from _alias_of_two(config)
     yield from _held_out_in_training(config)
-    yield from _languages_of_providers(config)
+    yield from languages_of_providers(config)
     yield from _names_without_dataset(config)
     yield from _weights_without_limit(config)
     yield from marian_args.check_marian_args(config)
     yield from continuation.check_continuation(config)
     yield from evaluation.check_evaluation(config)
+    yield from final_evaluation.check_final_evaluation(config)
 
 
 def remarks(config: Mapping[str, Any]) -> Found:
@@ -123,7 +124,8 @@ def _is_validated_and_tested_on(dataset: Dataset, path: KeyPath, elsewhere: str)
     return provider is not None and len(provider.sets) == 1 and "train" not in (path[1], elsewhere)
 
 
-def _languages_of_providers(config: Mapping[str, Any]) -> Found:
+def languages_of_providers(config: Mapping[str, Any]) -> Found:
+    """Datasets whose provider lacks a language of the config, or has the pair otherwise."""
     pair = pair_of(config)
     for path, dataset in listed(config):
         provider = provider_of(dataset, path)

@@ -189,6 +189,13 @@ class ExportedLoss(GateSection):
     max_gap: Points = default(0.3, "how much lower its chrF may be than the float student's")
 
 
+class ReleasedGap(StrictGateSection):
+    """The exported student is as good as the model that Firefox ships, on the test sets."""
+
+    # Between two models of one quality chrF on a thousand sentences differs by some tenths by chance.
+    max_gap: Points = default(0.5, "how much lower its chrF may be than the released model's")
+
+
 class ExportGate(StrictGateSection):
     """The exported files load and translate."""
 
@@ -218,4 +225,5 @@ class Checks(Section):
     quantized_gap: QuantizedGap = default({}, "quantised student against float")
     exported_gap: ExportedGap = default({}, "exported student in Firefox's engine against float")
     exported_loss: ExportedLoss = default({}, "the same, with a closer threshold")
+    released_gap: ReleasedGap = default({}, "exported student against the model that Firefox ships")
     export: ExportGate = default({}, "whether exported files load and translate")

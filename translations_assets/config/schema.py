@@ -28,6 +28,7 @@ from translations_assets.config.datasets import (
 )
 from translations_assets.config.errors import suggestion
 from translations_assets.config.evaluation import Evaluation
+from translations_assets.config.final_evaluation import FinalEvaluation
 from translations_assets.config.gates import Checks
 from translations_assets.config.languages import language, languages
 from translations_assets.config.section import FROM_LIST, InJsonSchema, NotEmpty, Section, Texts, default
@@ -319,6 +320,9 @@ class TrainingConfig(Section):
     marian_args: MarianArgs = default({}, "options of Marian, by model and task")
     checks: Checks = default({}, "levels and thresholds of the quality gates")
     evaluation: Evaluation = default({}, "metrics that need a model")
+    final_evaluation: FinalEvaluation | None = default(
+        None, "compare the exported student with the model that Firefox ships, and with others"
+    )
     target_stage: StageName = default("evaluate-teacher", "the stage to run up to; `all` for all")
     wandb_publication: bool = default(True, "publish to Weights & Biases")
     continuation: Continuation = default({}, "what is taken from an earlier run")

@@ -17,9 +17,10 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from translations_assets.config import continuation, evaluation
+from translations_assets.config import continuation, evaluation, final_evaluation
 from translations_assets.config.datasets import listed, pair_of, provider_of, sides_of
 from translations_assets.config.errors import ConfigError
+from translations_assets.config.languages import Language
 from translations_assets.config.providers import BY_URL
 from translations_assets.config.providers.provider import Addresses
 from translations_assets.config.urls import PLACEHOLDER, shown
@@ -64,6 +65,7 @@ def _urls(config: Mapping[str, Any]) -> Found:
             yield path, dataset.name
     yield from continuation.urls_of(config)
     yield from evaluation.urls_of(config)
+    yield from final_evaluation.urls_of(config)
 
 
 def _is_below(real: str, folders: Sequence[str]) -> bool:
@@ -113,6 +115,11 @@ def addresses(config: Mapping[str, Any]) -> Iterator[Wanted]:
         yield Wanted(path, shown(url), _model(url, metric) if "models" in path else [[url]])
     for path, url in evaluation.urls_of(config):
         yield Wanted(path, shown(url), [[url]])
+    for path, url in final_evaluation.urls_of(config):
+        form = at(config, (*path[:-1], "form"))
+        yield Wanted(
+            path, shown(url), _compared(url, form, pair) if form != "marian" else _model(url, metric)
+        )
 
 
 def _model(url: str, metric: str) -> Addresses:
@@ -120,6 +127,14 @@ def _model(url: str, metric: str) -> Addresses:
     folder = url.rstrip("/")
     names = (f"final.model.npz.best-{metric}.npz", f"model.npz.best-{metric}.npz", "model.npz")
     return [[*(f"{folder}/{name}" for name in names), url]]
+
+
+def _compared(url: str, form: object, pair: Sequence[Language | None]) -> Addresses:
+    """A folder in another form than Marian's, told by its weights."""
+    name = "".join(spoken.code for spoken in pair if spoken)
+    ends = [f"intgemm{kind}.bin{packed}" for kind in (".alphas", "8") for packed in ("", ".zst", ".gz")]
+    names = [f"model.{name}.{end}" for end in ends] if form == "firefox" else ["model.bin"]
+    return [[f"{url.rstrip('/')}/{name}" for name in names]]
 
 
 def _first(urls: Sequence[str], mirror: str) -> Answer:

@@ -15,7 +15,7 @@ from functools import cache
 from translations_assets.config.errors import ConfigError, suggestion
 
 _ALL = ("all", "all-pipeline", "all-pr-pipeline")
-_NOT_BUILT = frozenset({"final-eval", "final-eval-lang", "update-db"})
+_NOT_BUILT = frozenset({"update-db"})
 # Upstream compiles its fork of Marian as a stage; here Marian comes with the environment.
 _NEVER = {"compile": "Marian is part of the environment and is not compiled"}
 

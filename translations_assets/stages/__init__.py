@@ -6,6 +6,7 @@ from translations_assets.stages import (
     alignments,
     cleaning,
     corpus,
+    final_evaluation,
     metrics,
     quality,
     release,
@@ -13,7 +14,10 @@ from translations_assets.stages import (
     translation,
 )
 
-_MODULES = (corpus, cleaning, training, alignments, translation, metrics, release, quality)
+_MODULES = (
+    *(corpus, cleaning, training, alignments, translation),
+    *(metrics, release, final_evaluation, quality),
+)
 
 STAGES: dict[str, Stage] = {
     value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)

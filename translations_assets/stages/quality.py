@@ -225,7 +225,17 @@ def check_evaluate_exported(
     _compare(config, evaluate_exported, evaluate_finetuned_student)
 
 
-def _compare(config: TrainingConfig, judged: list[Evaluation], others: list[Evaluation]) -> None:
+@stage(group="checks", checks="final_evaluation")
+def check_final_evaluation(
+    config: TrainingConfig, evaluate_exported: list[Evaluation], final_evaluation: list[Evaluation]
+) -> None:
+    """Whether the exported student differs from the released model, and others, by more than chance."""
+    _compare(config, evaluate_exported, final_evaluation, "check-final")
+
+
+def _compare(
+    config: TrainingConfig, judged: list[Evaluation], others: list[Evaluation], label: str = "check"
+) -> None:
     """Compare a model on each test set with the others that were evaluated there."""
     for evaluation in judged:
         test = evaluation.test
@@ -233,7 +243,7 @@ def _compare(config: TrainingConfig, judged: list[Evaluation], others: list[Eval
         if on_same:
             step(
                 "pipeline.checks.differences",
-                label=f"check-{evaluation.model}-{test.short_name}-{config.pair}",
+                label=f"{label}-{evaluation.model}-{test.short_name}-{config.pair}",
                 args={
                     "model": evaluation.model,
                     "others": [other.model for other in on_same],

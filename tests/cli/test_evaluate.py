@@ -1,0 +1,113 @@
+"""`translations evaluate`: scores of any model's folder, and results that are never lost."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pipeline.quantize.export import main as export
+from tests.cli.conftest import Command
+from tests.pipeline.quantize.conftest import one_thread, quantized, tiny
+from translations_assets.stages.final_evaluation import METRICS
+
+__all__ = ["one_thread", "quantized", "tiny"]  # fixtures
+
+RECORDS = "firefox.settings.services.mozilla.com/v1/buckets/main/collections/translations-models-v2"
+ATTACHMENTS = "firefox-settings-attachments.cdn.mozilla.net"
+
+
+def released_as(exported: Path, mirror: Path) -> None:
+    """Fill a mirror with what Remote Settings would say if Firefox shipped an exported model."""
+    records = json.loads((exported / "records.json").read_text())
+    for number, record in enumerate(records):
+        location = f"main-workspace/translations-models-v2/{number}.zst"
+        record |= {"version": "3.0", "filter_expression": ""}
+        record["attachment"]["location"] = location
+        (mirror / ATTACHMENTS / location).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(exported / record["attachment"]["filename"], mirror / ATTACHMENTS / location)
+    (mirror / RECORDS).mkdir(parents=True)
+    name = "records?sourceLanguage=en&targetLanguage=eo"
+    (mirror / RECORDS / name).write_text(json.dumps({"data": records}))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder that says its languages, and holds no model."""
+    folder = tmp_path / "exported"
+    folder.mkdir()
+    (folder / "metadata.json").write_text('{"sourceLanguage": "en", "targetLanguage": "eo"}')
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["nowhere", "--datasets", "demo_test"], "nowhere is no folder. Give a model's folder before"),
+        (["exported"], "Name at least one test set: --datasets flores_devtest"),
+        (["exported", "--datasets", "dem_test"], "Did you mean 'demo'?"),
+        (["exported", "--datasets", "demo_test", "ntrex_test"], "NTREX-128 has no Esperanto"),
+        ([".", "--datasets", "demo_test"], "does not say its languages. Give them: --src en --trg ru"),
+        ([".", "--datasets", "demo_test", "--src", "en", "--trg", "epo"], "Did you mean 'eo'?"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_told(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], says: str
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    said = command("evaluate", *words)
+    assert said.code == 1
+    assert says in said.err
+
+
+def test_results_that_are_there_are_not_evaluated_again(command: Command, folder: Path) -> None:
+    results = folder.parent / "results"
+    results.mkdir()
+    name = "en-eo__demo_test__bergamot__mine__latest__translations.json"
+    (results / name).write_text("[]")
+    words = ["evaluate", str(folder), "--name", "mine", "--output", str(results), "--datasets"]
+    said = command(*words, "demo_aug-upper_test", "demo_test")
+    assert said.code == 1
+    assert f"already holds {name}. Give --override to replace what it has of mine on demo_test" in said.err
+    assert [path.name for path in results.iterdir()] == [name]
+
+
+@pytest.mark.marian
+@pytest.mark.slow
+def test_an_exported_model_beside_the_released_one(
+    command: Command, quantized: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the real worker and scripts; the mirror answers as Remote Settings does."""
+    exported, results = tmp_path / "tiny student", tmp_path / "results"
+    options = ("--src", "en", "--trg", "eo", "--architecture", "tiny", "--split")
+    export(["--model", str(quantized), *options, "--output", str(exported)])
+    released_as(exported, tmp_path / "mirror")
+    monkeypatch.setenv("TRANSLATIONS_MIRROR", str(tmp_path / "mirror"))
+    words = ["evaluate", str(exported), "--datasets", "demo_test", "--released", "--output", str(results)]
+    said = command(*words, "--json")
+    assert said.code == 0, said.err
+    scores = json.loads(said.out)
+    assert {*scores} == {"tiny-student", "released"}
+    assert scores["tiny-student"]["demo_test"]["chrf"] == scores["released"]["demo_test"]["chrf"] > 0
+    files = {path.name for path in results.iterdir()}
+    assert len(files) == 2 * (1 + 2 * len(METRICS))
+    chrf = results / "en-eo__demo_test__bergamot__tiny-student__latest__chrf.metrics.json"
+    found = json.loads(chrf.read_text())
+    assert found["score"] == scores["tiny-student"]["demo_test"]["chrf"]
+    chrf.write_text("changed")
+    assert command(*words).code == 1
+    assert chrf.read_text() == "changed"
+    again = command(*words, "--override")
+    assert again.code == 0, again.err
+    assert "tiny-student" in again.out
+    assert json.loads(chrf.read_text())["score"] == found["score"]
+    assert {path.name for path in results.iterdir()} == files
+
+
+def test_a_model_that_does_not_load_is_told_in_one_line(command: Command, folder: Path) -> None:
+    said = command("evaluate", str(folder), "--datasets", "demo_test", "--output", str(folder.parent / "new"))
+    assert said.code == 1
+    assert said.err.splitlines()[-1].startswith(f"error: {folder} holds no model. Give a folder")
+    assert not (folder.parent / "new").exists()

@@ -1,0 +1,79 @@
+"""What the exported student is compared with: the section `final-evaluation` of a config, and its checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import AfterValidator, Field
+
+from translations_assets.config.errors import ConfigError
+from translations_assets.config.section import FROM_LIST, InJsonSchema, Section, default
+from translations_assets.config.urls import check_url
+from translations_assets.config.yaml_reader import Found, at
+
+NAME = r"[A-Za-z0-9][A-Za-z0-9.-]*"
+EXPORTED, RELEASED = "exported", "released"  # the student, and the model that Firefox ships
+OTHERS = ("backwards", "student", "finetuned-student", "quantized")  # in results, with the teachers
+SECTION = "final-evaluation"
+
+
+def _name(name: str) -> str:
+    if not re.fullmatch(NAME, name):
+        raise ValueError(f"must consist of letters, digits, '.' and '-', and {name!r} does not")
+    if name in (EXPORTED, RELEASED, *OTHERS) or name.startswith("teacher-"):
+        raise ValueError(f"{name!r} is the name of another model; give this one another")
+    return name
+
+
+ModelName: TypeAlias = Annotated[str, AfterValidator(_name), InJsonSchema(lambda: {"pattern": f"^{NAME}$"})]
+
+
+class ComparedModel(Section):
+    """A model that the exported student is compared with."""
+
+    name: ModelName = Field(description="its name in results")
+    form: Literal["firefox", "marian", "ctranslate2"] = Field(description="whose engine reads it")
+    url: str = Field(description="URL of its folder")
+
+
+Models: TypeAlias = Annotated[tuple[ComparedModel, ...], FROM_LIST, "list of models"]
+
+
+class FinalEvaluation(Section):
+    """What the exported student is compared with on the test sets."""
+
+    released: bool = default(True, "the model that Firefox ships for the pair, fetched from Remote Settings")
+    models: Models = default((), "other models, by name, form and the URL of a folder")
+
+
+def urls_of(config: Mapping[str, Any]) -> Found:
+    """The URL of every compared model, with its path."""
+    for number, model in enumerate(_models(config)):
+        if isinstance(url := at(model, ("url",)), str):
+            yield (SECTION, "models", number, "url"), url
+
+
+def check_final_evaluation(config: Mapping[str, Any]) -> Found:
+    """The key path and message of every problem in `final-evaluation`, and with what else there is."""
+    for path, url in urls_of(config):
+        try:
+            check_url(url)
+        except ConfigError as error:
+            yield path, str(error)
+    names = [at(model, ("name",)) for model in _models(config)]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            yield (SECTION, "models", number, "name"), f"{name!r} is the name of two models; give one another"
+    section = at(config, (SECTION,))
+    if isinstance(section, Mapping):
+        if not names and section.get("released") is False:
+            yield (SECTION,), "names nothing to compare with; remove it, or set released to true"
+        if at(config, ("datasets", "test")) == []:
+            yield (SECTION,), "needs a test set in datasets.test"
+
+
+def _models(config: Mapping[str, Any]) -> list[Any]:
+    models = at(config, (SECTION, "models"))
+    return models if isinstance(models, list) else []
