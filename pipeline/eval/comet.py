@@ -23,7 +23,7 @@ from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines, zip_lines
 from pipeline.common.marian import run_marian
 from pipeline.common.marian_options import Options, fit_to_machine
-from pipeline.common.resources import memory_mb
+from pipeline.common.resources import gpus
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.eval.metrics import RESAMPLES
@@ -75,12 +75,12 @@ def evaluate(model: Path, vocab: Path, scratch: Path) -> list[float]:
         "output": str(scratch / "segments"),
     }
     options = fit_to_machine({**OPTIONS, **files})
-    if "cpu-threads" in options:
-        # On a CPU, Marian 1.12.42 lets padding count where the longest line of a batch has a multiple of four
-        # pieces. A line by itself has none.
-        options["mini-batch"] = 1
-        threads_in_memory = memory_mb() * 1_000_000 // model.stat().st_size  # each has the model by itself
-        options["cpu-threads"] = max(1, min(int(str(options["cpu-threads"])), threads_in_memory))
+    # Marian 1.12.42 crashes on several threads now and then, and they share states of the encoder.
+    if "devices" in options:
+        options["devices"] = [*gpus()[:1]]
+    else:
+        # On a CPU, padding counts where the longest line of a batch has a multiple of four pieces.
+        options |= {"cpu-threads": 1, "mini-batch": 1}
     run_marian("evaluate", options, scratch)
     return [float(line) for line in read_lines(scratch / "segments")]
 
