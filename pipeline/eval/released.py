@@ -8,8 +8,8 @@ writes
     records.json    what Remote Settings says of them
     stats.json      the version, and what was fetched from where
 
-Of all records of a pair those count which reach the release channel on a desktop, and of them the newest
-version. Each file must have the SHA-256 and the size of its record, packed and unpacked.
+Of all records of a pair those count which Firefox sees on a desktop, on the release channel, and of them the
+newest version. Each file must have the SHA-256 of its record, packed and unpacked.
 """
 
 import argparse
@@ -34,8 +34,9 @@ from pipeline.eval.unpacking import unpack_file
 SERVER = "https://firefox.settings.services.mozilla.com/v1"
 ATTACHMENTS = "https://firefox-settings-attachments.cdn.mozilla.net"
 RECORDS = "buckets/main/collections/translations-models-v2/records"
-# Expressions in JEXL that say which Firefox sees a record: all of them, or those on desktops.
-RELEASED = ("", "env.appinfo.OS != 'Android' || env.channel != 'release'")
+# What a record's filter, an expression in JEXL, is asked about: Firefox on a desktop, on the release channel.
+ENVIRONMENT = {"env.channel": "release", "env.appinfo.OS": "WINNT"}
+TERM = re.compile(r"\s*([\w.]+)\s*([=!]=)\s*['\"]([^'\"]*)['\"]\s*")
 VOCABULARIES = (("vocab",), ("srcvocab", "trgvocab"))
 
 log = logging.getLogger(__name__)
@@ -113,7 +114,7 @@ def choose(records: Iterable[Record], pair: tuple[str, str]) -> list[Record]:
     """The records of the newest whole model that is released; InputError when there is none."""
     versions: dict[tuple[str, str], dict[str, Record]] = {}
     for record in records:
-        if record.pair == pair and record.seen_by in RELEASED:
+        if record.pair == pair and is_released(record.seen_by):
             versions.setdefault((record.version, record.seen_by), {})[record.kind] = record
     for _, found in sorted(versions.items(), key=lambda item: _age(item[0][0]), reverse=True):
         for vocabularies in VOCABULARIES:
@@ -123,6 +124,24 @@ def choose(records: Iterable[Record], pair: tuple[str, str]) -> list[Record]:
         f"Firefox ships no model from {pair[0]} to {pair[1]} (pairs without English it translates by way of "
         "English). Set final-evaluation.released to false."
     )
+
+
+def is_released(seen_by: str) -> bool:
+    """Whether Firefox on a desktop, on the release channel, sees a record with such a filter.
+
+    Mozilla's filters are comparisons, joined by `||` and `&&`, such as "env.appinfo.OS != 'Android'"; another
+    term counts as false, and is logged.
+    """
+    clauses = seen_by.split("||")
+    return not seen_by.strip() or any(all(map(_holds, clause.split("&&"))) for clause in clauses)
+
+
+def _holds(term: str) -> bool:
+    parts = TERM.fullmatch(term)
+    if parts is None or parts[1] not in ENVIRONMENT:
+        log.warning("A filter of Remote Settings is not understood, and counts as false: %s", term.strip())
+        return False
+    return (ENVIRONMENT[parts[1]] == parts[3]) == (parts[2] == "==")
 
 
 def fetch_record(record: Record, attachments: str, folder: Path, scratch: Path) -> Source:

@@ -47,6 +47,7 @@ def folder(tmp_path: Path) -> Path:
     [
         (["nowhere", "--datasets", "demo_test"], "nowhere is no folder. Give a model's folder before"),
         (["exported"], "Name at least one test set: --datasets flores_devtest"),
+        (["exported", "--datasets", "demo_test", "--name", "released", "--released"], "another --name"),
         (["exported", "--datasets", "dem_test"], "Did you mean 'demo'?"),
         (["exported", "--datasets", "demo_test", "ntrex_test"], "NTREX-128 has no Esperanto"),
         ([".", "--datasets", "demo_test"], "does not say its languages. Give them: --src en --trg ru"),

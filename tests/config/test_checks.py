@@ -275,6 +275,16 @@ def test_what_a_student_cannot_be_compared_with(section: str, problem: str) -> N
     assert problem in problem_of(f"{SMALL}final-evaluation: {section}\n")
 
 
+def test_a_pair_without_english_may_have_no_released_model() -> None:
+    text = f"{SMALL}final-evaluation: {{models: [{MINE}]}}\n"
+    assert not [note for note in notes_on(text) if "Firefox" in str(note)]
+    text = text.replace("src: en", "src: de")
+    assert [note for note in notes_on(text) if "may ship no model for a pair without English" in str(note)]
+    assert not [
+        n for n in notes_on(text.replace("{models", "{released: false, models")) if "Firefox" in str(n)
+    ]
+
+
 def test_a_final_evaluation_needs_a_test_set() -> None:
     text = SMALL.replace("test:\n    - flores_devtest", "test: []")
     assert "test: []" in text

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 GIVEN = "the command line"
 DATASETS = "Keys of test sets: flores_devtest, sacrebleu_wmt19, url_file:///tests/news.[LANG].zst"
-# Languages without which a model's folder says them.
 Language = Annotated[str | None, typer.Option(help="By default as the folder's metadata.json says.")]
 
 
@@ -74,6 +73,8 @@ def evaluate(
     if not keys:
         raise TranslationsError("Name at least one test set: --datasets flores_devtest")
     names = {_name(name or model.resolve().name): model}
+    if released and RELEASED in names:
+        raise TranslationsError(f"{RELEASED} is what Firefox's model is called. Give yours another --name.")
     read = _read(keys, *_languages(model, src, trg), released)
     if output and not override:
         _refuse_existing(output, read.config, [*names, *([RELEASED] if released else [])])
@@ -98,6 +99,7 @@ def _languages(model: Path, src: str | None, trg: str | None) -> tuple[str, str]
         told = jsonlib.loads((model / "metadata.json").read_bytes())
     except (OSError, ValueError):
         told = {}
+    told = told if isinstance(told, dict) else {}
     src, trg = src or told.get("sourceLanguage"), trg or told.get("targetLanguage")
     if not src or not trg:
         raise TranslationsError(f"{model} does not say its languages. Give them: --src en --trg ru")
@@ -121,7 +123,7 @@ def _fetch(session: Session) -> Step | None:
     """Make what is not in the store: the test sets, and the released model, whose step is returned."""
 
     def listen(event: StepEvent) -> None:
-        if event.kind in ("started", "done", "failed"):
+        if event.kind in ("started", "retry", "done", "failed"):
             typer.echo(f"{event.step.label}: {event.kind}", err=True)
 
     fetches = [step for step in session.graph.stages["final_evaluation"] if "model.tar" in step.outputs]

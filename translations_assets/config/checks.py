@@ -56,6 +56,7 @@ def remarks(config: Mapping[str, Any]) -> Found:
     yield from marian_args.remarks(config)
     yield from _weak_identification(config)
     yield from continuation.remarks(config)
+    yield from final_evaluation.remarks(config)
 
 
 def _same_language(config: Mapping[str, Any]) -> Found:

@@ -74,6 +74,20 @@ def check_final_evaluation(config: Mapping[str, Any]) -> Found:
             yield (SECTION,), "needs a test set in datasets.test"
 
 
+def remarks(config: Mapping[str, Any]) -> Found:
+    """What people should know of a final evaluation, although it can be meant as it is."""
+    section = at(config, (SECTION,))
+    if not isinstance(section, Mapping) or section.get("released") is False:
+        return
+    languages = [at(config, ("experiment", side)) for side in ("src", "trg")]
+    if "en" not in languages:
+        yield (
+            (SECTION, "released"),
+            "Firefox may ship no model for a pair without English, which it translates by way of English; "
+            "if so, fetching it fails, and false does without",
+        )
+
+
 def _models(config: Mapping[str, Any]) -> list[Any]:
     models = at(config, (SECTION, "models"))
     return models if isinstance(models, list) else []

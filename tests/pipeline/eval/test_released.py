@@ -18,7 +18,7 @@ from pipeline.common.archives import members
 from pipeline.common.errors import InputError
 from pipeline.eval.fetch_compared import main as fetch_compared
 from pipeline.eval.packed import unpack
-from pipeline.eval.released import main
+from pipeline.eval.released import is_released, main
 from tests.http_server import http_server
 
 DESKTOP = "env.appinfo.OS != 'Android' || env.channel != 'release'"
@@ -114,6 +114,24 @@ def test_the_newest_whole_release_is_fetched(tmp_path: Path) -> None:
     assert {source["sha256"] for source in stats["source"]} == digests
     told = json.loads((tmp_path / "out" / "records.json").read_text())
     assert {one["id"] for one in told} == {one["id"] for one in new}
+
+
+@pytest.mark.parametrize(
+    ("seen_by", "released"),
+    [
+        ("", True),
+        (DESKTOP, True),
+        ("env.appinfo.OS != 'Android'", True),
+        ('env.channel == "release" && env.appinfo.OS != "Android"', True),
+        ("env.channel == 'release' && env.appinfo.OS == 'Android'", False),
+        ("env.channel == 'default' || env.channel == 'nightly' || env.channel == 'beta'", False),
+        (NIGHTLY, False),
+        ("env.version|versionCompare('150.0a1') >= 0", False),
+        ("env.channel == 'release' && env.version|versionCompare('150.0a1') >= 0", False),
+    ],
+)
+def test_who_sees_a_record(seen_by: str, released: bool) -> None:
+    assert is_released(seen_by) is released
 
 
 def test_a_model_with_two_vocabularies_and_no_shortlist(tmp_path: Path) -> None:
