@@ -3,7 +3,7 @@
 It decodes greedily, one sentence at a time, as users of a browser meet a model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fxtranslate import Translator
@@ -19,8 +19,15 @@ class Engine:
 
     def translate(self, sentence: str) -> str:
         """Translate one sentence; raises InputError when the model lacks something that is needed for it."""
+        return self._checked(self._translator.translate, sentence)
+
+    def translate_text(self, text: str) -> str:
+        """Translate a text of any length, whose sentences the engine finds; raises as `translate`."""
+        return self._checked(self._translator.translate_long, text)
+
+    def _checked(self, translate: Callable[[str], str], text: str) -> str:
         try:
-            return str(self._translator.translate(sentence))
+            return str(translate(text))
         except BaseException as error:
             raise _refusal(error) from error
 

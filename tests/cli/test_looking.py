@@ -161,7 +161,7 @@ def test_results(command: Command) -> None:
 def test_results_tell_how_models_differ(command: Command) -> None:
     for stage in ("evaluate_teacher", "evaluate_student", "check_evaluate_student"):
         make(stage)
-    assert "-1.5 from teacher, p = 0.040" in command("results", PARTITION).out
+    assert "-1.50 from teacher, p = 0.040" in command("results", PARTITION).out
     student = json.loads(command("results", PARTITION, "--json").out)["student"]["tiny"]
     assert student["others"] == {"teacher": {"chrf": {"difference": -1.5, "p_value": 0.04}}}
 

@@ -149,6 +149,18 @@ def test_models_of_metrics_are_checked(wrong: dict[str, str], problem: str) -> N
     assert problems_of(f"{SMALL}evaluation:\n  comet:\n{lines}")[0].startswith(problem)
 
 
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("flores_devtset", "'flores_devtset' is not in datasets.test. Did you mean 'flores_devtest'?"),
+        ("opus_Books/v1", "'opus_Books/v1' tells no documents; those of flores, ntrex, sacrebleu do"),
+    ],
+)
+def test_paragraphs_need_documents(name: str, problem: str) -> None:
+    found = problems_of(f"{SMALL}    - opus_Books/v1\nevaluation:\n  paragraphs: [{name}]\n")
+    assert found[0].startswith(f"14 evaluation.paragraphs[0]: {problem}")
+
+
 def test_distillation_needs_a_vocabulary_and_no_datasets() -> None:
     text = f"{SMALL}continuation:\n  corpora:\n    distillation:\n      {CORPUS}"
     assert [found.partition(": ")[0] for found in problems_of(text)] == [

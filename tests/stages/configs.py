@@ -102,6 +102,7 @@ evaluation:
     sha256: {"0" * 64}
     vocab-url: https://huggingface.co/microsoft/infoxlm-large/resolve/main/sentencepiece.bpe.model
     vocab-sha256: {"1" * 64}
+  paragraphs: [flores_devtest, ntrex_test]
 """
 TEXTS = {"full": FULL, "small": SMALL, "demo": DEMO, "imports": IMPORTS, "metrics": METRICS}
 

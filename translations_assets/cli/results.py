@@ -233,7 +233,7 @@ def _differences(others: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Ite
     """How a model's chrF differs from that of others, and the probability that chance makes it differ so."""
     for other, by_metric in others.items():
         chrf = by_metric["chrf"]
-        yield f"{chrf['difference']:+.1f} from {other}, p = {chrf['p_value']:.3f}"
+        yield f"{chrf['difference']:+.2f} from {other}, p = {chrf['p_value']:.3f}"
 
 
 def _print_speeds(metrics: Metrics) -> None:

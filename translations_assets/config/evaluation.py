@@ -8,14 +8,17 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, Field
 
-from translations_assets.config.errors import ConfigError
-from translations_assets.config.section import InJsonSchema, Section, default
+from translations_assets.config.datasets import listed
+from translations_assets.config.errors import ConfigError, among
+from translations_assets.config.section import InJsonSchema, Section, Texts, default
 from translations_assets.config.urls import check_url
 from translations_assets.config.yaml_reader import Found, at
 
 SHA256 = "[0-9a-f]{64}"
 WEIGHTS = (".npz", ".bin")
 COMET = ("evaluation", "comet")
+PARAGRAPHS = ("evaluation", "paragraphs")
+WITH_DOCUMENTS = ("flores", "ntrex", "sacrebleu")  # as in pipeline.data.documents
 # FLORES-200's SentencePiece model, whose pieces sacreBLEU's spBLEU counts. It is published without a digest;
 # the same file is NLLB-200's tokenizer, which has one.
 SPBLEU_URL = "https://tinyurl.com/flores200sacrebleuspm"
@@ -44,10 +47,13 @@ class Comet(Section):
 
 
 class Evaluation(Section):
-    """Metrics besides BLEU, chrF and chrF++; models that they need are fetched."""
+    """What models are evaluated by besides BLEU, chrF and chrF++ of sentences; what it needs is fetched."""
 
     spbleu: bool = default(False, "spBLEU, by FLORES-200's SentencePiece model, which is fetched")
     comet: Comet | None = default(None, "COMET, by a model that is fetched; none when left out")
+    paragraphs: Texts = default(
+        (), "test sets that are evaluated by paragraphs, too: of FLORES, NTREX, sacreBLEU"
+    )
 
 
 def check_evaluation(config: Mapping[str, Any]) -> Found:
@@ -60,6 +66,19 @@ def check_evaluation(config: Mapping[str, Any]) -> Found:
             continue
         if path[-1] == "url" and not url.endswith(WEIGHTS):
             yield path, f"must be the URL of weights in Marian's form, which end in {' or '.join(WEIGHTS)}"
+    yield from _paragraphs(config)
+
+
+def _paragraphs(config: Mapping[str, Any]) -> Found:
+    datasets = [dataset for _, dataset in listed(config, "test")]
+    known = {name: dataset for dataset in datasets for name in (dataset.key, dataset.short_name)}
+    names = at(config, PARAGRAPHS)
+    for index, name in enumerate(names if isinstance(names, list) else ()):
+        path, dataset = (*PARAGRAPHS, index), known.get(str(name))
+        if dataset is None:
+            yield path, f"{name!r} is not in datasets.test.{among(str(name), [*known])}"
+        elif dataset.provider not in WITH_DOCUMENTS or dataset.augmentation:
+            yield path, f"{name!r} tells no documents; those of {', '.join(WITH_DOCUMENTS)} do, as they come"
 
 
 def urls_of(config: Mapping[str, Any]) -> Found:

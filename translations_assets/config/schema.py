@@ -319,7 +319,7 @@ class TrainingConfig(Section):
     datasets: Datasets = Field(description="the datasets, by what they are used for")
     marian_args: MarianArgs = default({}, "options of Marian, by model and task")
     checks: Checks = default({}, "levels and thresholds of the quality gates")
-    evaluation: Evaluation = default({}, "metrics that need a model")
+    evaluation: Evaluation = default({}, "metrics that need a model, and paragraphs")
     final_evaluation: FinalEvaluation | None = default(
         None, "compare the exported student with the model that Firefox ships, and with others"
     )

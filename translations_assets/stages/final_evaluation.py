@@ -11,7 +11,7 @@ from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Input, Output, WorkerClass
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, fetch_model, url_secrets
 from translations_assets.stages.handles import Corpus, Evaluation, aliases
-from translations_assets.stages.metrics import MetricModels, score
+from translations_assets.stages.metrics import EvaluationInputs, score
 
 PACKED_MODEL = "model.tar"
 # As in pipeline.eval.results.
@@ -24,7 +24,7 @@ def final_evaluation(
     config: TrainingConfig,
     evaluate_exported: list[Evaluation],
     dataset_test: list[Corpus],
-    metric_models: MetricModels,
+    evaluation_inputs: EvaluationInputs,
 ) -> list[Evaluation]:
     """The exported student against Firefox's released model and others, on every test set.
 
@@ -46,7 +46,7 @@ def final_evaluation(
         for name, form, model in others
         for test in dataset_test
     ]
-    return score(config, metric_models, evaluations)
+    return score(config, evaluation_inputs, evaluations)
 
 
 def _fetch_released(config: TrainingConfig) -> Output:

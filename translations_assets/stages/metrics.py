@@ -1,40 +1,53 @@
-"""Metrics that need a model: where the config names them, the models are fetched and evaluations scored."""
+"""What evaluations do besides, where the config names it: metrics that need a model, and paragraphs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from translations_assets.config.datasets import Dataset
 from translations_assets.config.evaluation import SPBLEU_SHA256, SPBLEU_URL
+from translations_assets.config.languages import language
+from translations_assets.config.providers import PARALLEL
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
-from translations_assets.graph.step import Output
+from translations_assets.graph.step import Folder, Input, Output
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, url_secrets
 from translations_assets.stages.handles import Evaluation, aliases
 
 SCORES = "scores.json"
+PARAGRAPHS = " (paragraphs)"  # after the name of a test set, in results
 
 
 @dataclass(frozen=True)
-class MetricModels:
-    """The models of the metrics that the config names."""
+class EvaluationInputs:
+    """The models of the metrics that the config names; the documents of test sets, by the sets' keys."""
 
     spbleu: Output | None = None
     comet: Output | None = None
     comet_vocab: Output | None = None
+    documents: Mapping[str, Output] = field(default_factory=dict)
 
 
 @stage(group="evaluation")
-def metric_models(config: TrainingConfig) -> MetricModels:
-    """The models of spBLEU and COMET, where the config names these metrics; all that evaluations download."""
+def evaluation_inputs(config: TrainingConfig) -> EvaluationInputs:
+    """All that evaluations download, where the config names it: models of spBLEU and COMET, and documents.
+
+    Documents tell which sentences of a test set make a paragraph.
+    """
     spbleu = comet = vocab = None
     if config.evaluation.spbleu:
         spbleu = _fetch("spbleu", SPBLEU_URL, SPBLEU_SHA256, "flores200.spm")
     if given := config.evaluation.comet:
         comet = _fetch("comet", given.url, given.sha256, f"model{PurePosixPath(given.url).suffix}")
         vocab = _fetch("comet-vocab", given.vocab_url, given.vocab_sha256, "vocab.spm")
-    return MetricModels(spbleu, comet, vocab)
+    documents = {
+        dataset.key: _documents(config, dataset)
+        for dataset in config.datasets.test
+        if {dataset.key, dataset.short_name}.intersection(config.evaluation.paragraphs)
+    }
+    return EvaluationInputs(spbleu, comet, vocab, documents)
 
 
 def _fetch(name: str, url: str, sha256: str, file: str) -> Output:
@@ -49,36 +62,101 @@ def _fetch(name: str, url: str, sha256: str, file: str) -> Output:
     return fetched[file]
 
 
+def _documents(config: TrainingConfig, dataset: Dataset) -> Output:
+    src, trg = language(config.experiment.src), language(config.experiment.trg)
+    provider = PARALLEL[dataset.provider]
+    fetched = step(
+        "pipeline.data.documents",
+        label=f"documents-{dataset.short_name}-{config.pair}",
+        args={
+            "provider": dataset.provider,
+            "dataset": dataset.name,
+            "src_code": provider.code(dataset.name, src),
+            "trg_code": provider.code(dataset.name, trg),
+        },
+        outputs=("documents.zst",),
+        attempts=DOWNLOAD_ATTEMPTS,
+    )
+    return fetched["documents.zst"]
+
+
 def score(
-    config: TrainingConfig, models: MetricModels, evaluations: Sequence[Evaluation]
+    config: TrainingConfig,
+    inputs: EvaluationInputs,
+    evaluations: Sequence[Evaluation],
+    *,
+    backwards: bool = False,
+    exported: Folder | None = None,
 ) -> list[Evaluation]:
-    """The evaluations; with steps that score their translations by the metrics that need a model."""
+    """The evaluations; with steps that score their translations by what the config names besides.
+
+    Of paragraphs the sentences' translations are joined; an `exported` model translates whole ones itself.
+    """
     for evaluation in evaluations:
-        test, translations = evaluation.test, evaluation.translations
-        name = f"{evaluation.model}-{test.short_name}-{config.pair}"
-        if models.spbleu:
-            step(
-                "pipeline.eval.spbleu",
-                label=f"spbleu-{name}",
-                args={"dataset": test.name},
-                inputs={"model": models.spbleu, "translations": translations, "corpus_trg": test.trg},
-                outputs=(SCORES,),
-                aliases=aliases([test]),
-            )
-        if models.comet and config.evaluation.comet:
-            step(
-                "pipeline.eval.comet",
-                label=f"comet-{name}",
-                args={"dataset": test.name, "name": config.evaluation.comet.name},
-                inputs={
-                    "model": models.comet,
-                    "vocab": models.comet_vocab,
-                    "translations": translations,
-                    **test.sides,
-                },
-                outputs=(SCORES, "segments.zst"),
-                worker="gpu",
-                aliases=aliases([test]),
-                repeatable=False,  # the last digit of a score may differ
-            )
+        if inputs.spbleu:
+            _spbleu(config, inputs.spbleu, evaluation)
+        if inputs.comet and config.evaluation.comet:
+            _comet(config, config.evaluation.comet.name, inputs, evaluation)
+        if documents := inputs.documents.get(evaluation.test.name):
+            _paragraphs(config, documents, evaluation, backwards, exported)
     return list(evaluations)
+
+
+def _name(config: TrainingConfig, evaluation: Evaluation) -> str:
+    return f"{evaluation.model}-{evaluation.test.short_name}-{config.pair}"
+
+
+def _spbleu(config: TrainingConfig, model: Output, evaluation: Evaluation) -> None:
+    test = evaluation.test
+    step(
+        "pipeline.eval.spbleu",
+        label=f"spbleu-{_name(config, evaluation)}",
+        args={"dataset": test.name},
+        inputs={"model": model, "translations": evaluation.translations, "corpus_trg": test.trg},
+        outputs=(SCORES,),
+        aliases=aliases([test]),
+    )
+
+
+def _comet(config: TrainingConfig, name: str, inputs: EvaluationInputs, evaluation: Evaluation) -> None:
+    test = evaluation.test
+    step(
+        "pipeline.eval.comet",
+        label=f"comet-{_name(config, evaluation)}",
+        args={"dataset": test.name, "name": name},
+        inputs={
+            "model": inputs.comet,
+            "vocab": inputs.comet_vocab,
+            "translations": evaluation.translations,
+            **test.sides,
+        },
+        outputs=(SCORES, "segments.zst"),
+        worker="gpu",
+        aliases=aliases([test]),
+        repeatable=False,  # the last digit of a score may differ
+    )
+
+
+def _paragraphs(
+    config: TrainingConfig,
+    documents: Output,
+    evaluation: Evaluation,
+    backwards: bool,
+    exported: Folder | None,
+) -> None:
+    test = evaluation.test
+    named = {f"{key}{PARAGRAPHS}": f"{alias}{PARAGRAPHS}" for key, alias in aliases([test]).items()}
+    made: dict[str, Input] = {"translations": evaluation.translations}
+    if exported:
+        made = {"exported": list(exported.files.values())}
+    step(
+        "pipeline.eval.paragraphs",
+        label=f"paragraphs-{_name(config, evaluation)}",
+        args={
+            "trg": config.experiment.src if backwards else config.experiment.trg,
+            "dataset": f"{test.name}{PARAGRAPHS}",
+        },
+        inputs={**made, "documents": documents, **test.sides},
+        outputs=("translations.zst", "metrics.json"),
+        aliases=named,
+    )

@@ -20,7 +20,7 @@ from translations_assets.stages.handles import (
     languages,
     marian_args,
 )
-from translations_assets.stages.metrics import MetricModels, score
+from translations_assets.stages.metrics import EvaluationInputs, score
 
 
 @stage(group="release", formerly=("distillation-student-model-quantize",))
@@ -78,12 +78,12 @@ def evaluate_backwards(
     config: TrainingConfig,
     train_backwards: Model | None,
     dataset_test: list[Corpus],
-    metric_models: MetricModels,
+    evaluation_inputs: EvaluationInputs,
 ) -> None:
     """Scores of the backwards model, from target to source."""
     if train_backwards is not None:
         turned = [Corpus(test.trg, test.src, test.dataset) for test in dataset_test]
-        _evaluate(config, metric_models, "backwards", [train_backwards], turned, "backward")
+        _evaluate(config, evaluation_inputs, "backwards", [train_backwards], turned, "backward")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
@@ -91,14 +91,14 @@ def evaluate_teacher(
     config: TrainingConfig,
     train_teacher: list[Model],
     dataset_test: list[Corpus],
-    metric_models: MetricModels,
+    evaluation_inputs: EvaluationInputs,
 ) -> list[Evaluation]:
     """Scores of each teacher by itself."""
     return [
         evaluation
         for number, teacher in enumerate(train_teacher, start=1)
         for evaluation in _evaluate(
-            config, metric_models, f"teacher-{number}", [teacher], dataset_test, "teacher"
+            config, evaluation_inputs, f"teacher-{number}", [teacher], dataset_test, "teacher"
         )
     ]
 
@@ -108,12 +108,12 @@ def evaluate_teacher_ensemble(
     config: TrainingConfig,
     train_teacher: list[Model],
     dataset_test: list[Corpus],
-    metric_models: MetricModels,
+    evaluation_inputs: EvaluationInputs,
 ) -> list[Evaluation]:
     """Scores of all teachers together; nothing to do when there is only one."""
     if len(train_teacher) <= 1:
         return []
-    return _evaluate(config, metric_models, "teacher-ensemble", train_teacher, dataset_test, "teacher")
+    return _evaluate(config, evaluation_inputs, "teacher-ensemble", train_teacher, dataset_test, "teacher")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
@@ -121,10 +121,10 @@ def evaluate_student(
     config: TrainingConfig,
     train_student: Model,
     dataset_test: list[Corpus],
-    metric_models: MetricModels,
+    evaluation_inputs: EvaluationInputs,
 ) -> list[Evaluation]:
     """Scores of the student before finetuning."""
-    return _evaluate(config, metric_models, "student", [train_student], dataset_test, "student")
+    return _evaluate(config, evaluation_inputs, "student", [train_student], dataset_test, "student")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
@@ -132,10 +132,12 @@ def evaluate_finetuned_student(
     config: TrainingConfig,
     finetune_student: Model,
     dataset_test: list[Corpus],
-    metric_models: MetricModels,
+    evaluation_inputs: EvaluationInputs,
 ) -> list[Evaluation]:
     """Scores of the student after finetuning in 8 bits."""
-    return _evaluate(config, metric_models, "finetuned-student", [finetune_student], dataset_test, "student")
+    return _evaluate(
+        config, evaluation_inputs, "finetuned-student", [finetune_student], dataset_test, "student"
+    )
 
 
 @stage(group="evaluation", formerly=("evaluate",))
@@ -143,15 +145,15 @@ def evaluate_quantized(
     config: TrainingConfig,
     quantize: Model,
     dataset_test: list[Corpus],
-    metric_models: MetricModels,
+    evaluation_inputs: EvaluationInputs,
 ) -> list[Evaluation]:
     """Scores of the quantised student as Marian decodes it, to tell the engine's faults from the model's."""
-    return _evaluate(config, metric_models, "quantized", [quantize], dataset_test, "student")
+    return _evaluate(config, evaluation_inputs, "quantized", [quantize], dataset_test, "student")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
 def evaluate_exported(
-    config: TrainingConfig, export: Folder, dataset_test: list[Corpus], metric_models: MetricModels
+    config: TrainingConfig, export: Folder, dataset_test: list[Corpus], evaluation_inputs: EvaluationInputs
 ) -> list[Evaluation]:
     """Scores and speed of the exported student in Firefox's engine, a sentence at a time, as users run it."""
     evaluations = []
@@ -166,12 +168,12 @@ def evaluate_exported(
             repeatable=False,  # its speed differs from run to run
         )
         evaluations.append(Evaluation("exported", test, evaluated["translations.zst"]))
-    return score(config, metric_models, evaluations)
+    return score(config, evaluation_inputs, evaluations, exported=export)
 
 
 def _evaluate(
     config: TrainingConfig,
-    metric_models: MetricModels,
+    evaluation_inputs: EvaluationInputs,
     model: str,
     models: Sequence[Model],
     tests: list[Corpus],
@@ -198,4 +200,4 @@ def _evaluate(
             repeatable=False,
         )
         evaluations.append(Evaluation(model, test, evaluated["translations.zst"]))
-    return score(config, metric_models, evaluations)
+    return score(config, evaluation_inputs, evaluations, backwards=decoding == "backward")
