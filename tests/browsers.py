@@ -65,7 +65,7 @@ def in_node(exported: Path, lines: Sequence[str], form: str = "intgemm.alphas") 
 @contextmanager
 def playground(exported: Path) -> Iterator[str]:
     """The address of `translations playground`, as long as it runs."""
-    command = [str(TRANSLATIONS), "playground", str(exported), "--port", "0"]
+    command = [str(TRANSLATIONS), "playground", str(exported), "--engine", _package(), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
         try:

@@ -16,8 +16,7 @@ def playground(
     engine: Annotated[
         Path | None,
         typer.Option(
-            envvar="BERGAMOT_TRANSLATOR",
-            help="Folder of the npm package @browsermt/bergamot-translator, else in requirements/browser.",
+            help="Folder of the npm package @browsermt/bergamot-translator, else in requirements/browser."
         ),
     ] = None,
 ) -> None:
