@@ -25,5 +25,7 @@ def tiny() -> Tiny:
 def quantized(tiny: Tiny) -> Path:
     """The folder that `quantize` makes of it."""
     student = ["--model", str(tiny.model), "--shortlist", str(tiny.shortlist), "--text", str(tiny.test[0])]
-    made = once("quantized", lambda folder: quantize([*student, "--output", str(folder / "model")]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRANSLATIONS_THREADS", "1")  # `one_thread` is set up after fixtures of the session
+        made = once("quantized", lambda folder: quantize([*student, "--output", str(folder / "model")]))
     return made / "model"
