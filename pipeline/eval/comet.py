@@ -6,8 +6,9 @@
 
 writes segments.zst, what the model gives to each line, and scores.json, as metrics.json of
 pipeline.eval.evaluate: 100 times the mean of all lines, with a confidence interval by bootstrap resampling.
-The signature names the model. Marian computes it; the weights are in its form, .npz or .bin, as its
-comet2marian.py writes them.
+The signature names the model. With --results there are files in Mozilla's layout as well
+(pipeline.eval.results), with the model's own scores, about 0 to 1. Marian computes it; the weights are in its
+form, .npz or .bin, as its comet2marian.py writes them.
 """
 
 import argparse
@@ -27,8 +28,10 @@ from pipeline.common.resources import gpus
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.eval.metrics import RESAMPLES
+from pipeline.eval.results import write_metric
 
 SEED = 12345  # sacreBLEU's
+MOZILLAS_NAMES = {"wmt22-comet-da": "comet22"}  # of a model, in Mozilla's results; of others the plain one
 OPTIONS: Options = {
     "like": "comet",
     "width": 6,
@@ -55,6 +58,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         write_lines(output / "segments.zst", map(str, segments))
         score = {**_mean(segments), "signature": _signature(args.name)}
         write_json(output / "scores.json", {"dataset": args.dataset, "lines": lines, "comet": score})
+        if args.results:
+            mozillas = {"score": round(sum(segments) / lines, 4), "signature": score["signature"]}
+            write_metric(output, args.results, MOZILLAS_NAMES.get(args.name, "comet"), mozillas, segments)
     logger.info("%s", score)
 
 
@@ -110,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--corpus-src", required=True, type=Path, help="the test set's source")
     add("--corpus-trg", required=True, type=Path, help="its reference translations")
     add("--dataset", required=True, help="name of the test set, for scores.json")
+    add("--results", help="how the names of Mozilla's files begin, where they are wanted")
     add("--output", required=True, type=Path, help="new folder for the results")
     return parser
 

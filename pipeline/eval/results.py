@@ -11,6 +11,7 @@ makes a score comparable, and the engine.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import BLEU
 
 from pipeline.common.script import write_json
@@ -36,10 +37,21 @@ def write_results(
     lines = [{"src": source, "trg": made, "ref": reference} for source, made, reference in texts]
     write_json(folder / f"{name}__translations.json", lines)
     for metric, judge in evaluation_metrics(language).items():
-        rest = {key: value for key, value in scores[metric].items() if key != "score"}
-        score = {"score": scores[metric]["score"], "details": {**rest, "engine": engine}}
-        write_json(folder / f"{name}__{metric}.metrics.json", score)
-        if isinstance(judge, BLEU):
-            judge.effective_order = True  # sentences have few n-grams
-        sentences = [judge.sentence_score(made, [reference]).score for _, made, reference in texts]
-        write_json(folder / f"{name}__{metric}.scores.json", [round(score, DIGITS) for score in sentences])
+        sentences = sentence_scores(judge, [(made, reference) for _, made, reference in texts])
+        write_metric(folder, name, metric, {**scores[metric], "engine": engine}, sentences)
+
+
+def sentence_scores(judge: Metric, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    """What one of sacreBLEU's metrics gives to each translation by its reference."""
+    if isinstance(judge, BLEU):
+        judge.effective_order = True  # sentences have few n-grams
+    return [judge.sentence_score(made, [reference]).score for made, reference in pairs]
+
+
+def write_metric(
+    folder: Path, name: str, metric: str, score: Mapping[str, object], sentences: Sequence[float]
+) -> None:
+    """Write a metric's two files; what the score says besides itself are its details."""
+    details = {key: value for key, value in score.items() if key != "score"}
+    write_json(folder / f"{name}__{metric}.metrics.json", {"score": score["score"], "details": details})
+    write_json(folder / f"{name}__{metric}.scores.json", [round(sentence, DIGITS) for sentence in sentences])

@@ -3,7 +3,8 @@
     python -m pipeline.eval.spbleu --model flores200.spm --translations translations.zst \\
         --corpus-trg test.eo.zst --dataset flores_devtest --output scores
 
-writes scores.json, as metrics.json of pipeline.eval.evaluate.
+writes scores.json, as metrics.json of pipeline.eval.evaluate; with --results also in Mozilla's layout
+(pipeline.eval.results).
 """
 
 import argparse
@@ -19,6 +20,7 @@ from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.eval.evaluate import read_test_set
 from pipeline.eval.metrics import resampled_score
+from pipeline.eval.results import sentence_scores, write_metric
 
 TOKENIZER = "flores200"
 
@@ -43,6 +45,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     with staged(args.output) as (output, _):
         score = resampled_score(spbleu(args.model), *zip(*pairs, strict=True))
         write_json(output / "scores.json", {"dataset": args.dataset, "lines": len(pairs), "spbleu": score})
+        if args.results:
+            sentences = sentence_scores(spbleu(args.model), pairs)
+            write_metric(output, args.results, "spbleu", score, sentences)
     logger.info("%s", score)
 
 
@@ -55,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--translations", required=True, type=Path, help="a model's translations of the test set")
     add("--corpus-trg", required=True, type=Path, help="its reference translations")
     add("--dataset", required=True, help="name of the test set, for scores.json")
+    add("--results", help="how the names of Mozilla's files begin, where they are wanted")
     add("--output", required=True, type=Path, help="new folder for scores.json")
     return parser
 

@@ -61,6 +61,12 @@ def test_metrics_that_the_config_names_score_the_others_too() -> None:
         for model in ("released", "opus-mt", "large")
         for test in ("flores_devtest", "flores_aug-upper_devtest", "ntrex_test")
     }
+    assert "en-ru__ntrex_test__bergamot__released__latest__spbleu.scores.json" in (
+        asked.step("spbleu-released-ntrex_test-en-ru").outputs
+    )
+    exported = asked.step("spbleu-exported-ntrex_test-en-ru")
+    assert "en-ru__ntrex_test__bergamot__full__latest__spbleu.metrics.json" in exported.outputs
+    assert asked.step("spbleu-student-ntrex_test-en-ru").outputs == ("scores.json",)
 
 
 def test_the_released_model_alone_or_not_at_all() -> None:

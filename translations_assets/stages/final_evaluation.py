@@ -10,7 +10,7 @@ from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Input, Output, WorkerClass
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, fetch_model, url_secrets
-from translations_assets.stages.handles import Corpus, Evaluation, aliases
+from translations_assets.stages.handles import Corpus, Evaluation, aliases, mozillas_name
 from translations_assets.stages.metrics import EvaluationInputs, score
 
 PACKED_MODEL = "model.tar"
@@ -36,13 +36,15 @@ def final_evaluation(
         return []
     for done in evaluate_exported:
         given: Mapping[str, Input] = {"translations": done.translations}
-        _evaluate(config, EXPORTED, "firefox", done.test, given, experiment=config.experiment.name)
+        _evaluate(config, EXPORTED, done.test, given, "firefox", done.mozillas)
     others: list[tuple[str, str, Input]] = []
     if compared.released:
         others.append((RELEASED, "firefox", _fetch_released(config)))
     others += [(model.name, model.form, _fetch(config, model)) for model in compared.models]
     evaluations = [
-        _evaluate(config, name, form, test, {"model": model})
+        _evaluate(
+            config, name, test, {"model": model}, form, mozillas_name(config, test, TRANSLATORS[form], name)
+        )
         for name, form, model in others
         for test in dataset_test
     ]
@@ -81,32 +83,25 @@ def _fetch(config: TrainingConfig, model: ComparedModel) -> Input:
 def _evaluate(
     config: TrainingConfig,
     name: str,
-    form: str,
     test: Corpus,
     system: Mapping[str, Input],
-    experiment: str = "",
+    form: str,
+    mozillas: str,
 ) -> Evaluation:
-    """`experiment` is the student's, by whose name Mozilla's files call it."""
-    parts = (config.pair, test.short_name, TRANSLATORS[form], experiment or name, "latest")
-    results = "__".join(parts)
-    files = [f"{results}__{metric}.{kind}.json" for metric in METRICS for kind in ("metrics", "scores")]
+    """Evaluate a model, or the translations that it made."""
     worker: WorkerClass = "gpu" if form == "marian" else "cpu"
+    files = [f"{mozillas}__{metric}.{kind}.json" for metric in METRICS for kind in ("metrics", "scores")]
     evaluated = step(
         "pipeline.eval.final",
         label=f"final-evaluation-{name}-{test.short_name}-{config.pair}",
-        args={
-            "name": name,
-            "trg": config.experiment.trg,
-            "dataset": test.name,
-            "results": results,
-        },
+        args={"name": name, "trg": config.experiment.trg, "dataset": test.name, "results": mozillas},
         inputs={**system, **test.sides},
-        outputs=("translations.zst", "metrics.json", f"{results}__translations.json", *files),
+        outputs=("translations.zst", "metrics.json", f"{mozillas}__translations.json", *files),
         worker=worker,
         aliases=aliases([test]),
-        repeatable=bool(experiment),  # scores of given translations are always the same
+        repeatable="model" not in system,  # scores of given translations are always the same
     )
-    return Evaluation(name, test, evaluated["translations.zst"])
+    return Evaluation(name, test, evaluated["translations.zst"], mozillas)
 
 
 def firefox_code(spoken: Language) -> str:

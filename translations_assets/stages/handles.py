@@ -78,11 +78,28 @@ class Mono(_OfDataset):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a model, by the name that it has in results, makes of a test set."""
+    """What a model, by the name that it has in results, makes of a test set.
+
+    mozillas  how the names of its results in Mozilla's layout begin; empty where none are wanted
+    """
 
     model: str
     test: Corpus
     translations: Output
+    mozillas: str = ""
+
+    def mozillas_files(self, metric: str) -> list[str]:
+        """The files of a metric in that layout, as in pipeline.eval.results."""
+        kinds = ("metrics", "scores") if self.mozillas else ()
+        return [f"{self.mozillas}__{metric}.{kind}.json" for kind in kinds]
+
+
+def mozillas_name(config: TrainingConfig, test: Corpus, translator: str, model: str) -> str:
+    """How the names of a model's results on a test set begin in Mozilla's layout.
+
+    Its translator of exported students is the engine in Firefox, `bergamot`.
+    """
+    return "__".join((config.pair, test.short_name, translator, model, "latest"))
 
 
 def aliases(texts: Sequence[Corpus | Mono]) -> dict[str, str]:

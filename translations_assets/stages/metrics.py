@@ -17,6 +17,7 @@ from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, url_secre
 from translations_assets.stages.handles import Evaluation, aliases
 
 SCORES = "scores.json"
+MOZILLAS_NAMES = {"wmt22-comet-da": "comet22"}  # of COMET's models, as in pipeline.eval.comet
 PARAGRAPHS = " (paragraphs)"  # after the name of a test set, in results
 
 
@@ -111,9 +112,9 @@ def _spbleu(config: TrainingConfig, model: Output, evaluation: Evaluation) -> No
     step(
         "pipeline.eval.spbleu",
         label=f"spbleu-{_name(config, evaluation)}",
-        args={"dataset": test.name},
+        args={"dataset": test.name, "results": evaluation.mozillas or None},
         inputs={"model": model, "translations": evaluation.translations, "corpus_trg": test.trg},
-        outputs=(SCORES,),
+        outputs=(SCORES, *evaluation.mozillas_files("spbleu")),
         aliases=aliases([test]),
     )
 
@@ -123,14 +124,14 @@ def _comet(config: TrainingConfig, name: str, inputs: EvaluationInputs, evaluati
     step(
         "pipeline.eval.comet",
         label=f"comet-{_name(config, evaluation)}",
-        args={"dataset": test.name, "name": name},
+        args={"dataset": test.name, "name": name, "results": evaluation.mozillas or None},
         inputs={
             "model": inputs.comet,
             "vocab": inputs.comet_vocab,
             "translations": evaluation.translations,
             **test.sides,
         },
-        outputs=(SCORES, "segments.zst"),
+        outputs=(SCORES, "segments.zst", *evaluation.mozillas_files(MOZILLAS_NAMES.get(name, "comet"))),
         worker="gpu",
         aliases=aliases([test]),
         repeatable=False,  # the last digit of a score may differ

@@ -19,6 +19,7 @@ from translations_assets.stages.handles import (
     aliases,
     languages,
     marian_args,
+    mozillas_name,
 )
 from translations_assets.stages.metrics import EvaluationInputs, score
 
@@ -156,7 +157,7 @@ def evaluate_exported(
     config: TrainingConfig, export: Folder, dataset_test: list[Corpus], evaluation_inputs: EvaluationInputs
 ) -> list[Evaluation]:
     """Scores and speed of the exported student in Firefox's engine, a sentence at a time, as users run it."""
-    evaluations = []
+    evaluations, asked = [], config.final_evaluation is not None
     for test in dataset_test:
         evaluated = step(
             "pipeline.eval.exported",
@@ -167,7 +168,8 @@ def evaluate_exported(
             aliases=aliases([test]),
             repeatable=False,  # its speed differs from run to run
         )
-        evaluations.append(Evaluation("exported", test, evaluated["translations.zst"]))
+        mozillas = mozillas_name(config, test, "bergamot", config.experiment.name) if asked else ""
+        evaluations.append(Evaluation("exported", test, evaluated["translations.zst"], mozillas))
     return score(config, evaluation_inputs, evaluations, exported=export)
 
 

@@ -72,6 +72,29 @@ def test_spbleu_is_bleu_of_the_pieces_of_the_given_model(models: Path, texts: Pa
     assert "tok:flores200" in found["spbleu"]["signature"]
 
 
+def test_spbleu_in_mozillas_layout(models: Path, texts: Path) -> None:
+    spbleu.main([*options(models, texts, "vocab.spm", "out"), "--results", "x__latest"])
+    found = json.loads((texts / "out" / "scores.json").read_text())["spbleu"]
+    told = json.loads((texts / "out" / "x__latest__spbleu.metrics.json").read_text())
+    assert (told["score"], told["details"]["signature"]) == (found["score"], found["signature"])
+    sentences = json.loads((texts / "out" / "x__latest__spbleu.scores.json").read_text())
+    assert len(sentences) == len(PAIRS)
+    assert sentences[0] == 0 < max(sentences)  # the first translation is empty
+
+
+@pytest.mark.marian
+def test_comet_in_mozillas_layout(models: Path, texts: Path) -> None:
+    files = ["--corpus-src", str(texts / "src.zst"), "--vocab", str(models / "vocab.spm")]
+    given = options(models, texts, "model.npz", "out")
+    comet.main([*given, *files, "--name", "wmt22-comet-da", "--results", "x__latest"])
+    segments = [float(line) for line in read_lines(texts / "out" / "segments.zst")]
+    told = json.loads((texts / "out" / "x__latest__comet22.metrics.json").read_text())
+    assert told["score"] == pytest.approx(sum(segments) / len(segments), abs=1e-3)
+    assert told["details"]["signature"].startswith("model:wmt22-comet-da")
+    sentences = json.loads((texts / "out" / "x__latest__comet22.scores.json").read_text())
+    assert sentences == pytest.approx(segments, abs=1e-3)
+
+
 @pytest.mark.marian
 def test_comet_is_the_mean_of_what_marian_gives_to_each_line(models: Path, texts: Path) -> None:
     found = by_comet(models, texts, "out")
