@@ -18,6 +18,8 @@ from pipeline.common.errors import InputError, TemporaryError
 Value: TypeAlias = "str | int | float | bool | list[Value]"
 Options: TypeAlias = dict[str, Value]
 
+# Options of Marian that shape a model. The sizes and the sharing of embeddings follow from the vocabularies.
+SHAPING = ("enc-", "dec-", "transformer-", "type", "dim-emb", "dim-rnn", "skip", "layer-normalization")
 MINIMUM_WORKSPACE_MB = 128
 MAXIMUM_DATA_THREADS = 8
 

@@ -28,7 +28,7 @@ import yaml
 from pipeline.common.downloads import fetch_first
 from pipeline.common.errors import InputError
 from pipeline.common.marian import DECODER_CONFIG, SOURCE_VOCAB, TARGET_VOCAB, decoder_config
-from pipeline.common.marian_options import Options, read_options, write_options
+from pipeline.common.marian_options import SHAPING, Options, read_options, write_options
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.common.vocabulary import load_vocabulary
@@ -37,8 +37,6 @@ from pipeline.continuation.addresses import METRICS, decoder_urls, state_urls, v
 
 WEIGHTS = "model.npz"
 CONFIG = "special:model.yml"  # Marian's own description of a model, in the file of its weights
-# Options of Marian that shape a model. The sizes and the sharing of embeddings follow from the vocabularies.
-SHAPING = ("enc-", "dec-", "transformer-", "type", "dim-emb", "dim-rnn", "skip", "layer-normalization")
 DECODING: Options = {"beam-size": 12, "normalize": 0}  # Marian's defaults
 BATCHES: Options = {"mini-batch": 32, "maxi-batch": 100, "maxi-batch-sort": "src"}
 

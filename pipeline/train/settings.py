@@ -17,7 +17,14 @@ import yaml
 from pipeline.common import resources
 from pipeline.common.errors import InputError
 from pipeline.common.marian import marian_error
-from pipeline.common.marian_options import Options, Value, cpu_workspace_mb, fit_to_machine, write_options
+from pipeline.common.marian_options import (
+    SHAPING,
+    Options,
+    Value,
+    cpu_workspace_mb,
+    fit_to_machine,
+    write_options,
+)
 
 METRICS = ("chrf", "ce-mean-words", "bleu-detok")
 
@@ -63,6 +70,16 @@ def merge(model: Options, training: Options, marian_args: Options) -> Options:
     if "mini-batch" in marian_args and "mini-batch-words" not in marian_args:
         merged["mini-batch-words"] = 0
     return merged
+
+
+def shape(options: Options) -> Options:
+    """The options that shape a model; `task` does so, too, and gives way to options of a training config."""
+    return {
+        name: value
+        for name, value in options.items()
+        if name in ("task", "right-left")
+        or (name.startswith(SHAPING) and not name.startswith("transformer-dropout"))
+    }
 
 
 def tied_embeddings(source_vocab: Path, target_vocab: Path) -> Options:

@@ -12,10 +12,10 @@
 The output is a model's folder, model.npz source.spm target.spm decoder.yml, with the vocabularies in the
 order of training; marian-args.yml, the options that were laid over the configs; metrics.json: the curve, the
 best scores, what was derived for this machine; and last.*, what Marian saved last. To train a model further,
-give its folder and these options (--pretrained, --pretrained-args), over which --marian-args are laid; with
---state, the folder with last.*, its optimizer and the count of its updates go on, too. When
-TRANSLATIONS_CHECKPOINTS names a folder, each save is kept there, and training goes on from the newest set in
-it that is whole. SIGTERM saves and exits with status 75.
+give its folder and these options (--pretrained-shape for those that shape the model, or --pretrained-args for
+all), over which --marian-args are laid; with --state, the folder with last.*, its optimizer and the count of
+its updates go on, too. When TRANSLATIONS_CHECKPOINTS names a folder, each save is kept there, and training
+goes on from the newest set in it that is whole. SIGTERM saves and exits with status 75.
 """
 
 import argparse
@@ -126,7 +126,9 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--best-model", required=True, choices=settings.METRICS, help="what the result is best at"
     )
     parser.add_argument("--pretrained", type=_file, metavar="MODEL_DIR", help="model to begin with")
-    parser.add_argument("--pretrained-args", type=_file, help="the marian-args.yml that its training wrote")
+    inherited = parser.add_mutually_exclusive_group()
+    inherited.add_argument("--pretrained-args", type=_file, help="marian-args.yml that its training wrote")
+    inherited.add_argument("--pretrained-shape", type=_file, help="the same, for the model's shape alone")
     parser.add_argument("--state", type=_file, metavar="DIR", help="what its training saved last, to go on")
     parser.add_argument(
         "--tokenized", action="store_true", help="training text is tokenised, with ▁ for spaces"
@@ -152,6 +154,8 @@ def prepare(args: argparse.Namespace, work: Path) -> Training:
     (work / "model").mkdir()  # Marian does not
     configs = read_options(args.model_config), read_options(args.training_config)
     marian_args = read_options(args.pretrained_args) if args.pretrained_args else {}
+    if args.pretrained_shape:
+        marian_args = settings.shape(read_options(args.pretrained_shape))
     marian_args |= parse_marian_args(args.marian_args)
     merged = settings.merge(*configs, marian_args)
     merged |= settings.tied_embeddings(args.source_vocab, args.target_vocab)

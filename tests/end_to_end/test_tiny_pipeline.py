@@ -150,9 +150,7 @@ def test_an_edit_of_one_setting_runs_only_what_it_concerns(trained: Place) -> No
     path = trained.root / "configs" / f"{PARTITION}.yml"
     before = path.read_text()
     try:
-        path.write_text(
-            before.replace("training-student-finetuned: {", "training-student-finetuned: {disp-freq: 7, ")
-        )
+        path.write_text(before.replace("-finetuned:\n", "-finetuned:\n    disp-first: 7\n"))
         statuses = plan(trained)
     finally:
         path.write_text(before)

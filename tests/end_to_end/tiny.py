@@ -79,7 +79,15 @@ marian-args:
     after: 20u
   training-teacher: *model
   training-student: *model
-  training-student-finetuned: {{after: 20u}}
+  training-student-finetuned:
+    mini-batch: 32
+    maxi-batch: 10
+    learn-rate: 0.003
+    lr-warmup: 20
+    disp-freq: 10
+    save-freq: 20
+    valid-freq: 20
+    after: 20u # not those of the others, which learn longer in some tests
   decoding-backward: {{beam-size: 2, mini-batch: 16, maxi-batch: 4}}
   decoding-teacher: {{beam-size: 2, mini-batch: 16, maxi-batch: 4}}
 checks: # after so few updates the models cannot translate, and differ by chance
@@ -138,7 +146,7 @@ def learning(config: str) -> str:
     start, end = config.index("checks:"), config.index("target-stage:")
     config = f"{config[:start]}checks: {{teacher-margin: {{margin: -20}}}}\n{config[end:]}"
     for old, new in (
-        ("    after: 20u", f"    after: {UPDATES}u"),
+        ("    after: 20u\n", f"    after: {UPDATES}u\n"),
         ("-freq: 20", "-freq: 100"),
         ("mini-batch: 32", "mini-batch: 16"),  # OpusTrainer modifies each line that is read
     ):

@@ -261,8 +261,8 @@ def test_options_of_the_student_reach_finetuning_through_the_student_alone() -> 
     assert different == {"train_student"}
     label = "finetune-student-en-ru"
     assert keys.recipe(after.step(label)) == keys.recipe(before.step(label))
-    assert files(after.step(label), "pretrained_args") == ["train-student-en-ru:marian-args.yml"]
-    assert "pretrained_args" not in after.step("train-student-en-ru").inputs
+    assert files(after.step(label), "pretrained_shape") == ["train-student-en-ru:marian-args.yml"]
+    assert "pretrained_shape" not in after.step("train-student-en-ru").inputs
 
 
 def test_the_student_reads_what_its_shortlist_is_made_of() -> None:

@@ -268,7 +268,7 @@ class MarianArgs(Section):
     training_teacher: MarianOptions = _options("training-teacher", "training teachers")
     training_student: MarianOptions = _options("training-student", "training the student")
     training_student_finetuned: MarianOptions = _options(
-        "training-student-finetuned", "finetuning the student, on top of `training-student`"
+        "training-student-finetuned", "finetuning the student, whose shape it keeps"
     )
     decoding_backward: MarianOptions = _options("decoding-backward", "translating back")
     decoding_teacher: MarianOptions = _options("decoding-teacher", "translating with the teachers")

@@ -162,7 +162,7 @@ def finetune_student(
     alignments_student: Aligned,
     merge_devset: Corpus,
 ) -> Model:
-    """The student, trained on, with its own options, its weights quantised to 8 bits in the forward pass."""
+    """The student, in its shape, trained on with weights that are quantised to 8 bits in the forward pass."""
     return _train(config, "finetune", train_vocab, alignments_student, merge_devset, train_student)
 
 
@@ -187,6 +187,7 @@ def _train(
         args=options.training_student if verb == "train" else options.training_student_finetuned,
         seed=SEED,
         pretrained=pretrained,
+        inherits="shape",
     )
 
 
@@ -203,13 +204,15 @@ def train_model(
     args: Mapping[str, Any],
     seed: int,
     pretrained: Model | None = None,
+    inherits: Literal["args", "shape"] = "args",
     resume: bool = False,
     backwards: bool = False,
 ) -> Model:
     """A step that trains a model, from target to source when it is `backwards`, on text without tokens then.
 
-    It begins with the weights of `pretrained`, if any, and with the options that this was trained with, over
-    which `args` are laid; with `resume` also with what its training saved last, so that it continues.
+    It begins with the weights of `pretrained`, if any, and with the options of its training, or those of its
+    shape alone (`inherits`), over which `args` are laid; with `resume` also with what that saved last, so
+    that it continues.
     """
     src, trg = config.experiment.src, config.experiment.trg
     if backwards:
@@ -238,7 +241,7 @@ def train_model(
             "training_config": RepoFile(f"{TRAIN_CONFIGS}/training/{training}.yml"),
             "curriculum": RepoFile(f"{TRAIN_CONFIGS}/curriculum/{curriculum}.yml"),
             "pretrained": pretrained,
-            "pretrained_args": maker(pretrained)[TRAINED_WITH] if pretrained else None,
+            f"pretrained_{inherits}": maker(pretrained)[TRAINED_WITH] if pretrained else None,
             "state": maker(pretrained).folder(*STATE_FILES) if pretrained and resume else None,
         },
         outputs=(*MODEL_FILES, TRAINED_WITH, "metrics.json", *STATE_FILES),

@@ -17,12 +17,16 @@ from tests.pipeline.train.training import (
 
 pytestmark = [pytest.mark.marian, pytest.mark.slow]
 
-STUDENT = {
+SHAPE = {
     "dim-emb": 32,
     "transformer-dim-ffn": 64,
     "transformer-heads": 2,
     "enc-depth": 2,
     "dec-depth": 1,
+}
+STUDENT = {
+    **SHAPE,
+    "transformer-dropout": 0.1,
     "mini-batch": 32,
     "maxi-batch": 2,
     "lr-warmup": 5,
@@ -61,15 +65,17 @@ def test_a_student_learns_from_alignments_and_long_pairs_are_dropped(student: Pa
     assert metrics(student)["pairs"]["original"] == {"in": 201, "kept": 200, "dropped": {"too long": 1}}
 
 
-def test_a_student_is_finetuned_with_its_options_and_others_over_them(student: Path, tmp_path: Path) -> None:
-    """Without its options (`dim-emb` …) another model would be built, into which its weights do not fit."""
-    begun = {"pretrained": student / "out", "pretrained-args": student / "out/marian-args.yml"}
+def test_a_student_is_finetuned_in_its_shape_and_with_the_options_of_finetuning(
+    student: Path, tmp_path: Path
+) -> None:
+    """Without its shape (`dim-emb` …) another model would be built, into which its weights do not fit."""
+    begun = {"pretrained": student / "out", "pretrained-shape": student / "out/marian-args.yml"}
     files = {**student_files(tmp_path), **student_configs("finetune"), **begun}
-    done = train(tmp_path, {"after": "2u"}, files)
+    done = train(tmp_path, {"after": "2u", "mini-batch": 32}, files)
     assert done.returncode == 0, done.stderr
     other = tmp_path
     options = yaml.safe_load((other / "out/marian-args.yml").read_text())
-    assert options == {**STUDENT, "after": "2u"}
+    assert options == {**SHAPE, "after": "2u", "mini-batch": 32}
     assert metrics(other)["updates"] == 2
     first = metrics(other)["curve"][0]["cost"]
     begun, ended = (metrics(student)["curve"][i]["cost"] for i in (0, 5))
