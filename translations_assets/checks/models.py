@@ -24,6 +24,7 @@ from translations_assets.config.gates import (
     TrainingCurve,
     Vocabulary,
 )
+from translations_assets.records.scores import PARAGRAPHS
 
 NO_ALIGNMENTS = "the training config has no such alignments"
 VARIANT = "_aug-"  # in the key of a dataset that was changed, flores_aug-upper_devtest
@@ -178,11 +179,14 @@ def released_gap(documents: Documents, thresholds: ReleasedGap) -> Verdict:
 
 
 def _scores(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Test set → chrF, the best of several models; without variants such as upper case, which are harder."""
+    """Test set → chrF, the best of several models.
+
+    Without variants such as upper case, which are harder, and paragraphs, which engines cut in their own way.
+    """
     scores: dict[str, float] = {}
     for metrics in evaluations.values():
         dataset = metrics["dataset"]
-        if VARIANT in dataset:
+        if VARIANT in dataset or dataset.endswith(PARAGRAPHS):
             continue
         scores[dataset] = max(scores.get(dataset, 0.0), metrics["chrf"]["score"])
     return scores

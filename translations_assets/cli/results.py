@@ -221,11 +221,13 @@ def _print_scores(metrics: Metrics) -> None:
         table = Table("model", title=dataset)
         for name in names:
             table.add_column(METRICS[name], justify="right")
-        if any("others" in found for found in models.values()):
+        compared = any("others" in found for found in models.values())
+        if compared:
             table.add_column("difference in chrF")
         for model, found in models.items():
             scores = [shown(found[name]) if name in found else "" for name in names]
-            table.add_row(model, *scores, "\n".join(_differences(found.get("others", {}))))
+            differences = ["\n".join(_differences(found.get("others", {})))] if compared else []
+            table.add_row(model, *scores, *differences)
         common.print_table(table)
 
 

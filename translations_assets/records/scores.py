@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+PARAGRAPHS = " (paragraphs)"  # after the name of a test set
 METRICS: Mapping[str, str] = {
     "bleu": "BLEU",
     "chrf": "chrF",

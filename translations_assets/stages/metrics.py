@@ -13,12 +13,12 @@ from translations_assets.config.providers import PARALLEL
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Input, Output
+from translations_assets.records.scores import PARAGRAPHS
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, url_secrets
 from translations_assets.stages.handles import Evaluation, aliases
 
 SCORES = "scores.json"
 MOZILLAS_NAMES = {"wmt22-comet-da": "comet22"}  # of COMET's models, as in pipeline.eval.comet
-PARAGRAPHS = " (paragraphs)"  # after the name of a test set, in results
 
 
 @dataclass(frozen=True)
