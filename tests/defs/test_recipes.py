@@ -76,8 +76,8 @@ def test_there_is_a_version_for_every_asset_that_only_edits_change(place: Place)
     ("old", "new", "stages"),
     [
         (
-            "training-student-finetuned: {after: 20u}",
-            "training-student-finetuned: {after: 25u}",
+            "training-student-finetuned:\n    mini-batch: 32",
+            "training-student-finetuned:\n    mini-batch: 16",
             {"finetune_student"},
         ),
         ("spm-vocab-size: 336", "spm-vocab-size: 328", {"train_vocab"}),
