@@ -124,7 +124,7 @@ def test_a_failure_is_told_once_and_ends_with_one(place: Place) -> None:
     assert f"To repeat what failed: translations rerun {run}" in done.stderr
     assert "Traceback" not in done.stderr
     status = place.run("translations", "status", PARTITION)
-    assert "train_vocab                     1 failed" in status.stdout
+    assert "train_vocab                       1 failed" in status.stdout
 
 
 def test_refs_that_name_other_results_are_renewed(place: Place) -> None:

@@ -163,8 +163,10 @@ def _plan_all(target: str | None, options: RunOptions, json: bool) -> None:
 
 def print_stages(plan: Plan) -> None:
     """Print a line for each stage: how many of its steps have which status."""
-    for stage, planned in plan.by_stage().items():
-        typer.echo(f"{stage:32}{counts([step.status for step in planned])}")
+    stages = plan.by_stage()
+    width = max(map(len, stages), default=0)
+    for stage, planned in stages.items():
+        typer.echo(f"{stage:{width}} {counts([step.status for step in planned])}")
 
 
 def _planned_as_json(planned: PlannedStep) -> dict[str, Any]:

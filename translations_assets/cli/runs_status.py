@@ -280,7 +280,7 @@ def _print_stages(rows: list[Row]) -> None:
         mine = [row for row in rows if row["stage"] == stage]
         seconds = sum(row["seconds"] for row in mine)
         memory = max(row["memory_mb"] for row in mine)
-        typer.echo(f"{stage:32}{_count(mine):28}{seconds:>9.1f} s {memory:>8.0f} MB")
+        typer.echo(f"{stage:34}{_count(mine):28}{seconds:>9.1f} s {memory:>8.0f} MB")
 
 
 def _count(rows: list[Row]) -> str:
