@@ -92,7 +92,7 @@ def test_a_student_of_an_earlier_teacher(run: Run) -> None:
         label for label in made if label.startswith(("translate-", "score-", "merge-", "evaluate-teacher"))
     }
     scores = json.loads(run.place.run("translations", "results", partition, "--json").stdout)
-    assert set(scores) == {"backwards", "teacher-1", "student", "finetuned-student", "quantized"}
+    assert set(scores) == {"backwards", "teacher-1", "student", "finetuned-student", "quantized", "exported"}
 
 
 def test_a_student_of_an_earlier_distilled_corpus(run: Run) -> None:

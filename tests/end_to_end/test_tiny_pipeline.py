@@ -12,7 +12,7 @@ from tests.end_to_end.tiny import PARTITION, Place, sentences
 
 pytestmark = [pytest.mark.slow, pytest.mark.marian]
 
-MODELS = {"backwards", "teacher-1", "student", "finetuned-student", "quantized"}
+MODELS = {"backwards", "teacher-1", "student", "finetuned-student", "quantized", "exported"}
 
 
 def plan(place: Place, partition: str = PARTITION) -> dict[str, str]:
@@ -156,9 +156,11 @@ def test_an_edit_of_one_setting_runs_only_what_it_concerns(trained: Place) -> No
         path.write_text(before)
     assert statuses["finetune-student-en-eo"] == "run"
     assert statuses["train-student-en-eo"] == "cached"
+    changed = ("finetuned", "quantized", "exported")
+    follow = tuple(f"{verb}-{model}" for verb in ("evaluate", "check") for model in changed)
     assert {label for label, status in statuses.items() if status == "maybe"} == {
         "quantize-en-eo",
         "export-en-eo",
         "check-export-en-eo",
-        *(label for label in statuses if label.startswith(("evaluate-quantized", "evaluate-finetuned"))),
+        *(label for label in statuses if label.startswith(follow)),
     }
