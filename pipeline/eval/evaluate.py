@@ -13,7 +13,7 @@ beam 1 and fixed batches, on the CPU.
 
 import argparse
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pipeline.common.errors import InputError
@@ -51,6 +51,25 @@ def samples(pairs: Sequence[tuple[str, str]], translations: Sequence[str]) -> li
     ]
 
 
+def write_metrics(
+    output: Path,
+    dataset: str,
+    pairs: Sequence[tuple[str, str]],
+    translations: Sequence[str],
+    language: str,
+    others: Mapping[str, object] | None = None,
+) -> dict[str, dict[str, object]]:
+    """Score the translations of a test set's sources, and write metrics.json with some of them.
+
+    `others` stand there, too, for what is evaluated. Returns the scores by the names of their metrics.
+    """
+    scores = evaluation_scores(translations, [reference for _, reference in pairs], language)
+    metrics = {"dataset": dataset, "lines": len(pairs), **scores, **(others or {})}
+    write_json(output / "metrics.json", {**metrics, "samples": samples(pairs, translations)})
+    logger.info("%s", metrics)
+    return scores
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Decode, score, and write the files named above."""
     args = _parser().parse_args(argv)
@@ -60,10 +79,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with staged(args.output) as (output, _):
         decode(args.models, args.corpus_src, output / "translations.zst", settings)
         translations = [*read_lines(output / "translations.zst")]
-        scores = evaluation_scores(translations, [reference for _, reference in pairs], args.trg)
-        metrics = {"dataset": args.dataset, "lines": len(pairs), **scores}
-        write_json(output / "metrics.json", {**metrics, "samples": samples(pairs, translations)})
-    logger.info("%s", metrics)
+        write_metrics(output, args.dataset, pairs, translations, args.trg)
 
 
 def _parser() -> argparse.ArgumentParser:

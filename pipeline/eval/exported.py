@@ -9,7 +9,6 @@ model. The engine is fxtranslate, Firefox's in native code, one sentence at a ti
 """
 
 import argparse
-import logging
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,12 +17,9 @@ import psutil
 
 from pipeline.common.engine import find_file, load_engine
 from pipeline.common.lines import write_lines
-from pipeline.common.script import run, write_json
+from pipeline.common.script import run
 from pipeline.common.staging import staged
-from pipeline.eval.evaluate import read_test_set, samples
-from pipeline.eval.metrics import evaluation_scores
-
-logger = logging.getLogger(__name__)
+from pipeline.eval.evaluate import read_test_set, write_metrics
 
 
 def translate(files: Sequence[Path], sentences: Sequence[str]) -> tuple[list[str], dict[str, float]]:
@@ -48,10 +44,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with staged(args.output) as (output, _):
         translations, speed = translate(args.exported, [source for source, _ in pairs])
         write_lines(output / "translations.zst", translations)
-        scores = evaluation_scores(translations, [reference for _, reference in pairs], args.trg)
-        metrics = {"dataset": args.dataset, "lines": len(pairs), **scores, "speed": speed}
-        write_json(output / "metrics.json", {**metrics, "samples": samples(pairs, translations)})
-    logger.info("%s", metrics)
+        write_metrics(output, args.dataset, pairs, translations, args.trg, {"speed": speed})
 
 
 def _megabytes() -> float:

@@ -14,21 +14,17 @@ has translated is scored. Writes
 """
 
 import argparse
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
-from pipeline.common.script import run, write_json
+from pipeline.common.script import run
 from pipeline.common.staging import staged
-from pipeline.eval.evaluate import read_test_set, samples
-from pipeline.eval.metrics import evaluation_scores
+from pipeline.eval.evaluate import read_test_set, write_metrics
 from pipeline.eval.packed import unpack
 from pipeline.eval.results import TRANSLATORS, write_results
 from pipeline.eval.systems import Translated, translate
-
-logger = logging.getLogger(__name__)
 
 
 def translated(args: argparse.Namespace, scratch: Path) -> Translated:
@@ -51,15 +47,14 @@ def main(argv: Sequence[str] | None = None) -> None:
                 f"{args.dataset}. Translate it again."
             )
         write_lines(output / "translations.zst", made.lines)
-        scores = evaluation_scores(made.lines, [reference for _, reference in pairs], args.trg)
-        about = {"dataset": args.dataset, "lines": len(pairs), "model": args.name, "engine": made.engine}
-        metrics = {**about, **scores, **({"speed": made.speed} if made.speed else {})}
-        write_json(output / "metrics.json", {**metrics, "samples": samples(pairs, made.lines)})
+        others: dict[str, object] = {"model": args.name, "engine": made.engine}
+        if made.speed:
+            others["speed"] = made.speed
+        scores = write_metrics(output, args.dataset, pairs, made.lines, args.trg, others)
         both = zip(pairs, made.lines, strict=True)
         texts = [(source, line, reference) for (source, reference), line in both]
         name = args.results.format(translator=TRANSLATORS[made.form])
         write_results(output, name, made.engine, args.trg, texts, scores)
-    logger.info("%s", metrics)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -11,7 +11,6 @@ translations.zst, a paragraph a line, and metrics.json, as pipeline.eval.evaluat
 """
 
 import argparse
-import logging
 import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -20,14 +19,11 @@ from pathlib import Path
 from pipeline.common.engine import load_engine
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
-from pipeline.common.script import run, write_json
+from pipeline.common.script import run
 from pipeline.common.staging import staged
-from pipeline.eval.evaluate import read_test_set, samples
-from pipeline.eval.metrics import evaluation_scores
+from pipeline.eval.evaluate import read_test_set, write_metrics
 
 SENTENCES = 5  # of a paragraph, at most: documents of WMT have dozens
-
-logger = logging.getLogger(__name__)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -43,11 +39,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         translations = paragraph_lines([*read_lines(args.translations)], places)
     with staged(args.output) as (output, _):
         write_lines(output / "translations.zst", translations)
-        scores = evaluation_scores(translations, references, args.trg)
-        metrics = {"dataset": args.dataset, "lines": len(places), **scores}
-        shown = samples([*zip(sources, references, strict=True)], translations)
-        write_json(output / "metrics.json", {**metrics, "samples": shown})
-    logger.info("%s", metrics)
+        joined = [*zip(sources, references, strict=True)]
+        write_metrics(output, args.dataset, joined, translations, args.trg)
 
 
 def paragraphs(documents: Sequence[str], lines: int) -> list[range]:
