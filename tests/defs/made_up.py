@@ -6,7 +6,8 @@ A process of its own, because the definitions are made from the settings when th
     python -m tests.defs.made_up look PARTITION …   tick the sensor, print {"skip", "stale", "said"} as JSON
 
 The teacher that `make` makes up is worse than the backwards model: of the first partition there is a run that
-its gate stops, then, as of the others, one with that gate turned off.
+its gate stops, then one with that gate turned off up to the exported student's evaluation, without the float
+one's, then, as of the others, one of everything.
 
 `look` reads standard input: for each line, the JSON of a list of edits [file, old text, new text], it makes
 those edits and looks again. CODE names another folder with the scripts.
@@ -32,7 +33,7 @@ from translations_assets.defs import recipes
 from translations_assets.defs.recipes import recipe_key
 from translations_assets.defs.shared import PROJECT
 from translations_assets.records.run import RunOptions
-from translations_assets.stages import ASSETS, STAGES
+from translations_assets.stages import ASSETS
 
 OFF = {"checks": {"teacher-margin": {"level": "off"}}}
 
@@ -41,15 +42,17 @@ def make(partitions: Sequence[str]) -> None:
     """Materialize every asset of the partitions."""
     PROJECT.__dict__["runner"] = MadeUpRunner({"train-teacher": 20.0, "train-backwards": 50.0})
     print(json.dumps(run(partitions[0], RunOptions())))
+    print(json.dumps(run(partitions[0], RunOptions(overrides=OFF), "evaluate_exported")))
     for partition in partitions:
         whole = run(partition, RunOptions(overrides=OFF))
         assert whole["status"] == "SUCCESS", whole
         print(json.dumps(whole))
 
 
-def run(partition: str, options: RunOptions) -> dict[str, Any]:
-    """Materialize everything; the run's status, what it made, and the evaluations of its checks."""
-    session = PROJECT.session(str(uuid4()), partition, options, list(STAGES))
+def run(partition: str, options: RunOptions, target: str | None = None) -> dict[str, Any]:
+    """Materialize all up to a target; the run's status, what it made, and the evaluations of its checks."""
+    read = PROJECT.read(partition, options.overrides)
+    session = PROJECT.session(str(uuid4()), read, options, read.graph.up_to(target))
     ended = launch(session, lambda event: None)
     with dg.DagsterInstance.get() as instance:
         made = instance.all_logs(ended.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION)

@@ -122,14 +122,18 @@ def is_run(name: str) -> bool:
     return bool(_ID.fullmatch(name)) or this_project().store.read_run(name) is not None
 
 
-def missed_gates(run: str) -> list[str]:
-    """The asset checks of a run that failed or warned."""
+def missed_gates(run: str) -> dict[str, list[str]]:
+    """The asset checks of a run that did not pass, by state: "failed" (or warned) or "not computed"."""
     from dagster import DagsterEventType
 
     with open_instance() as instance:
         entries = instance.all_logs(run, of_type=DagsterEventType.ASSET_CHECK_EVALUATION)
-    found = [entry.get_dagster_event().asset_check_evaluation_data for entry in entries]
-    return sorted(check.check_name for check in found if not check.passed)
+    missed: dict[str, list[str]] = {}
+    for entry in entries:
+        check = entry.get_dagster_event().asset_check_evaluation_data
+        if not check.passed:
+            missed.setdefault(str(check.metadata["state"].value), []).append(check.check_name)
+    return {state: sorted(names) for state, names in sorted(missed.items())}
 
 
 def end_run(run: str, seconds: float) -> str:

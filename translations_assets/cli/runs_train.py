@@ -164,8 +164,8 @@ def _run_here(session: Session, parent: str | None = None) -> None:
     with console.display():
         typer.echo(f"Run {short}: {Server(server_url()).run_url(session.run)} (to start the UI: make ui)")
         status = launch(session, console, parent).status.value
-    if missed := runs.missed_gates(session.run):
-        typer.echo(f"Gates that failed or warned: {', '.join(missed)}. Why: translations checks {partition}")
+    for state, names in runs.missed_gates(session.run).items():
+        typer.echo(f"Gates {state}: {', '.join(names)}. Why: translations checks {partition}")
     if status == "CANCELED":
         raise Cancelled(f"What is finished is kept; to go on: translations rerun {short}")
     if status != "SUCCESS":

@@ -229,7 +229,10 @@ def _check_result(found: Finding) -> dg.AssetCheckResult:
 
 def _check_metadata(found: Finding) -> Metadata:
     """The numbers that decided, the thresholds, and lines that show what is meant."""
-    metadata: Metadata = {"level": dg.MetadataValue.text(found.level)}
+    metadata: Metadata = {
+        "state": dg.MetadataValue.text(found.state),
+        "level": dg.MetadataValue.text(found.level),
+    }
     for name, threshold in found.thresholds.items():
         metadata[f"checks.{found.gate.name}.{name}"] = dg.MetadataValue.float(float(threshold))
     if found.overridden:
