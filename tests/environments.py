@@ -53,11 +53,11 @@ def install_programs() -> None:
     missing = [package for program, package in PROGRAMS.items() if not _is_installed(program)]
     if not missing:
         return
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
+    if (root := _as_root()) is None or not shutil.which("apt-get"):
         raise Unavailable(f"programs are missing. On Debian or Ubuntu: apt-get install {' '.join(missing)}")
-    _run(["apt-get", "-qq", "update"])
-    noninteractive = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    _run(["apt-get", "-qq", "install", "--yes", "--no-install-recommends", *missing], env=noninteractive)
+    apt = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
+    _run([*apt, "update"])
+    _run([*apt, "install", "--yes", "--no-install-recommends", *missing])
 
 
 def opuscleaner() -> Path:
@@ -120,6 +120,15 @@ def _made(name: str, files: Sequence[Path], command: Sequence[str]) -> Path:
     return folder
 
 
+def _as_root() -> list[str] | None:
+    """How a command begins that root has to run; None where nobody here may be root without a password."""
+    if os.geteuid() == 0:
+        return []
+    sudo = ["sudo", "--non-interactive"]
+    allowed = shutil.which("sudo") and not subprocess.run([*sudo, "true"], capture_output=True).returncode
+    return sudo if allowed else None
+
+
 def _is_installed(program: str) -> bool:
     if program == "initdb":  # Debian keeps it off the path
         try:
@@ -137,12 +146,11 @@ def _is_debian_12() -> bool:
     return (system["ID"], system.get("VERSION_ID"), platform.machine()) == ("debian", "12", "x86_64")
 
 
-def _run(command: Sequence[str], folder: Path = ROOT, env: Mapping[str, str] | None = None) -> None:
+def _run(command: Sequence[str], folder: Path = ROOT) -> None:
     """Run a command. Raises TemporaryError with the end of what it said."""
     done = subprocess.run(
         command,
         cwd=folder,
-        env=env,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

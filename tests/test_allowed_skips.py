@@ -52,6 +52,28 @@ def test_what_may_be_skipped_exists(name: str) -> None:
     assert re.search(rf"^def {function or 'test_'}", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
 
 
+@pytest.mark.parametrize(("user", "begins"), [(0, ["env"]), (1000, ["sudo", "--non-interactive", "env"])])
+def test_missing_programs_are_installed_as_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user: int, begins: list[str]
+) -> None:
+    """Where it is not root who runs CI, by sudo, which asks for no password there."""
+    for name in ("sudo", "apt-get"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    ran: list[list[str]] = []
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(environments, "_is_installed", lambda program: program != "strace")
+    monkeypatch.setattr(environments, "_run", ran.append)
+    environments.install_programs()
+    assert [command[: len(begins)] for command in ran] == [begins] * 2
+    assert ran[1][-1] == "strace"
+    (tmp_path / "sudo").write_text("#!/bin/sh\nexit 1\n")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(environments.Unavailable, match="apt-get install strace"):
+        environments.install_programs()
+
+
 def test_what_cannot_be_made_is_named_and_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,7 +13,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-MAKE = re.compile(r"^\s*make (.*)$", re.MULTILINE)
+MAKE = re.compile(r"(?:^\s*|\$\()make ([^\n)>]*)", re.MULTILINE)
 PROGRAMS = {"make", "git", "sudo", "{", ".ci/run"}
 
 
@@ -34,7 +34,7 @@ def commands() -> list[str]:
 def make_words(text: str) -> list[str]:
     """The targets that `make` lines name, without variables."""
     words = [word for line in MAKE.findall(text) for word in shlex.split(line)]
-    return [word for word in words if re.fullmatch("[a-z-]+", word)]
+    return [word for word in words if re.fullmatch("[a-z][a-z-]*", word)]
 
 
 def targets() -> set[str]:
@@ -56,7 +56,7 @@ def test_every_target_and_program_that_it_names_exists() -> None:
 
 def test_it_runs_all_that_ci_run_runs() -> None:
     wanted = set(make_words((ROOT / ".ci" / "run").read_text(encoding="utf-8")))
-    assert wanted >= {"lint", "types", "test-all"}
+    assert wanted >= {"lint", "types", "test-all", "ci-environments"}
     assert {word for command in commands() for word in make_words(command)} >= wanted | {"graph"}
 
 
@@ -65,6 +65,18 @@ def test_the_jobs_that_share_the_tests_leave_none_out() -> None:
     parts = [command.partition("TESTS=")[2].strip('"') for command in tests]
     assert sorted(parts) == ["--ignore tests/end_to_end", "tests/end_to_end"]
     assert (ROOT / "tests" / "end_to_end").is_dir()
+
+
+def test_every_job_of_tests_has_the_environments_that_ci_run_has() -> None:
+    """Named to the steps that follow; what cannot be made fails, as tests would be skipped for it."""
+    made = {"env": {"REQUIRE_ALL": 1}, "run": 'make -s ci-environments >> "$GITHUB_ENV"'}
+    for job in workflow()["jobs"].values():
+        ran = [step.get("run", "") for step in job["steps"]]
+        if any("make test-all" in command for command in ran):
+            at = ran.index(made["run"])
+            assert job["steps"][at].items() >= made.items()
+            assert "make test-all" in ran[-1]
+            assert job["steps"][at - 1]["with"]["path"] == "~/.cache/translations-assets"
 
 
 def test_it_runs_for_pull_requests_and_main() -> None:
@@ -95,9 +107,21 @@ def test_actions_are_pinned_and_keep_no_token() -> None:
             assert step["with"]["persist-credentials"] is False
 
 
-@pytest.mark.parametrize("path", ["requirements/main.lock", "requirements/dev.lock", "Makefile"])
-def test_the_cache_is_keyed_on_the_locks(path: str) -> None:
-    keys = {step["with"]["key"] for step in steps() if step.get("uses", "").startswith("actions/cache")}
-    (key,) = keys
+@pytest.mark.parametrize(
+    ("cached", "path"),
+    [
+        (".tools", "requirements/main.lock"),
+        (".tools", "requirements/dev.lock"),
+        (".tools", "Makefile"),
+        ("~/.cache/translations-assets", "requirements/bicleaner.lock"),
+        ("~/.cache/translations-assets", "requirements/browser/package-lock.json"),
+        ("~/.cache/translations-assets", "requirements/browser/.npmrc"),
+        ("~/.cache/translations-assets", "tests/environments.py"),
+        ("~/.cache/translations-assets", "tests/kube/build.sh"),
+    ],
+)
+def test_a_cache_is_keyed_on_what_it_is_made_from(cached: str, path: str) -> None:
+    caches = [step["with"] for step in steps() if step.get("uses", "").startswith("actions/cache")]
+    (key,) = {cache["key"] for cache in caches if cache["path"] == cached}
     patterns = re.findall(r"'([^']+)'", key)
     assert any((ROOT / path) in ROOT.glob(pattern) for pattern in patterns)
