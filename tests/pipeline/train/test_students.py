@@ -29,6 +29,7 @@ STUDENT = {
     "transformer-dropout": 0.1,
     "mini-batch": 32,
     "maxi-batch": 2,
+    "learn-rate": 0.01,
     "lr-warmup": 5,
     "disp-freq": 1,
 }
@@ -71,11 +72,12 @@ def test_a_student_is_finetuned_in_its_shape_and_with_the_options_of_finetuning(
     """Without its shape (`dim-emb` …) another model would be built, into which its weights do not fit."""
     begun = {"pretrained": student / "out", "pretrained-shape": student / "out/marian-args.yml"}
     files = {**student_files(tmp_path), **student_configs("finetune"), **begun}
-    done = train(tmp_path, {"after": "2u", "mini-batch": 32}, files)
+    given = {"after": "2u", "mini-batch": 32, "maxi-batch": 2}
+    done = train(tmp_path, given, files)
     assert done.returncode == 0, done.stderr
     other = tmp_path
     options = yaml.safe_load((other / "out/marian-args.yml").read_text())
-    assert options == {**SHAPE, "after": "2u", "mini-batch": 32}
+    assert options == {**SHAPE, **given}
     assert metrics(other)["updates"] == 2
     first = metrics(other)["curve"][0]["cost"]
     begun, ended = (metrics(student)["curve"][i]["cost"] for i in (0, 5))
