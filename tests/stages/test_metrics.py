@@ -51,6 +51,21 @@ def test_every_evaluation_is_scored_by_them(script: str) -> None:
     assert files(backwards, "translations") == ["evaluate-backwards-flores_devtest-en-ru:translations.zst"]
 
 
+def test_models_are_compared_by_them_too() -> None:
+    (compared, *_) = graph(METRICS).stages["check_evaluate_exported"]
+    assert compared.args["comet"] == "wmt22-comet-da"
+    assert files(compared, "spbleu_model") == ["fetch-spbleu:flores200.spm"]
+    models = ("exported", "finetuned-student")
+    segments = [f"comet-{model}-flores_devtest-en-ru:segments.zst" for model in models]
+    assert files(compared, "comet_segments") == segments
+    final, *_ = graph(f"{METRICS}final-evaluation: {{}}\n").stages["check_final_evaluation"]
+    segments[1] = "comet-released-flores_devtest-en-ru:segments.zst"
+    assert files(final, "comet_segments") == segments
+    (plain, *_) = graph(FULL).stages["check_evaluate_exported"]
+    assert not {"spbleu_model", "comet_segments"} & plain.inputs.keys()
+    assert "comet" not in plain.args
+
+
 def test_marians_sentences_are_joined_and_the_engine_gets_whole_paragraphs() -> None:
     found = evaluations(METRICS, "paragraphs")
     assert len(found) == 2 * len(evaluations(METRICS, "evaluate") + evaluations(METRICS, "exported")) / 3

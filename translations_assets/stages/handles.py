@@ -80,13 +80,17 @@ class Mono(_OfDataset):
 class Evaluation:
     """What a model, by the name that it has in results, makes of a test set.
 
-    mozillas  how the names of its results in Mozilla's layout begin; empty where none are wanted
+    mozillas        how the names of its results in Mozilla's layout begin; empty where none are wanted
+    spbleu_model    what spBLEU cuts texts by, and what COMET gives to each line, where the config names them
+    comet_segments
     """
 
     model: str
     test: Corpus
     translations: Output
     mozillas: str = ""
+    spbleu_model: Output | None = None
+    comet_segments: Output | None = None
 
     def mozillas_files(self, metric: str) -> list[str]:
         """The files of a metric in that layout, as in pipeline.eval.results."""

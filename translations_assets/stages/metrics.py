@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from translations_assets.config.datasets import Dataset
@@ -17,7 +17,7 @@ from translations_assets.records.scores import PARAGRAPHS
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, url_secrets
 from translations_assets.stages.handles import Evaluation, aliases
 
-SCORES = "scores.json"
+SCORES, SEGMENTS = "scores.json", "segments.zst"
 MOZILLAS_NAMES = {"wmt22-comet-da": "comet22"}  # of COMET's models, as in pipeline.eval.comet
 
 
@@ -93,14 +93,17 @@ def score(
 
     Of paragraphs the sentences' translations are joined; an `exported` model translates whole ones itself.
     """
+    scored = []
     for evaluation in evaluations:
+        segments = None
         if inputs.spbleu:
             _spbleu(config, inputs.spbleu, evaluation)
         if inputs.comet and config.evaluation.comet:
-            _comet(config, config.evaluation.comet.name, inputs, evaluation)
+            segments = _comet(config, config.evaluation.comet.name, inputs, evaluation)
         if documents := inputs.documents.get(evaluation.test.name):
             _paragraphs(config, documents, evaluation, backwards, exported)
-    return list(evaluations)
+        scored.append(replace(evaluation, spbleu_model=inputs.spbleu, comet_segments=segments))
+    return scored
 
 
 def _name(config: TrainingConfig, evaluation: Evaluation) -> str:
@@ -119,9 +122,10 @@ def _spbleu(config: TrainingConfig, model: Output, evaluation: Evaluation) -> No
     )
 
 
-def _comet(config: TrainingConfig, name: str, inputs: EvaluationInputs, evaluation: Evaluation) -> None:
+def _comet(config: TrainingConfig, name: str, inputs: EvaluationInputs, evaluation: Evaluation) -> Output:
+    """What the model gives to each line."""
     test = evaluation.test
-    step(
+    scored = step(
         "pipeline.eval.comet",
         label=f"comet-{_name(config, evaluation)}",
         args={"dataset": test.name, "name": name, "results": evaluation.mozillas or None},
@@ -131,11 +135,12 @@ def _comet(config: TrainingConfig, name: str, inputs: EvaluationInputs, evaluati
             "translations": evaluation.translations,
             **test.sides,
         },
-        outputs=(SCORES, "segments.zst", *evaluation.mozillas_files(MOZILLAS_NAMES.get(name, "comet"))),
+        outputs=(SCORES, SEGMENTS, *evaluation.mozillas_files(MOZILLAS_NAMES.get(name, "comet"))),
         worker="gpu",
         aliases=aliases([test]),
         repeatable=False,  # the last digit of a score may differ
     )
+    return scored[SEGMENTS]
 
 
 def _paragraphs(

@@ -236,11 +236,13 @@ def check_final_evaluation(
 def _compare(
     config: TrainingConfig, judged: list[Evaluation], others: list[Evaluation], label: str = "check"
 ) -> None:
-    """Compare a model on each test set with the others that were evaluated there."""
+    """Compare a model on each test set with the others that were evaluated there, by all metrics."""
+    comet = config.evaluation.comet
     for evaluation in judged:
         test = evaluation.test
         on_same = [other for other in others if other.test == test]
         if on_same:
+            segments = [one.comet_segments for one in (evaluation, *on_same) if one.comet_segments]
             step(
                 "pipeline.checks.differences",
                 label=f"{label}-{evaluation.model}-{test.short_name}-{config.pair}",
@@ -249,11 +251,14 @@ def _compare(
                     "others": [other.model for other in on_same],
                     "trg": config.experiment.trg,
                     "dataset": test.name,
+                    **({"comet": comet.name} if comet else {}),
                 },
                 inputs={
                     "translations": evaluation.translations,
                     "others_translations": [other.translations for other in on_same],
                     "references": test.trg,
+                    "spbleu_model": evaluation.spbleu_model,
+                    "comet_segments": segments or None,
                 },
                 outputs=(NUMBERS,),
                 aliases=aliases([test]),

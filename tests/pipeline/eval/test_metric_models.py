@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import sacrebleu
 
+from pipeline.checks import differences
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.resources import marian_command
@@ -104,6 +105,32 @@ def test_comet_is_the_mean_of_what_marian_gives_to_each_line(models: Path, texts
     assert found["comet"]["score"] == pytest.approx(100 * sum(segments) / len(segments), abs=1e-3)
     assert abs(found["comet"]["mean"] - found["comet"]["score"]) < found["comet"]["ci"]
     assert found["comet"]["signature"].startswith("model:random|bs:1000|seed:12345")
+
+
+@pytest.mark.marian
+def test_models_are_compared_by_what_was_scored(models: Path, texts: Path) -> None:
+    """spBLEU and COMET of a comparison are those of the evaluations; the references are the other model's."""
+    found: dict[str, dict[str, float]] = {"translations": {}, "trg": {}}
+    for name, scores in found.items():
+        scores["comet"] = by_comet(models, texts, f"comet-{name}", name)["comet"]["score"]
+        spbleu.main(options(models, texts, "vocab.spm", f"spbleu-{name}", name))
+        scored = json.loads((texts / f"spbleu-{name}" / "scores.json").read_text())
+        scores["spbleu"] = scored["spbleu"]["score"]
+    names = ["--model", "student", "--others", "teacher", "--trg", "eo", "--dataset", "url_test"]
+    files = ["--translations", "translations.zst", "--others-translations", "trg.zst"]
+    files += ["--references", "trg.zst", "--output", "compared"]
+    given = [value if value.startswith("-") else str(texts / value) for value in files]
+    given += ["--spbleu-model", str(models / "vocab.spm"), "--comet", "random", "--comet-segments"]
+    differences.main([*names, *given, *(str(texts / f"comet-{name}" / "segments.zst") for name in found)])
+    numbers = json.loads((texts / "compared" / "numbers.json").read_text())
+    compared = numbers["others"]["teacher"]
+    assert [*compared] == ["bleu", "chrf", "chrfpp", "spbleu", "comet"]
+    for metric in ("spbleu", "comet"):
+        ours, others = (found[name][metric] for name in ("translations", "trg"))
+        assert compared[metric]["score"] == pytest.approx(ours, abs=1e-3)
+        assert compared[metric]["other"] == pytest.approx(others, abs=1e-3)
+    assert compared["spbleu"]["p_value"] < 0.01
+    assert "tok:flores200" in numbers["signatures"]["spbleu"]
 
 
 @pytest.mark.marian
