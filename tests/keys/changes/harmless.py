@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -47,16 +48,31 @@ def mixed(seed: int) -> Files:
     return {file: choice.choice(kinds)(text) for file, text in CODE.items() if text.strip()}
 
 
-def _everywhere(change: Callable[[str], str]) -> Callable[[], Files]:
-    return lambda: {file: change(text) for file, text in CODE.items() if text.strip()}
+def everywhere(*kinds: str) -> Files:
+    """Changes of some kinds, one after another, to each file."""
+    files = {file: text for file, text in CODE.items() if text.strip()}
+    for kind in kinds:
+        files = {file: HARMLESS[kind](text) for file, text in files.items()}
+    return files
 
 
 KINDS: Mapping[str, Callable[[], Files]] = {
-    **{kind: _everywhere(change) for kind, change in HARMLESS.items()},
+    **{kind: partial(everywhere, kind) for kind in HARMLESS},
     "another line length": other_line_length,
     "first function moved to a new module": lambda: moved(lambda count: 0),
     "middle function moved to a new module": lambda: moved(lambda count: count // 2),
     "last function moved to a new module": lambda: moved(lambda count: count - 1),
     "a mixture": lambda: mixed(1),
     "another mixture": lambda: mixed(2),
+}
+
+# The same, with those of one file made together: one that mattered would have the file run again all the same
+GROUPS = (
+    ("docstrings", "type hints added", "comments", "blanks and empty lines"),
+    ("formatting", "type hints removed", "imports reordered", "unused definitions"),
+    ("type hints changed", "functions moved inside the file", "locals renamed"),
+)
+GROUPED: Mapping[str, Callable[[], Files]] = {
+    **{", ".join(group): partial(everywhere, *group) for group in GROUPS},
+    **{kind: KINDS[kind] for kind in KINDS if kind not in (*HARMLESS, "another mixture")},
 }

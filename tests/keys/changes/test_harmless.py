@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.keys.changes.harmless import KINDS
+from tests.keys.changes.harmless import GROUPED, GROUPS
 from tests.keys.changes.states import CODE, SCRIPTS, Repository
+from tests.keys.code.changes import HARMLESS
 
 
 def test_every_script_is_planned(repository: Repository) -> None:
@@ -14,10 +15,14 @@ def test_every_script_is_planned(repository: Repository) -> None:
     assert set(repository.plan({}).values()) == {"cached"}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_in_a_group() -> None:
+    assert sorted(kind for group in GROUPS for kind in group) == sorted(HARMLESS)
+
+
+@pytest.mark.parametrize("kind", GROUPED)
 def test_nothing_runs_again(repository: Repository, kind: str) -> None:
     """Each script is reached by the change, and no step of any script has another key."""
-    changed = KINDS[kind]()
+    changed = GROUPED[kind]()
     touched = {file for file, text in changed.items() if text != CODE.get(file)}
     assert [script for script in SCRIPTS if not touched & set(repository.bundles[script])] == []
     planned = repository.plan(changed)
