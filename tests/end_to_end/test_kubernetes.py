@@ -274,10 +274,10 @@ def test_tiny_steps_of_a_stage_share_pods(site: Site) -> None:
     orchestrator = site.orchestrator(**{"worker-classes": classes})
     jobs = [
         job(site.store, COPY, key=f"{number:064x}", label=f"chunk-{number}", stage="split")
-        for number in range(30)
+        for number in range(14)
     ]
     began = time.monotonic()
-    with site.census() as census, ThreadPoolExecutor(30) as pool:
+    with site.census() as census, ThreadPoolExecutor(14) as pool:
         outcomes = list(pool.map(orchestrator.run, jobs))
         took = time.monotonic() - began
         print(f"{len(jobs)} steps in {took:.1f} s, {len(census.names)} jobs, {census.most} at once")

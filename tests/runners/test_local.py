@@ -28,8 +28,7 @@ STUBBORN = """
     sets = os.environ.get("TRANSLATIONS_CHECKPOINTS")
     with open(os.environ["TRANSLATIONS_PROGRESS"], "a") as live:
         print('{"child": %d}' % child.pid, file=live, flush=True)
-    while True:
-        pass
+    time.sleep(600)
 """
 
 # Runs a step in a process of its own, given store, state and script; prints the events, then the outcome.

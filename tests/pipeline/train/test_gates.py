@@ -33,7 +33,8 @@ def test_a_training_that_goes_well(tmp_path: Path) -> None:
 
 def test_a_learning_rate_that_is_far_too_high(tmp_path: Path) -> None:
     """Marian ends with status 0."""
-    verdict = models.collapse(trained(tmp_path, learn_rate=3, lr_warmup=0), TrainingCollapse())
+    found = trained(tmp_path, learn_rate=3, lr_warmup=0, valid_freq=150, save_freq=150)
+    verdict = models.collapse(found, TrainingCollapse())
     assert not verdict.passed
     assert "train-teacher " in verdict.description
 

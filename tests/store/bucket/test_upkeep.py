@@ -158,8 +158,8 @@ def test_a_dead_collectors_lock_is_taken_over(
 ) -> None:
     monkeypatch.setattr("translations_assets.store.bucket.store._POLL_SECONDS", 0.05)
     objects = store.files.objects
-    objects.write("leases/gc.0", b'{"owner": "dead", "lapse": 0.3}')
-    collect(BucketStore(objects, Leases(objects)), RULES, delete=True)
+    objects.write("leases/gc.0", b'{"owner": "dead"}')
+    collect(BucketStore(objects, Leases(objects, period=0.1)), RULES, delete=True)
     assert not store.has_blob(steps["old"].outputs["corpus"])
 
 
