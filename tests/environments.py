@@ -10,6 +10,7 @@ REQUIRE_ALL=1 the exit code is 1 then, but for what is OPTIONAL.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import platform
@@ -104,20 +105,33 @@ ENVIRONMENTS: Mapping[str, Callable[[], Path]] = {
 OPTIONAL = {"api_server"}
 
 
-def _made(name: str, files: Sequence[Path], command: Sequence[str]) -> Path:
-    """The folder in which a command was run on copies of files; it appears when the command has succeeded."""
-    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
-    folder = CACHE / f"{name}-{digest}"
-    if not folder.exists():
-        CACHE.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=CACHE, ignore_cleanup_errors=True) as temporary:
-            work = Path(temporary) / name
-            work.mkdir()
-            for file in files:
-                shutil.copy(file, work)
-            _run(command, work)
-            work.rename(folder)
+def kept(name: str, made_from: bytes, make: Callable[[Path], object]) -> Path:
+    """The folder of that name and of what it is made from; `make` fills it, unless another session has.
+
+    It appears when `make` has returned; others who want it wait meanwhile.
+    """
+    folder = CACHE / f"{name}-{hashlib.sha256(made_from).hexdigest()[:16]}"
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            with tempfile.TemporaryDirectory(dir=CACHE, ignore_cleanup_errors=True) as temporary:
+                work = Path(temporary) / name
+                work.mkdir()
+                make(work)
+                work.rename(folder)
     return folder
+
+
+def _made(name: str, files: Sequence[Path], command: Sequence[str]) -> Path:
+    """The folder in which a command was run on copies of files."""
+
+    def make(folder: Path) -> None:
+        for file in files:
+            shutil.copy(file, folder)
+        _run(command, folder)
+
+    return kept(name, b"".join(file.read_bytes() for file in files), make)
 
 
 def _as_root() -> list[str] | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import forked
 from tests.config.texts import SMALL
 from translations_assets.config.datasets import check_parallel
 from translations_assets.config.errors import ConfigError
@@ -19,20 +18,12 @@ from translations_assets.config.providers import PARALLEL
 from translations_assets.config.yaml_reader import MOST_VALUES
 
 ROOT = Path(__file__).parents[2]
-TRANSLATIONS = Path(sys.executable).with_name("translations")
 DEEP = 50_000  # levels, with which PyYAML's parser ends the process
 
 
 def check(path: Path) -> tuple[int, str]:
     """Exit code and output of `config check`. It takes seconds; a minute is for what would take hours."""
-    done = subprocess.run(
-        [str(TRANSLATIONS), "config", "check", str(path)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        cwd=ROOT,
-    )
+    done = forked.run(("translations", "config", "check", str(path)), os.environ, ROOT, None, 60)
     return done.returncode, done.stdout + done.stderr
 
 

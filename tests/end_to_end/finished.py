@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
-from tests.end_to_end.tiny import BIN, PARTITION, Place, make_place
+from tests.end_to_end.tiny import PARTITION, Place, make_place
 from tests.session import once
 
 TARGET = "evaluate_backwards"  # made from a training, which cannot be repeated byte by byte
@@ -25,23 +26,17 @@ def outputs(place: Place) -> list[str]:
 
 
 def _make(place: Place) -> None:
-    runs = [_start(place), _start(place, **_another_machine(place)), _start(place)]
-    for number, run in enumerate(runs):
-        output = run.communicate(timeout=300)[0]
-        (place.root / _OUTPUT.format(number)).write_text(output, encoding="utf-8")
-    assert [run.returncode for run in runs] == [0, 0, 0], "\n".join(outputs(place))
+    with ThreadPoolExecutor(3) as pool:
+        runs = pool.map(lambda settings: _run(place, **settings), ({}, _another_machine(place), {}))
+    done = list(runs)
+    for number, run in enumerate(done):
+        (place.root / _OUTPUT.format(number)).write_text(run.stdout + run.stderr, encoding="utf-8")
+    assert [run.returncode for run in done] == [0, 0, 0], "\n".join(outputs(place))
 
 
-def _start(place: Place, **environment: str) -> subprocess.Popen[str]:
-    """A run, not waited for."""
-    return subprocess.Popen(
-        [str(BIN / "translations"), "train", PARTITION, "--yes", "--target", TARGET],
-        env=place.environment | environment,
-        cwd=place.root,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+def _run(place: Place, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = ("translations", "train", PARTITION, "--yes", "--target", TARGET)
+    return place.run(*command, **environment)
 
 
 def _another_machine(place: Place) -> dict[str, str]:

@@ -51,9 +51,9 @@ def train(place: Place, *more: str) -> CompletedProcess[str]:
     return place.run("translations", "train", PARTITION, "--yes", "--target", TARGET, *more)
 
 
-def statuses(place: Place) -> dict[str, str]:
+def statuses(place: Place, *more: str) -> dict[str, str]:
     """Label → status in the plan."""
-    done = place.run("translations", "plan", PARTITION, "--target", TARGET, "--json")
+    done = place.run("translations", "plan", PARTITION, "--target", TARGET, "--json", *more)
     assert done.returncode in (0, 1), done.stderr
     return {step["label"]: step["status"] for step in json.loads(done.stdout)["steps"]}
 
@@ -185,7 +185,7 @@ def test_a_lost_model_that_is_needed_waits_until_it_is_repaired(place: Place) ->
 
 
 def test_a_training_whose_manifest_is_deleted_waits_until_it_is_repaired(place: Place) -> None:
-    """Plan, explanation, status and run say the same."""
+    """Plan, explanation, status and run say the same. That it is made: test_lost in tests/running."""
     manifest_path(place, TRAINING).unlink()
     reason = "its manifest is missing from the store, although run"
     assert statuses(place)[TRAINING] == "lost"
@@ -197,7 +197,4 @@ def test_a_training_whose_manifest_is_deleted_waits_until_it_is_repaired(place: 
     assert refused.returncode == 1
     assert made(refused) == set()
     assert re.search(rf"{TRAINING} is lost: {reason}.*--repair", refused.stderr, re.DOTALL)
-    repaired = train(place, "--repair")
-    assert repaired.returncode == 0, repaired.stderr
-    assert TRAINING in made(repaired)
-    assert_whole(place)
+    assert statuses(place, "--repair")[TRAINING] == "run"

@@ -226,6 +226,6 @@ def test_a_node_that_gives_notice_lets_its_pods_end(api: Api) -> None:
 @pytest.mark.slow
 def test_many_tiny_pods(api: Api) -> None:
     """None is lost where many come and end at once."""
-    for number in range(50):
+    for number in range(20):
         api.run(f"tiny-{number}", "", {"command": ["/bin/true"]})
     wait_for(lambda: all(job["status"].get("succeeded") for job in api.cluster.jobs(api.namespace)))

@@ -19,6 +19,7 @@ import pytest
 from pipeline.clean import score_bicleaner, scoring
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.script import EX_TEMPFAIL
+from tests.environments import kept
 from tests.pipeline.clean.helpers import corpus, files_of, read, stats_of
 from tests.pipeline.clean.stand_in import calls, expected, make_environment, use_environment
 
@@ -202,6 +203,17 @@ def test_a_damaged_set_is_passed_over(case: Case, monkeypatch: pytest.MonkeyPatc
     assert files_of(case.folder / "second") == files_of(case.folder / "first")
 
 
+def tiny_model(python: Path) -> Path:
+    """A model with random weights, made once by each environment's interpreter."""
+    maker = Path(__file__).with_name("tiny_bicleaner.py")
+    legacy = {**os.environ, "TF_USE_LEGACY_KERAS": "1", "PYTHONPATH": ""}
+
+    def make(folder: Path) -> None:
+        subprocess.run([python, maker, folder], env=legacy, check=True, capture_output=True)
+
+    return kept("bicleaner-model", str(python).encode() + maker.read_bytes(), make)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(
     "BICLEANER_PYTHON" not in os.environ,
@@ -210,13 +222,11 @@ def test_a_damaged_set_is_passed_over(case: Case, monkeypatch: pytest.MonkeyPatc
 def test_the_program_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model with random weights: scores differ between pairs and directions, not between blocks."""
     python = Path(os.environ["BICLEANER_PYTHON"])
-    maker = Path(__file__).with_name("tiny_bicleaner.py")
-    legacy = {**os.environ, "TF_USE_LEGACY_KERAS": "1", "PYTHONPATH": ""}
     chance = random.Random(1)
     source, target = [["".join(chance.choices("abcdefgh ", k=30)) for _ in range(12)] for _ in range(2)]
     write_corpus(tmp_path, source + target, target + source)
     shutil.rmtree(tmp_path / "model")
-    subprocess.run([python, maker, tmp_path / "model"], env=legacy, check=True, capture_output=True)
+    (tmp_path / "model").symlink_to(tiny_model(python), target_is_directory=True)
     monkeypatch.setattr(score_bicleaner, "interpreter", lambda lock: python)
     case = Case(tmp_path, Path("requirements/bicleaner.lock"))
     there = case.scores("there")

@@ -19,7 +19,7 @@ PIECES = 120
 
 def main(folder: Path) -> None:
     """Write the files of a model to a folder."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     chance = random.Random(1)
     tensorflow.random.set_seed(1)
     words = ["".join(chance.choices(LETTERS, k=chance.randint(1, 6))) for _ in range(2000)]
