@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
+from tests.runners.scripts import eventually
+from translations_assets.runners import machine
 from translations_assets.runners.machine import (
     Gpu,
     cpu_count,
@@ -14,6 +20,14 @@ from translations_assets.runners.machine import (
     memory_limit,
     out_of_memory_kills,
 )
+
+FAMILY = """
+import subprocess, sys, threading
+def start(): subprocess.Popen([sys.executable, "-c", "import subprocess; subprocess.run(['sleep', '600'])"])
+thread = threading.Thread(target=start)
+thread.start()
+subprocess.run(["sleep", "600"])
+"""
 
 
 def nvidia_smi(folder: Path, script: str) -> None:
@@ -60,3 +74,25 @@ def test_the_control_group_tells_of_memory(tmp_path: Path) -> None:
     assert (out_of_memory_kills(tmp_path), memory_limit(tmp_path)) == (2, None)
     (tmp_path / "memory.max").write_text("1073741824\n")
     assert memory_limit(tmp_path) == 1 << 30
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_descendants_are_found_whichever_thread_has_started_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: bool
+) -> None:
+    """Also where the kernel does not list children. Those of other processes are not among them."""
+    if not listed:
+        monkeypatch.setattr(machine, "CHILDREN", tmp_path / "children")
+    with (
+        subprocess.Popen([sys.executable, "-c", FAMILY]) as family,
+        subprocess.Popen(["sleep", "600"]) as other,
+    ):
+        try:
+            assert eventually(lambda: len([*machine.descendants(family.pid)]) == 3)
+            found = {*machine.descendants(family.pid)}
+            assert found == {child.pid for child in psutil.Process(family.pid).children(recursive=True)}
+            assert {family.pid, other.pid} <= {*machine.descendants(os.getpid())} - found
+        finally:
+            for pid in (*machine.descendants(family.pid), family.pid, other.pid):
+                os.kill(pid, signal.SIGKILL)
+    assert [*machine.descendants(family.pid)] == []

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,8 @@ _MEGABYTE = 1 << 20
 _FIRST_SAMPLE = 0.4
 _SAMPLE_SECONDS = 1.0
 _MARIAN = "pymarian"
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+CHILDREN = Path("/proc/thread-self/children")  # kernels that are built without PROC_CHILDREN lack it
 
 
 @dataclass(frozen=True)
@@ -105,15 +107,30 @@ class Monitor:
 
 
 def _memory(pid: int) -> int:
-    import psutil  # takes as long to import as a short script takes to run
+    return sum(map(_resident, (pid, *descendants(pid))))
 
-    memory = 0
-    with suppress(psutil.NoSuchProcess):
-        script = psutil.Process(pid)
-        for process in (script, *script.children(recursive=True)):
-            with suppress(psutil.Error):
-                memory += process.memory_info().rss
-    return memory
+
+def descendants(pid: int) -> Iterator[int]:
+    """The descendants of a process; those whose parent has ended are none, as they have another one then."""
+    if not CHILDREN.exists():
+        import psutil  # looks at every process of the machine
+
+        with suppress(psutil.Error):
+            yield from (child.pid for child in psutil.Process(pid).children(recursive=True))
+        return
+    for thread in Path(f"/proc/{pid}/task").glob("*"):
+        with suppress(OSError):  # it has ended
+            for child in map(int, (thread / CHILDREN.name).read_text().split()):
+                yield child
+                yield from descendants(child)
+
+
+def _resident(pid: int) -> int:
+    """Bytes of a process's resident set, 0 once it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
+    except (OSError, IndexError):
+        return 0
 
 
 class GpuMonitor:
