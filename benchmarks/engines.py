@@ -108,10 +108,10 @@ def _split_pair(folder: Path) -> tuple[list[Path], list[TestSet]]:
 
 def _engines(folder: Path, student: Path, quantized: Path, exported: Path) -> Mapping[str, Engine]:
     return {
-        "Marian, floats": _marian(folder, student),
-        INTEGERS: _marian(folder, quantized),
-        f"{INTEGERS}, one at a time": _marian(folder, quantized, batch=1),
-        "fxtranslate": Engine(lambda lines: _fxtranslate(exported, lines)),
+        "Marian, floats": marian(folder, student),
+        INTEGERS: marian(folder, quantized),
+        f"{INTEGERS}, one at a time": marian(folder, quantized, batch=1),
+        "fxtranslate": Engine(lambda lines: fxtranslate(exported, lines)),
         "WebAssembly in Node.js": Engine(lambda lines: in_node(exported, lines)),
         "WebAssembly in Chromium": Engine(lambda lines: in_chromium(exported, lines)),
     }
@@ -132,7 +132,7 @@ def _compare(engines: Mapping[str, Engine], tests: Sequence[TestSet], speeds: bo
         print(" | ".join([f"{name:29}", *columns]), flush=True)
 
 
-def _marian(folder: Path, model: Path, batch: int = 32) -> Engine:
+def marian(folder: Path, model: Path, batch: int = 32) -> Engine:
     """Marian's own command: pipeline.common.marian decodes in fixed batches."""
     common = [*marian_command(), "decode", "--config", str(model / "decoder.yml"), "--cpu-threads", "1"]
     batches = ["--mini-batch", str(batch), "--maxi-batch", "100", "--maxi-batch-sort", "src"]
@@ -148,7 +148,7 @@ def _marian(folder: Path, model: Path, batch: int = 32) -> Engine:
     return Engine(decode, loads=True)
 
 
-def _fxtranslate(exported: Path, lines: Sequence[str]) -> Translated:
+def fxtranslate(exported: Path, lines: Sequence[str]) -> Translated:
     engine = load_engine([*exported.iterdir()])
     began = processor_seconds()
     return Translated([engine.translate(line) for line in lines], processor_seconds() - began)

@@ -1,5 +1,8 @@
 """Lexical probabilities on cases computed by hand."""
 
+from collections import Counter
+from random import Random
+
 import pytest
 
 from pipeline.alignments.lexicon import Entry, Lexicon
@@ -27,3 +30,25 @@ def test_only_the_likeliest_targets_are_listed_and_ties_go_by_id() -> None:
 def test_a_link_outside_the_sentence_is_an_error() -> None:
     with pytest.raises(IndexError):
         Lexicon().add([1], [2], [(0, 1)])
+
+
+def test_counts_do_not_depend_on_how_many_links_are_counted_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chance = Random(1)
+    units = [0, 1, 2, 3, 70_000, 70_001]
+    sentences = [(chance.choices(units, k=4), chance.choices(units, k=4)) for _ in range(200)]
+    links = [(0, 3), (1, 1), (2, 1), (3, 0)]
+    counts = Counter((source[one], target[other]) for source, target in sentences for one, other in links)
+    totals = Counter(unit for source, _ in sentences for unit in source)
+    wanted = [
+        Entry(target, source, counts[source, target] / totals[source])
+        for source in units
+        for target in sorted(units, key=lambda target: (-counts[source, target], target))[:3]
+    ]
+    for pending in (1, 7, 10_000):
+        monkeypatch.setattr("pipeline.alignments.lexicon.PENDING", pending)
+        lexicon = Lexicon()
+        for source, target in sentences:
+            lexicon.add(source, target, links)
+        assert [*lexicon.best(3)] == wanted
