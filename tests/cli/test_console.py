@@ -1,7 +1,7 @@
 """What a run shows on the terminal: one here by what its engine emits, one on a server by its events."""
 
 import io
-import sys
+import os
 from typing import Any
 
 import pytest
@@ -22,7 +22,7 @@ def lower_lines(console: Console) -> list[str]:
     terminal = Terminal(file=io.StringIO(), width=100)
     with terminal.capture() as capture:
         terminal.print(console.lines())
-    return capture.get().splitlines()
+    return [line.rstrip() for line in capture.get().splitlines()]
 
 
 def test_lines_of_what_ends(capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,15 +44,44 @@ def test_lines_of_what_ends(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_is_running_with_its_numbers_and_the_time_left() -> None:
-    console = Console(["a", "b", "c"], MemoryStore(), {"a": 10.0, "b": 100.0, "c": 300.0})
+    console = Console(["a", "b", "c", "d"], MemoryStore(), {"a": 10.0, "b": 100.0, "c": 300.0, "d": 0.0})
     console(StepEvent("started", step("a")))
     console(StepEvent("done", step("a")))
+    console(StepEvent("cached", step("d")))
     console(StepEvent("started", step("b")))
-    console._is_live = True
     console(StepEvent("progress", step("b"), {"kind": "train", "update": 300, "cost": 3.14159}))
-    head, running = lower_lines(console)
-    assert head == "1/3 steps  1 running  about 7 min left"
-    assert running.split() == ["b", "0", "s", "update", "300,", "cost", "3.142"]
+    head, running, numbers = lower_lines(console)
+    assert head == "2/4 steps  1 cached  1 done  1 running  about 7 min left"
+    assert running.split() == ["b", "0", "s"]
+    assert numbers == "    300 updates, cost 3.142"
+
+
+def test_a_training_has_a_bar_and_the_time_that_its_pace_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    args = {"marian_args": '{"after": "600u"}'}
+    training = Step("pipeline.train.train", "train", "x", args, {}, ("out",))
+    console = Console(["train"], MemoryStore(), {"train": 5000.0})
+    console(StepEvent("started", training))
+    console(StepEvent("progress", training, {"update": 100, "epoch": 1, "words_per_second": 1250.4}))
+    assert lower_lines(console)[0].endswith("about 83 min left")
+    now += 10.0
+    console(StepEvent("progress", training, {"update": 200}))
+    console(StepEvent("progress", training, {"kind": "valid", "update": 200, "chrf": 41.32}))
+    now += 5.0  # since the last update
+    head, running, bar = lower_lines(console)
+    assert head == "0/1 step  1 running  about 35 s left"
+    assert running == "  train  15 s, about 35 s left"
+    assert bar == "    ━━━━━━╸              200 of 600 updates, 1,250 words/s, chrf 41.32"
+
+
+def test_numbers_that_come_after_the_end_start_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console(["a"], MemoryStore())
+    console(StepEvent("started", step("a")))
+    console(StepEvent("done", step("a")))
+    console(StepEvent("progress", step("a"), {"update": 300}))
+    assert lower_lines(console) == ["1/1 step  1 done  0 running"]
+    assert capsys.readouterr().out == "[  1/1] a done after 0.0 s\n"
 
 
 def test_the_time_left_is_a_lower_bound_when_a_step_is_new() -> None:
@@ -71,16 +100,20 @@ def test_many_running_steps_are_counted() -> None:
     assert lines[-1].strip() == "and 8 more"
 
 
-def test_a_terminal_gets_live_lines_and_a_file_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rich.live import Live
-
-    console = Console(["a"], MemoryStore())
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: False)
-    with console.display() as nothing:
-        assert nothing is None
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    with console.display() as live:
-        assert isinstance(live, Live)
+def test_lines_go_where_output_went_before_it_was_redirected(capfd: pytest.CaptureFixture[str]) -> None:
+    console = Console(["a", "b"], MemoryStore())
+    with console.display(), open(os.devnull, "w") as nowhere:
+        kept = [os.dup(number) for number in (1, 2)]
+        for number in (1, 2):
+            os.dup2(nowhere.fileno(), number)  # as Dagster does while it captures output
+        console(StepEvent("done", step("a")))
+        console(StepEvent("failed", step("b"), {"message": "It failed."}))
+        for number, before in enumerate(kept, start=1):
+            os.dup2(before, number)
+            os.close(before)
+    said = capfd.readouterr()
+    assert said.out == "[  1/2] a done\n[  2/2] b failed\n"
+    assert said.err == "\nIt failed.\n\n"
 
 
 def test_one_step_is_no_steps() -> None:

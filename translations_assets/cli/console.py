@@ -1,22 +1,25 @@
 """Progress of a run, here or on a server: a line for each step that ends, and what is running now.
 
 On a terminal the lower lines are alive: steps done, time left, each running step with its time and its live
-numbers. Elsewhere (a file, a pipe, CI) the numbers of training are lines of their own.
+numbers, a training's bar. Elsewhere (a file, a pipe, CI) the numbers of training are lines of their own.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
 from translations_assets.cli.common import steps_of
+from translations_assets.cli.live import RunningStep, cut_line, rows_of
 from translations_assets.project import this_project
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.engine import Listener, StepEvent
@@ -25,9 +28,11 @@ from translations_assets.server import STEP_EVENT, STEP_LABEL, STEP_MESSAGE
 from translations_assets.why.history import duration, past_seconds
 
 if TYPE_CHECKING:
-    from rich.text import Text
+    from rich.console import Console as Terminal
+    from rich.console import Group, RenderableType
 
     from translations_assets.graph.graph import Graph
+    from translations_assets.running.plan import Plan
     from translations_assets.running.session import Session
 
 NUMBERS_SECONDS = 5.0
@@ -39,80 +44,114 @@ class Console:
     """A listener of the engine that prints; called from several threads.
 
     labels  the run's steps
-    past    label → seconds that the step took in the past, as far as that is known
+    past    label → seconds that the step took in the past, as far as that is known; none for cached ones
     """
 
     def __init__(self, labels: Sequence[str], store: Store, past: Mapping[str, float] | None = None) -> None:
         self._labels = list(labels)
         self._store = store
         self._past = past or {}
-        self._ended: set[str] = set()
-        self._running: dict[str, float] = {}
-        self._numbers: dict[str, dict[str, Any]] = {}
+        self._ended: dict[str, str] = {}  # label → kind of its last event
+        self._running: dict[str, RunningStep] = {}
         self._last: dict[str, float] = {}
         self._lock = threading.RLock()
         self._is_live = False
+        self._say: Callable[[str], None] = typer.echo
+        self._complain: Callable[[str], None] = partial(typer.echo, err=True)
 
-    def display(self) -> AbstractContextManager[object]:
-        """While this lasts, the lower lines of a terminal are kept up to date; nothing without a terminal."""
-        if not sys.stdout.isatty():
-            return nullcontext()
+    @contextmanager
+    def display(self) -> Iterator[None]:
+        """While this lasts, the lower lines of a terminal are kept up to date.
+
+        Dagster redirects the descriptors of standard output and error while it runs assets. Lines go to where
+        these led when this began.
+        """
+        from rich.console import Console as Terminal
         from rich.live import Live
 
-        self._is_live = True
-        return Live(get_renderable=self.lines, refresh_per_second=_REFRESH, transient=True)
+        with ExitStack() as stack:
+            stack.callback(self._use, typer.echo, partial(typer.echo, err=True))
+            out, err = (stack.enter_context(_duplicate(stream)) for stream in (sys.stdout, sys.stderr))
+            terminal, both = Terminal(file=out), out.isatty() and err.isatty()
+            self._use(
+                partial(_print_line, terminal), partial(_print_line, terminal if both else Terminal(file=err))
+            )
+            if out.isatty():
+                self._is_live = True
+                live = Live(
+                    console=terminal,
+                    get_renderable=self.lines,
+                    refresh_per_second=_REFRESH,
+                    transient=True,
+                    redirect_stderr=both,
+                )
+                stack.enter_context(live)
+            yield
+
+    def _use(self, say: Callable[[str], None], complain: Callable[[str], None]) -> None:
+        self._say, self._complain, self._is_live = say, complain, False
 
     def __call__(self, event: StepEvent) -> None:
         """Print what an event says."""
         with self._lock:
             label = event.step.label
             if event.kind == "started":
-                self._running[label] = time.monotonic()
+                self._running[label] = RunningStep(event.step, time.monotonic())
             elif event.kind == "progress":
-                self._progress(label, event.detail)
+                self._progress(event)
             elif event.kind == "retry":
                 self._print(f"{label}: trying again: {event.detail['message']}")
             else:
                 self._end(event)
 
-    def lines(self) -> Text:
-        """The lower lines: one of the whole run, one for each step that is running."""
+    def lines(self) -> Group:
+        """The lower lines: one of the whole run, one for each running step, and one with a training's bar."""
+        from rich.console import Group
         from rich.text import Text
 
         with self._lock:
-            head = [f"{len(self._ended)}/{steps(len(self._labels))}", f"{len(self._running)} running"]
-            text = Text(
-                "  ".join([*head, *self._time_left()]), style="bold", no_wrap=True, overflow="ellipsis"
-            )
-            for label, since in list(self._running.items())[:_SHOWN]:
-                elapsed = duration(time.monotonic() - since)
-                text.append(f"\n  {label}  {elapsed}  {self._shown(label)}", style="not bold")
+            rows: list[RenderableType] = [cut_line("  ".join([*self._counted(), *self._time_left()]), "bold")]
+            for label, running in list(self._running.items())[:_SHOWN]:
+                rows.extend(rows_of(label, running))
             if len(self._running) > _SHOWN:
-                text.append(f"\n  and {len(self._running) - _SHOWN} more", style="not bold")
-            return text
+                rows.append(Text(f"  and {len(self._running) - _SHOWN} more"))
+            return Group(*rows)
+
+    def _counted(self) -> Iterator[str]:
+        """How many steps have ended, how, and how many are running."""
+        yield f"{len(self._ended)}/{steps(len(self._labels))}"
+        kinds = list(self._ended.values())
+        yield from (f"{kinds.count(kind)} {kind}" for kind in ("cached", "done", "failed") if kind in kinds)
+        yield f"{len(self._running)} running"
 
     def _time_left(self) -> list[str]:
-        """What past durations say about the rest of the run; nothing when nothing is known."""
-        rest = [label for label in self._labels if label not in self._ended]
-        known = [label for label in rest if label in self._past]
+        """What past durations, and the pace of trainings, say about the rest; nothing without any."""
+        left = {label: self._seconds_left(label) for label in self._labels if label not in self._ended}
+        known = [seconds for seconds in left.values() if seconds is not None]
         if not known:
             return []
-        now = time.monotonic()
-        work = sum(max(0.0, self._past[label] - (now - self._running.get(label, now))) for label in known)
-        words = "about" if len(known) == len(rest) else "at least"
-        return [f"{words} {duration(work / max(1, len(self._running)))} left"]
+        words = "about" if len(known) == len(left) else "at least"
+        return [f"{words} {duration(sum(known) / max(1, len(self._running)))} left"]
+
+    def _seconds_left(self, label: str) -> float | None:
+        """What is left of a step that has not ended."""
+        running, past = self._running.get(label), self._past.get(label)
+        if running is None:
+            return past
+        by_pace = running.seconds_left()
+        return by_pace if by_pace is not None else None if past is None else max(0.0, past - running.elapsed)
 
     def _end(self, event: StepEvent) -> None:
         label = event.step.label
-        since = self._running.pop(label, None)
+        running = self._running.pop(label, None)
         if event.kind != "cancelled":
-            self._ended.add(label)
+            self._ended[label] = event.kind
         if event.kind == "cached":
             return
-        after = f" after {time.monotonic() - since:.1f} s" if since is not None else ""
+        after = f" after {running.elapsed:.1f} s" if running else ""
         self._print(f"{label} {event.kind}{after}{self._counts(event)}")
         if event.kind == "failed":
-            typer.echo(f"\n{event.detail['message']}\n", err=True)
+            self._complain(f"\n{event.detail['message']}\n")
 
     def _counts(self, event: StepEvent) -> str:
         """What a step that drops lines has kept, and why it dropped the rest."""
@@ -126,19 +165,30 @@ class Console:
         reasons = ", ".join(f"{reason} {number:,}" for reason, number in dropped.items())
         return f": kept {lines['kept']:,} of {lines['in']:,} lines ({reasons})"
 
-    def _progress(self, label: str, detail: Mapping[str, Any]) -> None:
-        self._numbers.setdefault(label, {}).update(detail)
+    def _progress(self, event: StepEvent) -> None:
+        label = event.step.label
+        if (running := self._running.get(label)) is None:
+            return  # a server may tell the last numbers after the end
+        running.take(event.detail)
         if self._is_live or time.monotonic() - self._last.get(label, 0.0) < NUMBERS_SECONDS:
             return
         self._last[label] = time.monotonic()
-        self._print(f"{label}: {self._shown(label)}")
-
-    def _shown(self, label: str) -> str:
-        numbers = self._numbers.get(label, {})
-        return ", ".join(f"{name} {_short(value)}" for name, value in numbers.items() if name != "kind")
+        self._print(f"{label}: {running.shown()}")
 
     def _print(self, text: str) -> None:
-        typer.echo(f"[{len(self._ended):>3}/{len(self._labels)}] {text}")
+        self._say(f"[{len(self._ended):>3}/{len(self._labels)}] {text}")
+
+
+def _duplicate(stream: TextIO) -> TextIO:
+    """Where a stream leads now, also after its descriptor is redirected."""
+    stream.flush()
+    return os.fdopen(os.dup(stream.fileno()), "w", encoding=stream.encoding, errors=stream.errors)
+
+
+def _print_line(terminal: Terminal, text: str) -> None:
+    from rich.text import Text
+
+    terminal.print(Text(text), soft_wrap=True)
 
 
 def steps(number: int) -> str:
@@ -146,15 +196,19 @@ def steps(number: int) -> str:
     return f"{number} step" if number == 1 else f"{number} steps"
 
 
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def console_of(session: Session, plan: Plan | None = None) -> Console:
+    """The progress of a session's steps, with what those took in the past that are not cached.
 
-
-def console_of(session: Session) -> Console:
-    """The progress of a session's steps, with what they took in the past."""
-    planned = steps_of(session.graph, session.stages)
-    past = past_seconds(this_project().history(session.partition), planned)
-    return Console([step.label for step in planned], session.store, past)
+    `plan` is the run's, if it is known already.
+    """
+    mine = steps_of(session.graph, session.stages)
+    planned = plan or session.plan(session.graph.step_closure(mine))
+    cached = {found.step for found in planned.steps if found.status == "cached"}
+    past = past_seconds(
+        this_project().history(session.partition), [step for step in mine if step not in cached]
+    )
+    nothing = {step.label: 0.0 for step in mine if step in cached}
+    return Console([step.label for step in mine], session.store, {**past, **nothing})
 
 
 class Follower:

@@ -66,9 +66,9 @@ def train(
         raise typer.Exit(1)
     project.adopt(read)
     if remote:
-        _run_on_server(remote, session)
+        _run_on_server(remote, session, plan)
     else:
-        _run_here(session)
+        _run_here(session, plan)
 
 
 def rerun(
@@ -155,14 +155,14 @@ def all_job() -> JobDefinition:
     return defs.resolve_job_def("all")
 
 
-def _run_here(session: Session, parent: str | None = None) -> None:
+def _run_here(session: Session, plan: Plan | None = None, parent: str | None = None) -> None:
     """Run a session's stages in this process, and show how it goes; `parent` is the run that it repeats.
 
     Raises Cancelled, or TranslationsError for a failure.
     """
-    short, partition, console = session.run[:8], session.partition, console_of(session)
+    short, partition, console = session.run[:8], session.partition, console_of(session, plan)
+    typer.echo(f"Run {short}: {Server(server_url()).run_url(session.run)} (to start the UI: make ui)")
     with console.display():
-        typer.echo(f"Run {short}: {Server(server_url()).run_url(session.run)} (to start the UI: make ui)")
         status = launch(session, console, parent).status.value
     for state, names in runs.missed_gates(session.run).items():
         typer.echo(f"Gates {state}: {', '.join(names)}. Why: translations checks {partition}")
@@ -176,7 +176,7 @@ def _run_here(session: Session, parent: str | None = None) -> None:
     typer.echo(f"Done. Scores: translations results {partition}")
 
 
-def _run_on_server(server: Server, session: Session) -> None:
+def _run_on_server(server: Server, session: Session, plan: Plan) -> None:
     """Launch a run as it is planned in a session on a server and show how it goes; Ctrl-C leaves it running.
 
     Raises Cancelled, or TranslationsError for a failure and for a server that does not know the partition.
@@ -184,7 +184,7 @@ def _run_on_server(server: Server, session: Session) -> None:
     server.load_partition(session.partition)
     run = server.launch(session.partition, session.stages, session.options)
     typer.echo(f"Run {run[:8]}: {server.run_url(run)}")
-    console = console_of(session)
+    console = console_of(session, plan)
     follower = Follower(session.graph, console)
     try:
         with console.display():

@@ -26,10 +26,11 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
@@ -332,7 +333,8 @@ def _with_captured_output(
     log_key = manager.build_log_key_for_run(context.run_id, "output")
     with ExitStack() as capture:
         try:
-            log = capture.enter_context(manager.capture_logs(log_key))
+            with _no_interrupts():
+                log = capture.enter_context(manager.capture_logs(log_key))
             yield DagsterEvent.capture_logs(context, plan.step_keys_to_execute, log_key, log)
         except Exception as error:
             yield _capture_failed(context, error)
@@ -341,6 +343,20 @@ def _with_captured_output(
             capture.close()
         except Exception as error:
             yield _capture_failed(context, error)
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Processes that are started in this context never see Ctrl-C, which a terminal sends to all of a run's.
+
+    Those that copy captured output would end at once, with a traceback, and what is said later would be lost;
+    they are ended with the capture. An interrupt of this process is delivered when the context is left.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _capture_failed(context: PlanExecutionContext, error: Exception) -> DagsterEvent:
