@@ -1,10 +1,12 @@
-"""Which letters a vocabulary spells in bytes, when it is told the languages' letters and when it is not.
+"""What a vocabulary spells in bytes or letters, with and without the languages' letters and upper case.
 
     python -m benchmarks.vocabulary --langs en fr --corpus corpus.en.gz corpus.fr.gz \\
         [--sample-size 300000] [--vocab-size 32000] [--words où sûr cœur À]
 
-Learns both vocabularies, joint ones, from the same sample by the pipeline's script, and prints which letters
-need bytes in each, how often, how many lines that concerns, and how it cuts the words.
+Learns three vocabularies, joint ones, from the same sample by the pipeline's script: of the text alone; the
+languages' letters given; and a share of the lines in upper and title case, as in training, which is the
+default. Prints which letters need bytes in each, how often, how many lines that concerns, into how many
+pieces it cuts the text as it is and in upper case, and how it cuts the words.
 """
 
 from __future__ import annotations
@@ -28,15 +30,20 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     alphabets = [letters(language(lang)) for lang in args.langs]
     with tempfile.TemporaryDirectory() as folder:
-        for name, given in (("not told the letters", ("", "")), ("told the letters", alphabets)):
+        for name, given, case in (
+            ("text alone", ("", ""), []),
+            ("letters given", alphabets, []),
+            ("letters given, upper and title case", alphabets, ["--bicameral"]),
+        ):
             model = Path(folder, name)
-            train(_options(args, given, model))
+            train([*_options(args, given, model), *case])
             print(f"{name}:")
             _report(args, model / f"vocab.{args.langs[1]}.spm", alphabets)
 
 
 def _options(args: argparse.Namespace, alphabets: Sequence[str], output: Path) -> list[str]:
     options = ["--norm-rule", "nmt_nfkc", "--seed", "1", "--output", str(output)]
+    options += ["--curriculum", "pipeline/train/configs/curriculum/teacher.one-stage.yml"]
     options += ["--vocab-size", str(args.vocab_size), "--sample-size", str(args.sample_size)]
     for side, lang, corpus, alphabet in zip(("src", "trg"), args.langs, args.corpus, alphabets, strict=True):
         options += [f"--{side}", lang, f"--corpus-{side}", str(corpus), f"--{side}-letters={alphabet}"]
@@ -46,10 +53,13 @@ def _options(args: argparse.Namespace, alphabets: Sequence[str], output: Path) -
 def _report(args: argparse.Namespace, model: Path, alphabets: Sequence[str]) -> None:
     vocabulary = load_vocabulary(model)
     for lang, corpus, alphabet in zip(args.langs, args.corpus, alphabets, strict=True):
-        found: dict[str, Any] = coverage(list(read_lines(corpus)), vocabulary, alphabet)
+        text = list(read_lines(corpus))
+        found: dict[str, Any] = coverage(text, vocabulary, alphabet)
+        capitals: dict[str, Any] = coverage([line.upper() for line in text], vocabulary, alphabet)
         in_bytes = ", ".join(f"{letter} × {times:,}" for letter, times in found["letters_in_bytes"].items())
         lines = f"{found['lines_not_covered']:,} of {found['lines']:,} lines need bytes"
-        print(f"  {lang}: letters in bytes: {in_bytes or 'none'}; {lines}; {found['pieces']:,} pieces")
+        print(f"  {lang}: letters in bytes: {in_bytes or 'none'}; {lines}")
+        print(f"    {found['pieces']:,} pieces; in upper case {capitals['pieces']:,}")
     for word in args.words:
         print(f"  {word}: {' '.join(vocabulary.encode(word, str))}")
 

@@ -17,13 +17,10 @@ both work. Of a corpus longer than ten million pairs, a uniform sample of that s
 
 import argparse
 import logging
-import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise, product
 from pathlib import Path
 
-from opustrainer.trainer import CurriculumLoader
 from sentencepiece import SentencePieceProcessor
 
 from pipeline.alignments.blocks import SAMPLE_SEED, Corpus, Pair, align_corpus, sample_pairs
@@ -34,7 +31,8 @@ from pipeline.common.lines import LineWriter, count_lines, write_lines, zip_line
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.common.vocabulary import load_vocabulary
-from pipeline.train.curriculum import read_curriculum
+from pipeline.train.curriculum import add_curriculum_arguments, given_curriculum
+from pipeline.train.reading import Modifier, as_read, modifiers_of
 
 logger = logging.getLogger(__name__)
 
@@ -44,8 +42,6 @@ SAMPLES = 10
 RESERVED = "NULL"  # a line with this piece is skipped by Marian
 WORD_START = "\u2581"
 LONGEST_WORD = 16  # pieces; where no spaces part words, whole clauses are longer
-
-Modifier = Callable[[list[str]], Iterable[str]]
 
 
 def encode_corpus(
@@ -57,17 +53,6 @@ def encode_corpus(
             for text, vocabulary, ids in zip(pair, vocabularies, (source_ids, target_ids), strict=True):
                 ids.write(" ".join(map(str, vocabulary.encode(text))))
     return source_ids.lines
-
-
-def as_read(pairs: Iterable[Pair], modifiers: Sequence[Modifier]) -> Iterator[Pair]:
-    """Pairs as OpusTrainer's modifiers leave them, and the pairs of noise that they add."""
-    random.seed(SAMPLE_SEED)  # modifiers draw from Python's global generator
-    for pair in pairs:
-        lines = ["\t".join(side.replace("\t", " ") for side in pair)]
-        if all(map(str.strip, pair)):
-            for modifier in modifiers:
-                lines = [*modifier(lines)]
-        yield from (tuple(line.split("\t")) for line in lines)
 
 
 def build_lexicon(
@@ -116,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with staged(args.output) as (output, work):
         ids = [work / "source.zst", work / "target.zst"]
         pairs = sample_pairs(Corpus(args.corpus_src, args.corpus_trg, lines), MAX_PAIRS)
-        used = encode_corpus(as_read(pairs, read_modifiers(args)), vocabularies, ids)
+        used = encode_corpus(as_read(pairs, read_modifiers(args), SAMPLE_SEED), vocabularies, ids)
         align_corpus(Corpus(ids[0], ids[1], used), work / "links.zst", work)
         lexicon, aligned = build_lexicon(ids, work / "links.zst", vocabularies)
         entries = list(lexicon.best(BEST))
@@ -134,13 +119,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def read_modifiers(args: argparse.Namespace) -> list[Modifier]:
     """OpusTrainer's modifiers of the curriculum, without that which aligns pieces for training."""
     vocabularies = {"source-vocab": str(args.source_vocab), "target-vocab": str(args.target_vocab)}
-    names = {"src": args.src, "trg": args.trg, **vocabularies}
-    conditions = {"bicameral": args.bicameral, "phonemic": args.phonemic}
-    curriculum = read_curriculum(args.curriculum, conditions, names)
-    modifiers = [modifier for modifier in curriculum.modifiers if modifier is not curriculum.tags]
-    files = {dataset: Path(dataset) for dataset in curriculum.datasets}
-    config = replace(curriculum, modifiers=modifiers).stage_config(0, files, aligned=False, seed=SAMPLE_SEED)
-    return list(CurriculumLoader().load(config).modifiers)
+    return modifiers_of(given_curriculum(args, {"src": args.src, "trg": args.trg, **vocabularies}))
 
 
 def summarize(
@@ -188,9 +167,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--src", required=True, help="source language")
     add("--trg", required=True, help="target language")
-    add("--curriculum", type=Path, required=True, help="the student's curriculum")
-    add("--bicameral", action="store_true", help="the source's script has upper and lower case")
-    add("--phonemic", action="store_true", help="the source's script spells sounds")
+    add_curriculum_arguments(parser)
     add("--output", type=Path, required=True, help="new folder for the results")
     return parser
 

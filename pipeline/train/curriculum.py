@@ -5,6 +5,8 @@ differs from training to training: the datasets' files and the seed. OpusTrainer
 "OpusCleaner and OpusTrainer", arXiv:2311.14838.
 """
 
+import argparse
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,7 @@ from pipeline.common.errors import InputError
 Modifier: TypeAlias = dict[str, Any]
 
 CONDITIONS = ("bicameral", "phonemic")
+SHARES = ("UpperCase", "TitleCase", "Typos")  # modifiers whose share of the lines may be another
 STAGE_SEED = 1000  # OpusTrainer adds 1 to the seed in each epoch; stages shall not repeat each other's orders
 
 
@@ -63,19 +66,44 @@ class Curriculum:
         }
 
 
-def read_curriculum(path: Path, conditions: Mapping[str, bool], names: Mapping[str, str]) -> Curriculum:
+def add_curriculum_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options by which a script is given a curriculum, for `given_curriculum`."""
+    add = parser.add_argument
+    add("--curriculum", required=True, type=Path, help="stages and modifiers, YAML")
+    add("--modifiers", default="{}", help="JSON; shares of lines in place of those: '{\"Typos\": 0.3}'")
+    add("--bicameral", action="store_true", help="the source's script has upper and lower case")
+    add("--phonemic", action="store_true", help="the source's script spells sounds")
+
+
+def given_curriculum(args: argparse.Namespace, names: Mapping[str, str]) -> Curriculum:
+    """The curriculum of a script's command line; see `read_curriculum`."""
+    conditions = {"bicameral": args.bicameral, "phonemic": args.phonemic}
+    return read_curriculum(args.curriculum, conditions, names, json.loads(args.modifiers))
+
+
+def read_curriculum(
+    path: Path,
+    conditions: Mapping[str, bool],
+    names: Mapping[str, str],
+    shares: Mapping[str, float] | None = None,
+) -> Curriculum:
     """Read a curriculum file.
 
     `conditions` says which of CONDITIONS hold for the source language; a modifier whose `when` does not hold
-    is left out. `names` are the values of the placeholders ({src}, {source-vocab}, …). Raises InputError for
-    anything that OpusTrainer would not understand.
+    is left out. `names` are the values of the placeholders ({src}, {source-vocab}, …). `shares` of the lines
+    are in place of the file's for the modifiers that it has. Raises InputError for anything that OpusTrainer
+    would not understand.
     """
+    if other := set(shares or {}) - set(SHARES):
+        raise InputError(
+            f"The shares of {', '.join(SHARES)} may be given, not of {', '.join(sorted(other))}."
+        )
     try:
         template = yaml.safe_load(path.read_text(encoding="utf-8"))
         curriculum = Curriculum(
             stages={stage: list(template[stage]) for stage in template["stages"]},
             modifiers=[
-                _filled(modifier, names)
+                _shared(_filled(modifier, names), shares or {})
                 for modifier in template["modifiers"]
                 if _applies(modifier, conditions, path)
             ],
@@ -105,6 +133,10 @@ def _filled(modifier: Modifier, names: Mapping[str, str]) -> Modifier:
                 value = value.replace(f"{{{name}}}", text)
             filled[key] = value
     return filled
+
+
+def _shared(modifier: Modifier, shares: Mapping[str, float]) -> Modifier:
+    return {key: shares.get(key, value) for key, value in modifier.items()}
 
 
 def _check(curriculum: Curriculum, path: Path) -> None:

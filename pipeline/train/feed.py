@@ -35,6 +35,7 @@ from opustrainer.trainer import (
 )
 
 from pipeline.common.processes import die_with_parent
+from pipeline.train import typos
 
 State: TypeAlias = dict[str, Any]
 
@@ -78,6 +79,7 @@ class Feed:
 
     def batches(self) -> Generator[tuple[list[str], State], None, None]:
         """The stage's lines in batches, each with OpusTrainer's state after it."""
+        typos.install()
         curriculum = CurriculumLoader().load(self.config)
         trainer = Trainer(curriculum, reader=AsyncDatasetReader, tmpdir=str(self.scratch))
         with closing(trainer):

@@ -42,7 +42,7 @@ from pipeline.common.staging import staged
 from pipeline.train import settings
 from pipeline.train.checkpoints import MODEL, Checkpoints, Place, read_progress
 from pipeline.train.continuing import leave_state, take_state
-from pipeline.train.curriculum import Curriculum, read_curriculum
+from pipeline.train.curriculum import Curriculum, add_curriculum_arguments, given_curriculum
 from pipeline.train.curve import Curve
 from pipeline.train.feed import Feed
 from pipeline.train.pairs import Lengths, ParallelText, write_dev_pairs, write_training_pairs
@@ -117,7 +117,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--training-config", required=True, type=_file, help="Marian's training options, YAML"
     )
-    parser.add_argument("--curriculum", required=True, type=_file, help="stages and modifiers, YAML")
+    add_curriculum_arguments(parser)
     parser.add_argument(
         "--marian-args", default="{}", help='JSON; overrides both configs, e.g. \'{"after": "50u"}\''
     )
@@ -133,24 +133,14 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--tokenized", action="store_true", help="training text is tokenised, with ▁ for spaces"
     )
-    parser.add_argument("--bicameral", action="store_true", help="the source script has upper and lower case")
-    parser.add_argument("--phonemic", action="store_true", help="the source script spells sounds")
     parser.add_argument("--output", required=True, type=Path, help="new folder for the result")
     return parser.parse_args(argv)
 
 
 def prepare(args: argparse.Namespace, work: Path) -> Training:
     """Read the configs and check that everything fits together, before hours are spent."""
-    curriculum = read_curriculum(
-        args.curriculum,
-        conditions={"bicameral": args.bicameral, "phonemic": args.phonemic},
-        names={
-            "src": args.src,
-            "trg": args.trg,
-            "source-vocab": str(args.source_vocab),
-            "target-vocab": str(args.target_vocab),
-        },
-    )
+    names = {"source-vocab": str(args.source_vocab), "target-vocab": str(args.target_vocab)}
+    curriculum = given_curriculum(args, {"src": args.src, "trg": args.trg, **names})
     (work / "model").mkdir()  # Marian does not
     configs = read_options(args.model_config), read_options(args.training_config)
     marian_args = read_options(args.pretrained_args) if args.pretrained_args else {}

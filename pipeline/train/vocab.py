@@ -2,13 +2,15 @@
 
     python -m pipeline.train.vocab --src en --trg ru --corpus-src corpus.en.zst --corpus-trg corpus.ru.zst \\
         --src-letters ABC…xyz --trg-letters АБВ…эюя --vocab-size 32000 --sample-size 10000000 \\
+        --curriculum pipeline/train/configs/curriculum/teacher.one-stage.yml --bicameral \\
         --norm-rule nmt_nfkc --seed 1 --output vocab
 
 A unigram model (Kudo 2018) with byte fallback and split digits, on a uniform sample of the corpus: of single
-lines of both sides for one joint vocabulary, of pairs for two. The sample is held in memory. SentencePiece
-leaves the rarest characters to bytes (1 in 2,000 of the text), but not the letters that are given: each that
-occurs a few times is a piece. The output is vocab.{src}.spm and vocab.{trg}.spm, with identical bytes when
-they are joint, and stats.json.
+lines of both sides for one joint vocabulary, of pairs for two. The sample is held in memory. As many of its
+lines are in upper and title case as in training, so that words in upper case are not spelled in letters.
+SentencePiece leaves the rarest characters to bytes (1 in 2,000 of the text), but not the letters that are
+given: each that occurs a few times is a piece. The output is vocab.{src}.spm and vocab.{trg}.spm, with
+identical bytes when they are joint, and stats.json.
 """
 
 import argparse
@@ -27,7 +29,9 @@ from pipeline.common.lines import zip_lines
 from pipeline.common.sampling import Reservoir
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
+from pipeline.train.curriculum import add_curriculum_arguments, given_curriculum
 from pipeline.train.normalization import BUILT_IN, RULES, normalize, rule_table
+from pipeline.train.reading import CASE, Modifier, as_read, modifiers_of
 
 SYMBOLS = [
     *("__source__", "__target__", "__done__", "__start__", "__end__", "__sep__"),
@@ -79,6 +83,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--vocab-size", required=True, type=int, help="number of pieces")
     parser.add_argument("--sample-size", required=True, type=int, help="sentences to learn from, at most")
     parser.add_argument("--split", action="store_true", help="a vocabulary of its own for each side")
+    add_curriculum_arguments(parser)
     parser.add_argument("--norm-rule", required=True, choices=RULES, help="Unicode normalisation")
     parser.add_argument("--seed", required=True, type=int, help="of the sample")
     parser.add_argument("--output", required=True, type=Path, help="new folder for the result")
@@ -91,8 +96,13 @@ def sample_texts(args: argparse.Namespace) -> tuple[list[list[str]], int]:
     for pair in zip_lines(args.corpus_src, args.corpus_trg):
         for item in [pair] if args.split else [(line,) for line in pair]:
             reservoir.add(item)
-    chosen = reservoir.items()
+    chosen = list(as_read(reservoir.items(), case_modifiers(args), args.seed))
     return [list(text) for text in zip(*chosen, strict=True)] or [[]], reservoir.seen - len(chosen)
+
+
+def case_modifiers(args: argparse.Namespace) -> list[Modifier]:
+    """Those of the curriculum's modifiers that change the case of a line."""
+    return modifiers_of(given_curriculum(args, {"src": args.src, "trg": args.trg}), CASE)
 
 
 def occurring(letters: str, text: Sequence[str], norm_rule: str) -> str:

@@ -180,6 +180,17 @@ class Fluency(Section):
     mono_trg: Threshold = default(0.9, "target text")
 
 
+class Modifiers(Section):
+    """Shares of the lines that OpusTrainer changes in the training of teachers and students.
+
+    What is left out is as in the curricula (pipeline/train/configs/curriculum).
+    """
+
+    upper_case: Threshold | None = default(None, "put in upper case; none: as in the curriculum")
+    title_case: Threshold | None = default(None, "put in title case; none: as in the curriculum")
+    typos: Threshold | None = default(None, "given typing errors; none: as in the curriculum")
+
+
 class Experiment(Section):
     """What is trained, and how."""
 
@@ -213,6 +224,7 @@ class Experiment(Section):
     spm_norm_rule: Literal["nmt_nfkc", "nfkc", "nfc", "nfd", "nfkc_translit_hbs"] = default(
         "nmt_nfkc", "normalisation by SentencePiece; the last: NFKC, with Serbian Cyrillic as Latin letters"
     )
+    modifiers: Modifiers = default({}, "how much of the training text OpusTrainer changes")
     teacher_ensemble: int = default(1, "number of teachers, seeds 1 to N", ge=1, le=9)
     teacher_mode: Literal["one-stage", "two-stage"] = default(
         "two-stage", "mix back-translations in throughout, or finetune on the corpus alone"

@@ -9,7 +9,14 @@ from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Output, RepoFile
 from translations_assets.stages.continuation import fetch_alignments, trains_teachers
-from translations_assets.stages.handles import Aligned, Corpus, Vocab, aligned_step, languages
+from translations_assets.stages.handles import (
+    Aligned,
+    Corpus,
+    Vocab,
+    aligned_step,
+    languages,
+    modifier_shares,
+)
 from translations_assets.stages.translation import split_pairs
 
 PRIORS_SAMPLE = 1_000_000  # pairs, which eflomal holds in memory all at once
@@ -116,7 +123,12 @@ def shortlist(config: TrainingConfig, cefilter: Corpus, train_vocab: Vocab) -> O
     listed = step(
         "pipeline.alignments.shortlist",
         label=f"shortlist-{config.pair}",
-        args={**languages(config), "bicameral": spoken.bicameral, "phonemic": spoken.phonemic},
+        args={
+            **languages(config),
+            "bicameral": spoken.bicameral,
+            "phonemic": spoken.phonemic,
+            "modifiers": modifier_shares(config),
+        },
         inputs={
             "source_vocab": train_vocab.src,
             "target_vocab": train_vocab.trg,

@@ -178,3 +178,12 @@ def aligned_step(
 def marian_args(values: Mapping[str, Any]) -> str:
     """A section of `marian-args` as the JSON that scripts take; the order of its keys changes nothing."""
     return json.dumps(dict(values), sort_keys=True, ensure_ascii=False)
+
+
+def modifier_shares(config: TrainingConfig, case_alone: bool = False) -> str | None:
+    """The config's shares of OpusTrainer's modifiers as the JSON that scripts take; None without any."""
+    own = config.experiment.modifiers
+    shares = {"UpperCase": own.upper_case, "TitleCase": own.title_case}
+    shares |= {} if case_alone else {"Typos": own.typos}
+    given = {name: share for name, share in shares.items() if share is not None}
+    return json.dumps(given) if given else None

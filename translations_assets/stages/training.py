@@ -21,6 +21,7 @@ from translations_assets.stages.handles import (
     Vocab,
     languages,
     marian_args,
+    modifier_shares,
 )
 from translations_assets.stages.languages import letters
 
@@ -33,6 +34,7 @@ TRAINING_ATTEMPTS = 10  # each goes on from the last save, so that machines may 
 def train_vocab(config: TrainingConfig, merge_corpus: Corpus | None) -> Vocab:
     """The SentencePiece vocabulary, joint or one a side, trained on a uniform sample of the corpus.
 
+    As many lines of the sample are in upper and title case as models will read in training.
     An earlier run's is fetched where it is given, or where a model is trained further.
     """
     fetched = fetch_vocab(config)
@@ -51,10 +53,15 @@ def train_vocab(config: TrainingConfig, merge_corpus: Corpus | None) -> Vocab:
             "vocab_size": config.experiment.spm_vocab_size,
             "sample_size": config.experiment.spm_sample_size,
             "split": config.experiment.spm_vocab_split,
+            "bicameral": language(src).bicameral,
+            "modifiers": modifier_shares(config, case_alone=True),
             "norm_rule": config.experiment.spm_norm_rule,
             "seed": SEED,
         },
-        inputs=merge_corpus.sides,
+        inputs={
+            **merge_corpus.sides,
+            "curriculum": RepoFile(f"{TRAIN_CONFIGS}/curriculum/teacher.one-stage.yml"),
+        },
         outputs=(f"vocab.{src}.spm", f"vocab.{trg}.spm", "stats.json"),
         worker="large-cpu",
     )
@@ -230,6 +237,7 @@ def train_model(
             "tokenized": not backwards,
             "bicameral": spoken.bicameral,
             "phonemic": spoken.phonemic,
+            "modifiers": None if backwards else modifier_shares(config),
         },
         inputs={
             **data,

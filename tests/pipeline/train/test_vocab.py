@@ -25,6 +25,7 @@ def run(folder: Path, name: str, *more: str, size: int = 340, sample: int = 1000
     src, trg = tiny.corpus().train
     output = folder / name
     arguments = ["--src", "en", "--trg", "xx", "--corpus-src", str(src), "--corpus-trg", str(trg)]
+    arguments += ["--curriculum", str(tiny.CONFIGS / "curriculum/teacher.one-stage.yml")]
     arguments += [
         "--vocab-size",
         str(size),
@@ -35,7 +36,7 @@ def run(folder: Path, name: str, *more: str, size: int = 340, sample: int = 1000
         "--output",
         str(output),
     ]
-    main([*arguments, *(more or ("--norm-rule", "nmt_nfkc"))])
+    main([*arguments, "--norm-rule", "nmt_nfkc", *more])
     return output
 
 
@@ -58,8 +59,20 @@ def test_a_joint_vocabulary_is_written_for_each_side(tmp_path: Path) -> None:
     assert len(vocab.encode("LA")) <= 2  # learned from both sides
 
 
+def test_words_in_upper_case_are_pieces_where_models_will_read_them(tmp_path: Path) -> None:
+    line = "the cat sees the big dog."
+    counts = []
+    for number, more in enumerate([(), ("--bicameral",)]):
+        vocab = load(run(tmp_path, f"v{number}", *more, size=384) / "vocab.en.spm")
+        counts.append([len(vocab.encode(text)) for text in (line, line.upper(), line.title())])
+    without, with_case = counts
+    assert with_case[0] == without[0]
+    assert with_case[1] <= without[1] - 4
+    assert with_case[2] <= without[2] - 4
+
+
 def test_split_vocabularies_are_learned_from_one_side_each(tmp_path: Path) -> None:
-    output = run(tmp_path, "v", "--split", "--norm-rule", "nmt_nfkc", size=320)
+    output = run(tmp_path, "v", "--split", size=320)
     source, target = load(output / "vocab.en.spm"), load(output / "vocab.xx.spm")
     assert source.get_piece_size() == target.get_piece_size() == 320
     assert len(source.encode("the")) < len(target.encode("the"))
@@ -241,6 +254,7 @@ def with_rare_letters(folder: Path, *more: str) -> SentencePieceProcessor:
     for name, side in zip(("src", "trg"), sides, strict=True):
         (folder / name).write_text("".join(f"{line}\n" for line in side), encoding="utf-8")
         options += [f"--corpus-{name}", str(folder / name)]
+    options += ["--curriculum", str(tiny.CONFIGS / "curriculum/teacher.one-stage.yml")]
     main([*options, "--sample-size", "100000", "--seed", "1", *more])
     return load(folder / "v" / "vocab.fr.spm")
 
