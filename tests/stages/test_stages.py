@@ -3,103 +3,14 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from pathlib import Path
 
-from pipeline.clean import merge_mono, merge_parallel
-from pipeline.clean.arguments import weights_of
 from tests.stages.configs import FULL, SMALL, files, graph, labels
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.running.job import command
 from translations_assets.stages import STAGES
-
-# Datasets
-
-
-def test_a_provider_is_given_its_own_codes() -> None:
-    def codes(label: str) -> tuple[object, object]:
-        args = graph(FULL).step(label).args
-        return args["src_code"], args["trg_code"]
-
-    assert codes("dataset-train-opus_ParaCrawl_v9-en-ru") == ("en", "ru")
-    assert codes("dataset-train-mtdata_ELRC-swedish_myndigheten-1-eng-rus-en-ru") == ("eng", "rus")
-    assert codes("dataset-devtest-flores_dev-en-ru") == ("eng_Latn", "rus_Cyrl")
-    assert codes("dataset-test-ntrex_test-en-ru") == ("eng", "rus")
-
-
-def test_a_token_reaches_only_the_datasets_that_may_ask_for_it() -> None:
-    hub = "https://huggingface.co/datasets/some/thing/resolve/main"
-    asking = FULL.replace("https://example.com", hub)
-    given = {step.label.split("-en")[0]: step.secrets for step in graph(asking).steps if step.secrets}
-    mtdata = "dataset-train-mtdata_ELRC-swedish_myndigheten-1-eng-rus"
-    assert len(given) == 3, given
-    assert given[mtdata.split("-en")[0]] == ("HF_TOKEN",)
-    secrets = {step.label: step.secrets for step in graph(FULL).steps if step.secrets}
-    assert secrets.pop(f"{mtdata}-en-ru") == ("HF_TOKEN",)
-    assert all(label.startswith("dataset-") and "-url_example_com_" in label for label in secrets)
-    assert set(secrets.values()) == {("TRANSLATIONS_LOGIN_EXAMPLE_COM",)}  # a server's own login
-
-
-def test_an_augmented_dataset_is_fetched_and_then_modified() -> None:
-    steps = [step for step in graph(FULL).stages["dataset_test"] if "upper" in step.label]
-    fetched, augmented = steps
-    assert labels(steps) == [
-        "dataset-test-flores_aug-upper_devtest-en-ru-unmodified",
-        "dataset-test-flores_aug-upper_devtest-en-ru",
-    ]
-    assert (fetched.script, augmented.script) == ("pipeline.data.parallel_flores", "pipeline.data.augment")
-    assert fetched.args["dataset"] == "devtest"
-    assert augmented.args["modifier"] == "upper"
-    assert files(augmented, "corpus_src") == [f"{fetched.label}:corpus.en.zst"]
-    held_out = files(graph(FULL).step("merge-corpus-en-ru"), "held_out_src")
-    assert f"{augmented.label}:corpus.en.zst" in held_out
-    assert f"{fetched.label}:corpus.en.zst" not in held_out
-
-
-def test_the_corpus_holds_no_line_of_a_dev_or_test_set_and_the_dev_set_none_of_a_test_set() -> None:
-    corpus, devset = graph(FULL).step("merge-corpus-en-ru"), graph(FULL).step("merge-devset-en-ru")
-    assert len(files(corpus, "corpus_src")) == 3
-    assert len(files(corpus, "held_out_src")) == 6
-    assert len(files(devset, "corpus_trg")) == 3
-    assert all(name.startswith("dataset-test-") for name in files(devset, "held_out_trg"))
-
-
-def test_datasets_stand_in_the_order_of_their_names() -> None:
-    step = graph(FULL).step("merge-corpus-en-ru")
-    names = step.args["datasets"]
-    assert isinstance(names, list)
-    assert names[0] == "opus_ParaCrawl/v9"
-    assert files(step, "corpus_src")[0] == "bicleaner-ai-opus_ParaCrawl_v9-en-ru:corpus.en.zst"
-    assert len(names) == len(files(step, "corpus_src")) == len(files(step, "corpus_trg"))
-
-
-def test_merges_are_told_of_near_duplicates_and_weights() -> None:
-    section = (
-        "  corpus-max-sentences: 1000\n"
-        "  merging:\n"
-        "    near-duplicates: true\n"
-        "    dataset-weights:\n"
-        "      train: {opus_ParaCrawl_v9: 2}\n"
-        "      mono-trg: {opus_NewsCommentary_v16: 0.25}\n"
-    )
-    asking = graph(FULL.replace("datasets:", f"{section}datasets:", 1))
-    corpus = merge_parallel.parse_arguments(command(asking.step("merge-corpus-en-ru")))
-    source, target = (
-        merge_mono.parse_arguments(command(asking.step(f"merge-mono-{side}")))
-        for side in ("src-en", "trg-ru")
-    )
-    assert [args.near_duplicates for args in (corpus, source, target)] == [True, True, True]
-    assert [weights_of(args) for args in (corpus, source, target)] == [[2, 1, 1], None, [1, Fraction(1, 4)]]
-    assert {"near_duplicates", "weights"}.isdisjoint(asking.step("merge-devset-en-ru").args)
-
-
-def test_without_wishes_merges_are_as_they_were_before_there_were_any() -> None:
-    for label in ("corpus-en-ru", "devset-en-ru", "mono-src-en", "mono-trg-ru"):
-        args = graph(FULL).step(f"merge-{label}").args
-        assert set(args) <= {"src", "trg", "lang", "datasets", "max_sentences", "seed"}
-
 
 # Vocabulary and export
 
@@ -269,6 +180,18 @@ def test_the_student_reads_what_its_shortlist_is_made_of() -> None:
     shortlist = graph(FULL).step("shortlist-en-ru")
     assert files(shortlist, "curriculum") == files(graph(FULL).step("train-student-en-ru"), "curriculum")
     assert {"--bicameral", "--phonemic"} <= {*command(shortlist)}
+
+
+def test_shares_of_modifiers_reach_what_reads_the_text_as_models_do() -> None:
+    asked = graph(
+        FULL.replace("experiment:\n", "experiment:\n  modifiers: {typos: 0.3, upper-case: 0.1}\n", 1)
+    )
+    given = {step.stage: step.args["modifiers"] for step in asked.steps if step.args.get("modifiers")}
+    both, case = '{"UpperCase": 0.1, "Typos": 0.3}', '{"UpperCase": 0.1}'
+    trained = dict.fromkeys(("train_teacher", "train_student", "finetune_student", "shortlist"), both)
+    assert given == {"train_vocab": case, **trained}
+    before = {step.label: command(step) for step in graph(FULL).steps}
+    assert not any("--modifiers" in " ".join(words) for words in before.values())
 
 
 def test_sizes_of_the_shortlist() -> None:

@@ -249,3 +249,12 @@ def test_a_bad_curriculum_is_refused(tmp_path: Path, text: str, message: str) ->
     (tmp_path / "c.yml").write_text(text)
     with pytest.raises(InputError, match=message):
         read_curriculum(tmp_path / "c.yml", ALL, names())
+
+
+def test_shares_of_modifiers_may_be_given() -> None:
+    path = tiny.CONFIGS / "curriculum/student.yml"
+    given = read_curriculum(path, {**ALL, "bicameral": False}, names(), {"UpperCase": 1, "Typos": 0.3})
+    assert [modifier["Typos"] for modifier in given.modifiers if "Typos" in modifier] == [0.3]
+    assert not [modifier for modifier in given.modifiers if "UpperCase" in modifier]  # as the language has it
+    with pytest.raises(InputError, match="not of Tags"):
+        read_curriculum(path, ALL, names(), {"Tags": 1.0})
