@@ -36,7 +36,7 @@ from benchmarks.engines import Engine, fxtranslate, marian
 from benchmarks.generated_pairs import sentences
 from benchmarks.memory import Peak
 from pipeline.alignments import shortlist as making
-from pipeline.alignments.blocks import Corpus, align_corpus
+from pipeline.alignments.blocks import SAMPLE_SEED, Corpus, align_corpus
 from pipeline.alignments.lexicon import Entry, Lexicon
 from pipeline.alignments.symmetrize import Link
 from pipeline.common.lines import count_lines, read_lines, write_lines, zip_lines
@@ -44,6 +44,7 @@ from pipeline.common.marian import decoder_config
 from pipeline.common.marian_options import write_options
 from pipeline.common.vocabulary import load_vocabulary
 from pipeline.quantize import quantize
+from pipeline.train.reading import as_read
 from pipeline.train.vocab import learn
 from tests.pipeline.quantize.random_model import architecture, write_model
 
@@ -162,7 +163,8 @@ def _cut(made: Folder) -> None:
     given = [*files, "--src", LANGUAGES[0], "--trg", LANGUAGES[1], "--output", str(made.path)]
     modifiers = making.read_modifiers(making._parser().parse_args([*given, "--bicameral", "--phonemic"]))
     vocabulary = load_vocabulary(made.vocabulary)
-    making.encode_corpus(making.as_read(zip_lines(*made.text), modifiers), [vocabulary] * 2, made.ids)
+    read = as_read(zip_lines(*made.text), modifiers, SAMPLE_SEED)
+    making.encode_corpus(read, [vocabulary] * 2, made.ids)
 
 
 def _align(made: Folder) -> None:
