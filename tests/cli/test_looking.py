@@ -243,3 +243,43 @@ def test_plan_needs_one_training_config_or_all(command: Command, words: tuple[st
     said = command("plan", *words)
     assert said.code == 2
     assert "Name a training config, or give --all" in said.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("results",),
+        ("artifacts", "train-teacher-en-eo-1"),
+        ("translate", "--model", "teacher"),
+        ("translate",),
+    ],
+    ids=" ".join,
+)
+def test_the_config_itself_never_answers_for_it_with_overrides(
+    command: Command, words: tuple[str, ...]
+) -> None:
+    make("final_evaluation")
+    verb, *others = words
+    setting = "--set", "experiment.spm-vocab-size=328"
+    said = command(verb, PARTITION, *others, *setting)
+    assert said.code == 1
+    assert said.out == ""
+    assert "not made" in said.err
+    assert f"translations train {PARTITION}" in said.err
+    assert "--set=experiment.spm-vocab-size=328" in said.err
+
+
+def test_what_is_made_with_overrides_is_shown_and_what_is_not_is_named(command: Command) -> None:
+    setting = "marian-args.training-backward.after=21u"
+    make("final_evaluation")
+    make("evaluate_backwards", overrides={"marian-args.training-backward.after": "21u"})
+    said = command("results", PARTITION, "--set", setting, "--json")
+    assert said.code == 1
+    assert "backwards" in json.loads(said.out)
+    assert not {"teacher-1", "student"} & set(json.loads(said.out))
+    assert said.err.startswith("not made: evaluate-")
+    listed = command("artifacts", PARTITION, "--set", setting, "--json")
+    assert listed.code == 1
+    assert "train-backwards-en-eo" in json.loads(listed.out)
+    assert "train-student-en-eo" not in json.loads(listed.out)
+    assert "not made: " in listed.err

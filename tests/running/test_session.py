@@ -55,7 +55,7 @@ def test_nothing_is_needed_twice(bench: Bench) -> None:
 
 def test_what_was_never_made_is_an_error_that_names_the_command(bench: Bench) -> None:
     session = bench.session()
-    with pytest.raises(UpstreamMissing, match=r"^join is out of date or was never made") as caught:
+    with pytest.raises(UpstreamMissing, match=r"^join is not made, or out of date") as caught:
         session.need([step(session, "join")])
     assert "translations train en-ru --target join" in str(caught.value)
 
@@ -157,7 +157,7 @@ def test_lost_contents_themselves_are_not_found(bench: Bench) -> None:
     bench.make()
     bench.lose("join")
     session = bench.session()
-    with pytest.raises(UpstreamMissing, match="^join is out of date or was never made"):
+    with pytest.raises(UpstreamMissing, match="^join is not made, or out of date"):
         session.need([step(session, "join")])
 
 
@@ -337,11 +337,15 @@ def test_a_run_with_overrides_has_refs_of_its_own(bench: Bench) -> None:
     assert ref.partition == session.ref_partition
 
 
-def test_a_run_with_overrides_falls_back_on_the_partitions_refs(bench: Bench) -> None:
+def test_what_the_partition_was_is_not_what_it_is_with_overrides(bench: Bench) -> None:
     publish_all(bench, a="one")
-    session = bench.session(demo_graph(a="changed"), "run-2", options=RunOptions(overrides={"x": 1}))
+    overrides = RunOptions(overrides={"x": 1})
+    session = bench.session(demo_graph(a="changed"), "run-2", options=overrides)
+    with pytest.raises(UpstreamMissing, match=r"train en-ru --target join --set=x=1"):
+        session.need([step(session, "join")])
+    bench.make(a="changed")  # by its key it is found, whoever made it
     session.need([step(session, "join")])
-    assert "using what run run-1 made" in session.warnings[0]
+    assert session.warnings == []
 
 
 def test_given_results_are_on_record_before_they_are_used(bench: Bench) -> None:

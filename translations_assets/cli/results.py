@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import uuid4
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 Metrics = dict[str, dict[str, dict[str, Any]]]
 
+MOST_MISSING = 3  # labels that are named of steps without a result
 STYLES = {"failed": "bold red", "passed": "green", "off": "dim", "not computed": "yellow"}
 
 
@@ -74,12 +75,13 @@ def artifacts(
             "Name the step whose files to download, or whose provenance to print: translations artifacts "
             "PARTITION LABEL."
         )
-    session = common.reading_session(partition, overrides)
+    session, missing = common.reading_session(partition, overrides), list[str]()
     if label is None:
         planned = common.plan_of(session, "all").steps
         found = {
             one.step.label: one.manifest.outputs for one in planned if one.status == "cached" and one.manifest
         }
+        missing = [one.step.label for one in planned if one.step.label not in found]
     else:
         (result,) = common.results_of(session, [common.find_step(session.graph, partition, label)])
         if provenance:
@@ -92,11 +94,12 @@ def artifacts(
         print_json(
             {name: {file: vars(blob) for file, blob in files.items()} for name, files in found.items()}
         )
-        return
-    for name, files in found.items():
-        typer.echo(name)
-        for file, blob in files.items():
-            typer.echo(f"    {blob.size:>13,}  {blob.digest[:12]}  {file}")
+    else:
+        for name, files in found.items():
+            typer.echo(name)
+            for file, blob in files.items():
+                typer.echo(f"    {blob.size:>13,}  {blob.digest[:12]}  {file}")
+    _refuse_missing(session, missing)
 
 
 def _print_provenance(session: Session, label: str, result: Result) -> None:
@@ -130,12 +133,15 @@ def _download(store: Store, files: Mapping[str, Blob], folder: Path) -> None:
 def results(partition: Partition, overrides: Set = None, json: Json = False) -> None:
     """Print the scores of every model on every test set."""
     session = common.reading_session(partition, overrides)
-    metrics = _read_metrics(session)
+    missing: list[str] = []
+    metrics = _read_metrics(session, missing)
     if not metrics:
         raise TranslationsError(
-            f"No model of {session.partition} is evaluated yet: translations train {session.partition}"
+            f"not made: no model of {session.partition} is evaluated yet. "
+            f"To make them: {session.command('train')}"
         )
     print_results(metrics, json)
+    _refuse_missing(session, missing)
 
 
 def print_results(metrics: Metrics, json: bool) -> None:
@@ -166,11 +172,26 @@ def _scores_as_json(evaluation: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _read_metrics(session: Session) -> Metrics:
-    """Model → test set → metrics.json of every evaluation that was made, with differences as `others`."""
+def _refuse_missing(session: Session, missing: Sequence[str]) -> None:
+    """With overrides, name what is not made of what was asked for, and end with exit code 1.
+
+    What the training config itself lacks is no error: it may be on its way.
+    """
+    if missing and session.options.overrides:
+        names = ", ".join(missing[:MOST_MISSING])
+        more = f" and {len(missing) - MOST_MISSING} more" if len(missing) > MOST_MISSING else ""
+        typer.echo(f"not made: {names}{more}. To make them: {session.command('train')}", err=True)
+        raise typer.Exit(1)
+
+
+def _read_metrics(session: Session, missing: list[str]) -> Metrics:
+    """Model → test set → metrics.json of every evaluation that was made, with differences as `others`.
+
+    Labels of evaluations that were not are added to `missing`.
+    """
     found: Metrics = {}
     stages = ("evaluate_", "final_evaluation")
-    for step, value in _documents(session, stages, "metrics.json"):
+    for step, value in _documents(session, stages, "metrics.json", missing):
         found.setdefault(_model(step), {}).setdefault(value["dataset"], value)
     for step, scores in _documents(session, stages, "scores.json"):
         if evaluation := found.get(_model(step), {}).get(scores["dataset"]):
@@ -182,7 +203,9 @@ def _read_metrics(session: Session) -> Metrics:
     return found
 
 
-def _documents(session: Session, stages: tuple[str, ...], name: str) -> Iterator[tuple[Step, dict[str, Any]]]:
+def _documents(
+    session: Session, stages: tuple[str, ...], name: str, missing: list[str] | None = None
+) -> Iterator[tuple[Step, dict[str, Any]]]:
     """The documents that were made by stages whose names begin so, with the config's names of datasets."""
     for stage, steps in session.graph.stages.items():
         for step in steps if stage.startswith(stages) else ():
@@ -191,6 +214,8 @@ def _documents(session: Session, stages: tuple[str, ...], name: str) -> Iterator
             try:
                 session.need([step])
             except UpstreamMissing:
+                if missing is not None:
+                    missing.append(step.label)
                 continue
             value = jsonlib.loads(session.store.read_blob(session.result_of(step).outputs[name]))
             yield step, {**value, "dataset": step.aliases.get(str(step.args["dataset"]), value["dataset"])}

@@ -160,12 +160,12 @@ def _run_here(session: Session, plan: Plan | None = None, parent: str | None = N
 
     Raises Cancelled, or TranslationsError for a failure.
     """
-    short, partition, console = session.run[:8], session.partition, console_of(session, plan)
+    short, console = session.run[:8], console_of(session, plan)
     typer.echo(f"Run {short}: {Server(server_url()).run_url(session.run)} (to start the UI: make ui)")
     with console.display():
         status = launch(session, console, parent).status.value
     for state, names in runs.missed_gates(session.run).items():
-        typer.echo(f"Gates {state}: {', '.join(names)}. Why: translations checks {partition}")
+        typer.echo(f"Gates {state}: {', '.join(names)}. Why: {session.command('checks')}")
     if status == "CANCELED":
         raise Cancelled(f"What is finished is kept; to go on: translations rerun {short}")
     if status != "SUCCESS":
@@ -173,7 +173,7 @@ def _run_here(session: Session, plan: Plan | None = None, parent: str | None = N
             f"The run failed. To see its steps: translations status {short}\n"
             f"To repeat what failed: translations rerun {short}"
         )
-    typer.echo(f"Done. Scores: translations results {partition}")
+    typer.echo(f"Done. Scores: {session.command('results')}")
 
 
 def _run_on_server(server: Server, session: Session, plan: Plan) -> None:
@@ -198,7 +198,7 @@ def _run_on_server(server: Server, session: Session, plan: Plan) -> None:
         raise TranslationsError(
             follower.explain() or f"The run failed. To see its steps: {server.run_url(run)}"
         )
-    typer.echo(f"Done. Scores: translations results {session.partition}")
+    typer.echo(f"Done. Scores: {session.command('results')}")
 
 
 def _follow(server: Server, run: str, follower: Follower) -> str:

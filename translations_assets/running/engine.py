@@ -374,7 +374,7 @@ class _Execution:
                 f"The step {step.label} failed: {outcome.message}",
                 *(f"    {line}" for line in outcome.log_tail.splitlines()[-LOG_LINES:]),
                 *self._lost_inputs(step),
-                f"Its whole log: translations logs {self.session.partition} {step.label}",
+                f"Its whole log: {self.session.command('logs', step.label)}",
             ]
         )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+import shlex
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -110,6 +111,15 @@ class Session:
     def config_blob(self) -> Blob:
         """The training config with its overrides and defaults, as JSON, in the store."""
         return self.store.add_bytes(canonical_json(self.config.model_dump(mode="json", by_alias=True)))
+
+    def command(self, *words: str) -> str:
+        """A command of `translations` about the partition as it is in this run, overrides included.
+
+        session.command("train", "--target", "export") == "translations train en-lt --target export --set=…"
+        """
+        verb, *others = words
+        overrides = RunOptions(overrides=self.options.overrides).words()
+        return shlex.join(["translations", verb, self.partition, *others, *overrides])
 
     def result(self, step: Step) -> Result | None:
         """The result that the step has in this run, None while it has none."""
@@ -243,21 +253,20 @@ class Session:
         refs = self._refs(stage)
         if not refs:
             raise UpstreamMissing(
-                f"{missing[0].label} is out of date or was never made, and {stage} is not part of this run. "
-                f"Make it first: translations train {self.partition} --target {stage}"
+                f"{missing[0].label} is not made, or out of date, and {stage} is not part of this run. "
+                f"Make it first: {self.command('train', '--target', stage)}"
             )
         results = {step: self._from_ref(refs[0], step) for step in steps}
         with self._lock:
             self._results.update(results)
         self.warnings.append(
             f"{stage} is out of date ({', '.join(step.label for step in missing[:3])}): "
-            f"using what run {refs[0].run} made. To renew it: "
-            f"translations train {self.partition} --target {stage}"
+            f"using what run {refs[0].run} made. To renew it: {self.command('train', '--target', stage)}"
         )
 
     def _refs(self, stage: str) -> list[Ref]:
-        """What the stage last was, newest first; with overrides, before what it was without."""
-        return [ref for name in self.ref_partitions for ref in self.store.refs(self.space, name, stage)]
+        """What the stage last was, newest first; with overrides, only what it was with the same."""
+        return self.store.refs(self.space, self.ref_partition, stage)
 
     def _find(self, steps: Collection[Step]) -> dict[Step, Manifest]:
         """The manifests of steps, by the digests of what they were made from, whose files may be lost."""
@@ -276,8 +285,7 @@ class Session:
         if lacking:
             raise UpstreamMissing(
                 f"{step.label} is out of date, and what run {ref.run} made of it has no "
-                f"{', '.join(lacking)}. Make it again: "
-                f"translations train {self.partition} --target {step.stage}"
+                f"{', '.join(lacking)}. Make it again: {self.command('train', '--target', step.stage)}"
             )
         return Result(*ref.steps[step.label], outputs)
 
