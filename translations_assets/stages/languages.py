@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
+from string import digits
 
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.identification import (
@@ -97,13 +98,13 @@ class Identifying:
 
 @cache
 def letters(language: Language) -> str:
-    """The letters of a language, small and capital, in order; none of a large or unknown alphabet."""
+    """The digits, and the letters of a language, small and capital; none of a large or unknown alphabet."""
     alphabet = _table().get(opuscleaner_code(language), "")
     small = re.findall(f"[{alphabet}]", _characters(_is_beyond_bmp(alphabet))) if alphabet else []
     if len(small) > MOST_LETTERS:
-        return ""
+        return digits
     capitals = [letter.upper() for letter in small]
-    return "".join(sorted({*small, *(capital for capital in capitals if len(capital) == 1)}))
+    return "".join(sorted({*digits, *small, *(capital for capital in capitals if len(capital) == 1)}))
 
 
 @cache
