@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline.quantize import student
-from tests.config.texts import SMALL, problem_of, with_line
+from tests.config.texts import SMALL, notes_on, problem_of, with_line
 from translations_assets.config.load import parse_config
 from translations_assets.config.marian_args import FAMILY
 
@@ -58,6 +58,20 @@ def test_a_wrong_option(section: str, line: str, problem: str) -> None:
 )
 def test_options_as_people_write_them(line: str) -> None:
     parse_config(with_option(line), "my.yml")
+
+
+@pytest.mark.parametrize(
+    ("section", "value", "noted"),
+    [
+        ("training-student", "[0.5, 0.5]", True),
+        ("training-student-finetuned", "0 0.1", True),
+        ("training-student", "[0, 0.0]", False),
+        ("training-teacher", "[0.5, 0.5]", False),
+    ],
+)
+def test_a_student_that_samples_pieces_is_noted(section: str, value: str, noted: bool) -> None:
+    notes = notes_on(with_option(f"sentencepiece-alphas: {value}", section))
+    assert [note.key for note in notes] == [f"marian-args.{section}.sentencepiece-alphas"] * noted
 
 
 def test_the_family_of_students_is_that_of_quantising() -> None:

@@ -20,6 +20,7 @@ from translations_assets.config.yaml_reader import Found, at, mapping_at
 SECTIONS = {
     section: "train" if section.startswith("training") else "decode" for section in by_key(MarianArgs)
 }
+STUDENTS = ("training-student", "training-student-finetuned")
 SET_BY_SCRIPT = {
     "train": frozenset(of_scripts("set by training")),
     "decode": frozenset({"models", "vocabs", "input", "output", "devices", "cpu-threads", "workspace"}),
@@ -84,7 +85,15 @@ def check_marian_args(config: Mapping[str, Any]) -> Found:
 
 
 def remarks(config: Mapping[str, Any]) -> Found:
-    """Options that upstream's training takes in another way."""
+    """Options that upstream's training takes in another way, and one that spoils what students learn."""
+    for section in STUDENTS:
+        path = ("marian-args", section, "sentencepiece-alphas")
+        if re.search("[1-9]", str(at(config, path))):
+            yield (
+                path,
+                "samples other pieces than those that alignments link, so that many links guide to other "
+                "text (decision 32): leave it out",
+            )
     for section, upstreams in UPSTREAMS_DELAY.items():
         options = mapping_at(config, ("marian-args", section))
         delay = str(options.get("optimizer-delay", ""))
@@ -160,7 +169,7 @@ def _fits(part: str, words: Sequence[str], least: float, most: float) -> bool:
 
 
 def _sizes_of_the_student(config: Mapping[str, Any]) -> Found:
-    for section in ("training-student", "training-student-finetuned"):
+    for section in STUDENTS:
         for name in SIZES:
             size = at(config, ("marian-args", section, name))
             if _SIZE.fullmatch(str(size)) and int(size) % INT8_WIDTH:
@@ -169,7 +178,7 @@ def _sizes_of_the_student(config: Mapping[str, Any]) -> Found:
 
 
 def _family_of_the_student(config: Mapping[str, Any]) -> Found:
-    for section in ("training-student", "training-student-finetuned"):
+    for section in STUDENTS:
         for name, expected in FAMILY.items():
             value = at(config, ("marian-args", section, name))
             if value is not None and str(value) != str(expected):

@@ -31,6 +31,11 @@ def grant(monkeypatch: pytest.MonkeyPatch, gpus: str = "", threads: int = 2, wor
     monkeypatch.setenv("TRANSLATIONS_WORKSPACE", str(workspace))
 
 
+@pytest.mark.parametrize("config", sorted(tiny.CONFIGS.glob("training/*.yml")), ids=lambda path: path.stem)
+def test_no_training_samples_pieces_that_alignments_guide(config: Path) -> None:
+    assert not {"guided-alignment", "sentencepiece-alphas"} <= set(read_options(config))
+
+
 def test_later_sources_override_earlier_ones() -> None:
     options = merged("teacher", "teacher.train", '{"task": "transformer-base", "early-stopping": "30"}')
     assert options["task"] == "transformer-base"
