@@ -304,9 +304,17 @@ class Project:
             repeat=repeat,
             fixed=fixed,
             stages=stages,
+            changed=graph.changed_stages(self._as_written(read)) if options.overrides else (),
             notes=read.notes,
             warnings=warnings,
         )
+
+    def _as_written(self, read: ReadConfig) -> Graph:
+        """The graph of a training config without overrides; an empty one when it needs them to be valid."""
+        try:
+            return build_graph(self.parse(read.text, str(read.source)), STAGES)
+        except (ConfigError, TranslationsError):
+            return Graph({}, {})
 
     def end_sessions(self, run: str) -> None:
         """Write down that a run has ended, and forget its sessions."""

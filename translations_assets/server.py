@@ -23,6 +23,8 @@ from translations_assets.stages import ASSETS
 PARTITION_TAG = "dagster/partition"
 # Metadata of an event of a run's log that is one of a step: see `StepEvent`
 STEP_EVENT, STEP_LABEL, STEP_MESSAGE = "event", "step", "message"
+# Of events that stand for those of an asset, where overrides make another one than the training config does
+STAGE, NUMBERS, GATE = "made with overrides", "numbers", "gate"
 ENDED = ("SUCCESS", "FAILURE", "CANCELED")
 
 _READ_SECONDS = 60.0

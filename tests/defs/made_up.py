@@ -7,7 +7,8 @@ A process of its own, because the definitions are made from the settings when th
 
 The teacher that `make` makes up is worse than the backwards model: of the first partition there is a run that
 its gate stops, then one with that gate turned off up to the exported student's evaluation, without the float
-one's, then, as of the others, one of everything.
+one's, then, as of the others, one of everything; at last, of a variant whose teacher has other options, one
+that the gate stops and one with it turned off.
 
 `look` reads standard input: for each line, the JSON of a list of edits [file, old text, new text], it makes
 those edits and looks again. CODE names another folder with the scripts.
@@ -35,6 +36,7 @@ from translations_assets.defs.shared import PROJECT
 from translations_assets.records.run import RunOptions
 from translations_assets.stages import ASSETS
 
+VARIANT = {"marian-args.training-teacher.after": "21u"}
 OFF = {"checks": {"teacher-margin": {"level": "off"}}}
 
 
@@ -47,6 +49,8 @@ def make(partitions: Sequence[str]) -> None:
         whole = run(partition, RunOptions(overrides=OFF))
         assert whole["status"] == "SUCCESS", whole
         print(json.dumps(whole))
+    for options in (VARIANT, {**VARIANT, **OFF}):
+        print(json.dumps(run(partitions[0], RunOptions(overrides=options), "evaluate_teacher")))
 
 
 def run(partition: str, options: RunOptions, target: str | None = None) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def runs() -> tuple[dict[str, Any], ...]:
 
     The first of them ends with the evaluation of the exported student, and does not make the float one's.
     """
-    stopped, partial, whole, _ = made_up_runs()
+    stopped, partial, whole, *_ = made_up_runs()
     return stopped, partial, whole
 
 
@@ -120,3 +120,17 @@ def test_every_check_has_a_result_in_the_partition(runs: tuple[dict[str, Any], .
     assert {found["partition"] for found in checks.values()} == {PARTITION}
     assert [name for name, found in checks.items() if not found["passed"]] == []
     assert checks["merge_corpus held_out_exact"]["metadata"]["lines, en"] == 0
+
+
+@pytest.mark.slow
+def test_what_overrides_change_is_no_event_of_the_assets() -> None:
+    """Nor is what is made from it; what they leave as it is, is one as ever. Gates stop such runs, too."""
+    *_, stopped, whole = made_up_runs()
+    for variant in (stopped, whole):
+        assert "train_backwards" in variant["made"]
+        assert not {"train_teacher", "evaluate_teacher"} & set(variant["made"])
+        judged = {name.split()[0] for name in variant["checks"]}
+        assert "train_backwards" in judged
+        assert "train_teacher" not in judged
+    assert "teacher_margin" in stopped["missed"]["failed"]
+    assert (stopped["status"], whole["status"]) == ("FAILURE", "SUCCESS")

@@ -121,6 +121,11 @@ class Finding:
     overridden: Mapping[str, Any]
     verdict: Verdict | None = None
 
+    @property
+    def is_error(self) -> bool:
+        """Whether it failed with level `error`."""
+        return self.state == "failed" and self.level == "error"
+
 
 def examine(session: Session, gate: Gate, errors: Mapping[str, TranslationsError]) -> Finding:
     """Judge a gate by the results that the session has, or finds by key or ref. Nothing is run.

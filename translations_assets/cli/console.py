@@ -24,7 +24,7 @@ from translations_assets.project import this_project
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.engine import Listener, StepEvent
 from translations_assets.running.protocols import Store
-from translations_assets.server import STEP_EVENT, STEP_LABEL, STEP_MESSAGE
+from translations_assets.server import NUMBERS, STAGE, STEP_EVENT, STEP_LABEL, STEP_MESSAGE
 from translations_assets.why.history import duration, past_seconds
 
 if TYPE_CHECKING:
@@ -228,7 +228,11 @@ class Follower:
     def emit(self, event: dict[str, Any]) -> None:
         """Pass an event on."""
         metadata = {entry["label"]: entry for entry in event.get("metadataEntries", ())}
-        if STEP_EVENT in metadata:
+        if STAGE in metadata:
+            self._emit_cached(metadata[STAGE]["text"])
+        elif NUMBERS in metadata:
+            self._emit_numbers(metadata)
+        elif STEP_EVENT in metadata:
             self._emit_of_step(
                 *(metadata.get(name, {}).get("text", "") for name in (STEP_EVENT, STEP_LABEL, STEP_MESSAGE))
             )

@@ -297,7 +297,7 @@ def checks(partition: Partition, overrides: Set = None, json: Json = False) -> N
         print_json({"partition": session.partition, "checks": values})
     else:
         _print_findings(findings)
-    if any(found.state == "failed" and found.level == "error" for found in findings):
+    if any(found.is_error for found in findings):
         raise typer.Exit(1)
 
 

@@ -18,7 +18,7 @@ from translations_assets.errors import TranslationsError
 from translations_assets.process_id import PROCESS_TAG, has_ended
 from translations_assets.project import this_project
 from translations_assets.records.run import RunOptions, RunRecord
-from translations_assets.server import PARTITION_TAG
+from translations_assets.server import GATE, PARTITION_TAG
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance, DagsterRun
@@ -127,12 +127,17 @@ def missed_gates(run: str) -> dict[str, list[str]]:
     from dagster import DagsterEventType
 
     with open_instance() as instance:
-        entries = instance.all_logs(run, of_type=DagsterEventType.ASSET_CHECK_EVALUATION)
+        checks = instance.all_logs(run, of_type=DagsterEventType.ASSET_CHECK_EVALUATION)
+        others = instance.all_logs(run, of_type=DagsterEventType.ENGINE_EVENT)
     missed: dict[str, list[str]] = {}
-    for entry in entries:
+    for entry in checks:
         check = entry.get_dagster_event().asset_check_evaluation_data
         if not check.passed:
             missed.setdefault(str(check.metadata["state"].value), []).append(check.check_name)
+    for entry in others:
+        metadata = entry.get_dagster_event().engine_event_data.metadata
+        if GATE in metadata and metadata["state"].value not in ("passed", "off"):
+            missed.setdefault(str(metadata["state"].value), []).append(str(metadata[GATE].value))
     return {state: sorted(names) for state, names in sorted(missed.items())}
 
 

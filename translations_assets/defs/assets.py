@@ -16,6 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
+
+# Metadata of an output of an asset for which no event is written.
+from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION
 from dagster._core.events import EngineEventData
 
 from translations_assets.checks.gates import GATES, Finding, Gate, examine
@@ -28,7 +31,7 @@ from translations_assets.graph.stage import Stage
 from translations_assets.records.canonical import json_digest
 from translations_assets.running.engine import Listener, StepEvent, StepResult
 from translations_assets.running.session import Session, UpstreamMissing
-from translations_assets.server import STEP_EVENT, STEP_LABEL, STEP_MESSAGE
+from translations_assets.server import GATE, NUMBERS, STAGE, STEP_EVENT, STEP_LABEL, STEP_MESSAGE
 from translations_assets.stages import ASSETS
 
 OBSERVATION_SECONDS = 5.0  # an event costs some milliseconds on SQLite
@@ -65,11 +68,16 @@ def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.Material
         context.log.warning(warning)
     if not results:
         context.log.info(f"{stage.name} has no steps for this training config.")
+    metadata = {
+        **stage_metadata(context.partition_key, results, PROJECT.store, session.warnings),
+        **lines_by_dataset(session, results, PROJECT.store),
+    }
+    if stage.name in session.changed:
+        text = f"{stage.name}: made with overrides; the training config's own result stays what it is"
+        log_event(context, "INFO", text, {STAGE: stage.name, **metadata})
+        return dg.MaterializeResult(metadata={SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION: True})
     return dg.MaterializeResult(
-        metadata={
-            **stage_metadata(context.partition_key, results, PROJECT.store, session.warnings),
-            **lines_by_dataset(session, results, PROJECT.store),
-        },
+        metadata=metadata,
         data_version=dg.DataVersion(_data_version(results)),
         tags=tags,
     )
@@ -94,7 +102,8 @@ def _run_stage(
     context: dg.OpExecutionContext | dg.AssetExecutionContext, session: Session, stage: str
 ) -> list[StepResult]:
     """Find or make the results of a stage's steps, and publish them. Raises as `Engine.run`."""
-    with Progress(context, stage, session.listeners) as progress:
+    is_changed = stage in session.changed
+    with Progress(context, stage, session.listeners, is_changed=is_changed) as progress:
         results = PROJECT.engine.run(
             session, session.graph.stages[stage], cancel_event(context.run.run_id), progress
         )
@@ -105,7 +114,8 @@ def _run_stage(
 class Progress:
     """A listener of the engine for one asset of one run; called from several threads.
 
-    listeners  get every event, too
+    listeners   get every event, too
+    is_changed  its numbers are not the training config's: they are no observations of the asset
     """
 
     def __init__(
@@ -113,8 +123,11 @@ class Progress:
         context: dg.AssetExecutionContext | dg.OpExecutionContext,
         stage: str,
         listeners: Sequence[Listener] = (),
+        *,
+        is_changed: bool = False,
     ) -> None:
         self._context, self._stage, self._listeners = context, stage, listeners
+        self._is_changed = is_changed
         self._numbers: dict[str, float] = {}
         self._pending = False
         self._last = -OBSERVATION_SECONDS
@@ -153,10 +166,7 @@ class Progress:
         metadata = {STEP_EVENT: event.kind, STEP_LABEL: event.step.label}
         if message := event.detail.get("message"):
             metadata[STEP_MESSAGE] = message
-        kind = dg.DagsterEventType.ENGINE_EVENT.value
-        data = EngineEventData(metadata)
-        structured = dg.DagsterEvent(kind, self._context.job_name, message=text, event_specific_data=data)
-        self._context.log.log_dagster_event(level, text, structured)
+        log_event(self._context, level, text, metadata)
 
     def _observe(self, label: str, numbers: Mapping[str, Any]) -> None:
         """Keep the newest numbers; report them at most every five seconds."""
@@ -172,8 +182,24 @@ class Progress:
         self._report(metadata)
 
     def _report(self, metadata: dict[str, float]) -> None:
+        if self._is_changed:
+            log_event(self._context, "DEBUG", "live numbers", {NUMBERS: self._stage, **metadata})
+            return
         partition = self._context.partition_key
         self._context.log_event(dg.AssetObservation(self._stage, partition=partition, metadata=metadata))
+
+
+def log_event(
+    context: dg.OpExecutionContext | dg.AssetExecutionContext,
+    level: str,
+    text: str,
+    metadata: Mapping[str, Any],
+) -> None:
+    """Write an event of the run's log that belongs to no asset: a line for people, metadata for programs."""
+    kind = dg.DagsterEventType.ENGINE_EVENT.value
+    data = EngineEventData(metadata)
+    structured = dg.DagsterEvent(kind, context.job_name, message=text, event_specific_data=data)
+    context.log.log_dagster_event(level, text, structured)
 
 
 def make_checks(stage: str) -> dg.AssetChecksDefinition:
@@ -183,10 +209,26 @@ def make_checks(stage: str) -> dg.AssetChecksDefinition:
     @dg.multi_asset_check(
         name=f"checks_of_{stage}", specs=[_spec(gate) for gate in gates], required_resource_keys={"run"}
     )
-    def check(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
-        yield from map(_check_result, _examine(context.op_execution_context, gates))
+    def check(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult | dg.Output[None]]:
+        run = context.op_execution_context
+        found = _examine(run, gates)
+        if stage not in _run_session(run).changed:
+            yield from map(_check_result, found)
+            return
+        for finding in found:
+            yield _check_of_changed(run, finding)
+        if failed := [finding for finding in found if finding.gate.blocking and finding.is_error]:
+            raise dg.Failure("\n".join(finding.description for finding in failed), allow_retries=False)
 
     return check
+
+
+def _check_of_changed(context: dg.OpExecutionContext, found: Finding) -> dg.Output[None]:
+    """A check of what overrides have changed: a line of the run's log, no result of the asset check."""
+    text = f"{found.gate.stage} {found.gate.name}: {found.state}: {found.description}"
+    level = "ERROR" if found.is_error else "INFO"
+    log_event(context, level, text, {GATE: found.gate.identifier, **_check_metadata(found)})
+    return dg.Output(None, output_name=_spec(found.gate).get_python_identifier())
 
 
 def _spec(gate: Gate) -> dg.AssetCheckSpec:
@@ -216,12 +258,11 @@ def _examine(context: dg.OpExecutionContext, gates: list[Gate]) -> list[Finding]
 
 
 def _check_result(found: Finding) -> dg.AssetCheckResult:
-    error = found.state == "failed" and found.level == "error"
     return dg.AssetCheckResult(
         asset_key=dg.AssetKey(found.gate.stage),
         check_name=found.gate.identifier,
         passed=found.state in ("passed", "off"),
-        severity=dg.AssetCheckSeverity.ERROR if error else dg.AssetCheckSeverity.WARN,
+        severity=dg.AssetCheckSeverity.ERROR if found.is_error else dg.AssetCheckSeverity.WARN,
         description=found.description,
         metadata=_check_metadata(found),
     )

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.errors import GraphError
-from translations_assets.graph.step import Step
+from translations_assets.graph.step import Output, Step, placed
 
 
 class Graph:
@@ -81,6 +81,19 @@ class Graph:
                 found.add(name)
         return [name for name in self.stages if name in found]
 
+    def changed_stages(self, other: Graph) -> set[str]:
+        """The stages that have other steps than in another graph, or read something else."""
+        same: set[str] = set()
+        for step in self.steps:
+            known = other.by_label.get(step.label)
+            if known and _shape(known) == _shape(step) and all(up.label in same for up in step.upstream()):
+                same.add(step.label)
+        return {
+            name
+            for name, steps in self.stages.items()
+            if {step.label for step in steps} - same or len(steps) != len(other.stages.get(name, ()))
+        }
+
     def step_closure(self, targets: Iterable[Step], known: Collection[Step] = ()) -> list[Step]:
         """The target steps and every step whose outputs they need, in running order.
 
@@ -96,3 +109,15 @@ class Graph:
             if step in wanted and step not in known:
                 wanted.update(step.upstream())
         return [step for step in self.steps if step in wanted]
+
+
+def _shape(step: Step) -> tuple[object, ...]:
+    """What a step computes by itself: it is compared by value, and steps before it by their labels."""
+    inputs = {
+        name: [
+            (path, (read.step.label, read.name) if isinstance(read, Output) else read)
+            for path, read in placed(handles)
+        ]
+        for name, handles in step.inputs.items()
+    }
+    return step.script, dict(step.args), inputs, step.outputs, step.programs

@@ -58,6 +58,7 @@ class Session:
     repeat    stages whose steps run although cached, each once a run
     fixed     results that count for their steps, whatever their keys (`--previous-run`)
     stages    the stages that the run was asked for, for its record
+    changed   stages that the overrides change: what they make is not the training config's
     continues earlier runs that this one repeats from failure: what they repeated is not repeated again
     notes     what people should know of the training config
     warnings  what people should know of the results that the run uses
@@ -76,6 +77,7 @@ class Session:
     repeat: Collection[str] = ()
     fixed: Mapping[Step, Manifest] = field(default_factory=dict)
     stages: Collection[str] = ()
+    changed: Collection[str] = ()
     continues: Collection[str] = ()
     notes: Sequence[Problem] = ()
     warnings: list[str] = field(default_factory=list)
