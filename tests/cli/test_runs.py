@@ -189,6 +189,31 @@ def test_rerun_asks_before_it_starts(command: Command, place: Place, monkeypatch
     assert (said.code, "Start?" in said.out, said.err) == (1, True, "")
 
 
+@pytest.mark.slow  # it imports the definitions
+def test_a_job_that_the_ui_started_has_its_stages_and_options(
+    command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from translations_assets.definitions import defs
+
+    prepare(place.root / "dagster")
+    with DagsterInstance.from_config(str(place.root / "dagster")) as instance:
+        instance.create_run_for_job(
+            defs.resolve_job_def("up_to_merge_corpus"),
+            run_id=FIRST,
+            status=DagsterRunStatus.FAILURE,
+            run_config={"resources": {"run": {"config": {"start": "merge_corpus"}}}},
+            tags={PARTITION_TAG: PARTITION},
+        )
+    found = status_of(command, FIRST)
+    stages = Project().read(PARTITION).graph.up_to("merge_corpus")
+    assert set(found["stages"]) == set(stages)
+    assert {row["stage"] for row in found["steps"]} <= set(stages)
+    assert found["options"] == {"start": "merge_corpus"}
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    said = command("rerun", FIRST)
+    assert f"(failed): 0 of {len(found['steps'])} steps made." in said.out
+
+
 def test_the_log_of_a_step_of_a_run(command: Command) -> None:
     make("train_vocab", FIRST)
     said = command("logs", FIRST[:8], VOCAB)

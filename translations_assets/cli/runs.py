@@ -198,11 +198,13 @@ def _is_silent(record: RunRecord) -> bool:
 
 
 def _of_dagster(instance: DagsterInstance, record: DagsterRecord) -> Run:
+    from translations_assets.defs.runs import stages_of
+
     run = record.dagster_run
     lost = LOST_TAG in run.tags or _mark_when_lost(instance, run)
     config = run.run_config.get("resources", {}) if isinstance(run.run_config, dict) else {}
     asked = RunRecord(
-        stages=tuple(key.to_user_string() for key in run.asset_selection or ()),
+        stages=tuple(stages_of(instance, run)),
         options=RunOptions.from_dict(config.get("run", {}).get("config", {})),
     )
     return Run(

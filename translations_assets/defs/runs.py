@@ -45,7 +45,9 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
         yield options
         return
     try:
-        session = PROJECT.session(dagster_run.run_id, partition, options, _stages(dagster_run))
+        session = PROJECT.session(
+            dagster_run.run_id, partition, options, stages_of(context.instance, dagster_run)
+        )
         session.continues = _continued(context.instance, dagster_run)
         tell_notes(context.instance, dagster_run.run_id, log, session.notes)
         if not options.overrides:  # the recipes are those of the config
@@ -73,14 +75,13 @@ def _continued(instance: DagsterInstance, dagster_run: DagsterRun) -> list[str]:
     return earlier
 
 
-def _stages(dagster_run: DagsterRun) -> list[str]:
-    """The stages of the run's selection; all when it has none."""
-    selected = dagster_run.asset_selection
-    if selected is None:
-        return list(STAGES)
-    names = {key.to_user_string() for key in selected}
-    if dagster_run.step_keys_to_execute:  # a re-execution from failure
-        names &= set(dagster_run.step_keys_to_execute)
+def stages_of(instance: DagsterInstance, dagster_run: DagsterRun) -> list[str]:
+    """The stages of a run: those of its selection, of its job, or of what is repeated of another run."""
+    names = set(dagster_run.step_keys_to_execute or ())  # a re-execution from failure
+    if not names and dagster_run.asset_selection is not None:
+        names = {key.to_user_string() for key in dagster_run.asset_selection}
+    elif not names and (plan := dagster_run.execution_plan_snapshot_id):
+        names = set(instance.get_execution_plan_snapshot(plan).step_keys_to_execute)
     return [name for name, stage in STAGES.items() if name in names or stage.checks in names]
 
 
