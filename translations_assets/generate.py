@@ -223,7 +223,7 @@ def write(name: str, query: Query, choice: Choice, problems: Sequence[Problem]) 
         [*_head(name, query, problems), *_experiment(name, query, choice)],
         ["datasets:", *_datasets("devtest", choice)],
         *(_datasets(category, choice) for category in CATEGORIES[1:]),
-        ["target-stage: evaluate-teacher # `all`, once the teacher is good"],
+        ["target-stage: all # evaluate-teacher, the default, makes no student"],
         *_continuation(query),
     ]
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"

@@ -73,7 +73,11 @@ def test_plan_as_json(command: Command) -> None:
 def test_plan_for_people(command: Command) -> None:
     make("merge_corpus")
     said = command("plan", PARTITION, "--target", "train_vocab")
-    *stages, summary = said.out.splitlines()
+    stop, *stages, summary = said.out.splitlines()
+    assert stop.startswith(
+        "up to train_vocab, without a student; --target all makes one, or target-stage: all"
+    )
+    assert command("plan", PARTITION).out.startswith("up to all\n")
     assert ["train_vocab", "1", "run"] in [line.split() for line in stages]
     counts = r"\d+ steps: 5 cached, \d run(, \d maybe)?"
     assert re.fullmatch(counts + r"; \d steps? without a past duration", summary)

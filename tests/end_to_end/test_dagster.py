@@ -1,5 +1,6 @@
 """Materializing assets by Dagster's own command, with the stages of the tiny pair that take seconds."""
 
+import json
 import re
 import subprocess
 from collections.abc import Iterator
@@ -125,6 +126,16 @@ def test_a_failing_step_stops_what_needs_it_and_nothing_else(made: Place) -> Non
     images = [value for name, value in metadata(made, "analyze_corpus").items() if name.endswith(".png")]
     assert len(images) == 4
     assert all("](data:image/png;base64,iVBOR" in image for image in images)
+
+
+def test_a_run_of_a_job_is_recorded_with_its_stages(made: Place) -> None:
+    tags = json.dumps({"dagster/partition": PARTITION})
+    module = "translations_assets.definitions"
+    done = made.run("dagster", "job", "execute", "-m", module, "-j", "up_to_merge_corpus", "--tags", tags)
+    assert done.returncode == 0, done.stderr
+    newest = json.loads(made.run("translations", "status", "--json").stdout)["runs"][0]
+    assert "merge_corpus" in newest["stages"]
+    assert not {"train_vocab", "train_backwards"} & set(newest["stages"])
 
 
 def test_key_plus_selects_all_that_is_downstream(made: Place) -> None:

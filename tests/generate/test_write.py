@@ -34,7 +34,7 @@ def test_what_servers_say_stays_within_comments() -> None:
     left_out = replace(CORPUS, key=f"opus_{evil}", licence=licence_text(evil), skipped=evil)
     config = yaml.safe_load(text_of(left_out, problem=evil))
     assert config["experiment"]["name"] == "spring"
-    assert config["target-stage"] == "evaluate-teacher"
+    assert config["target-stage"] == "all"
     assert list(config) == ["experiment", "datasets", "target-stage"]
 
 

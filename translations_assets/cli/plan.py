@@ -21,12 +21,14 @@ from translations_assets.running.plan import Plan, PlannedStep
 from translations_assets.why.history import Durations, summary
 
 if TYPE_CHECKING:
+    from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
     from translations_assets.records.manifest import KeyParts, Manifest
     from translations_assets.running.session import Session
     from translations_assets.why.explain import Explanation
 
 SHOWN_DIGITS = 12
+STUDENT = "train_student"
 
 
 Show = Literal["tasks", "full", "target", "target-graph", "optimized"]  # in taskgraph's words
@@ -123,6 +125,7 @@ def plan(
     if json:
         common.print_json({"steps": [_planned_as_json(step) for step in planned.steps], "summary": line})
         return
+    print_target(session.graph, target)
     if steps:
         for step in planned.steps:
             reasons = f"  ({'; '.join(step.reasons)})" if step.reasons else ""
@@ -159,6 +162,16 @@ def _plan_all(target: str | None, options: RunOptions, json: bool) -> None:
         typer.echo(f"error: {error}", err=True)
     if errors:
         raise typer.Exit(1)
+
+
+def print_target(graph: Graph, target: str | None) -> None:
+    """Print where a run stops, and, where that is before the student, what would make one."""
+    name = target or graph.target or "all"
+    if STUDENT in graph.up_to(target):
+        typer.echo(f"up to {name}")
+        return
+    make = "--target all makes one, or target-stage: all in the training config"
+    typer.echo(f"up to {name}, without a student; {make}")
 
 
 def print_stages(plan: Plan) -> None:

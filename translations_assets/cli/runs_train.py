@@ -13,7 +13,7 @@ import typer
 from translations_assets.cli import runs
 from translations_assets.cli.common import Partition, Target, Yes, asks, plan_of, plannable
 from translations_assets.cli.console import Follower, console_of, steps
-from translations_assets.cli.plan import print_stages
+from translations_assets.cli.plan import print_stages, print_target
 from translations_assets.cli.runs import Run
 from translations_assets.cli.runs_status import note_changes, rows_of_run
 from translations_assets.config.partitions import SUFFIXES
@@ -57,6 +57,7 @@ def train(
     read = project.read(partition, options.overrides)
     session = plannable(read, target, options)
     plan = plan_of(session, target)
+    print_target(session.graph, target)
     print_stages(plan)
     typer.echo(summary(plan, Durations(project.history(session.partition)).estimate))
     if _is_published(session, plan):
