@@ -80,7 +80,7 @@ def test_there_is_a_version_for_every_asset_that_only_edits_change(place: Place)
             "training-student-finetuned:\n    mini-batch: 16",
             {"finetune_student"},
         ),
-        ("spm-vocab-size: 336", "spm-vocab-size: 328", {"train_vocab"}),
+        ("spm-vocab-size: 400", "spm-vocab-size: 392", {"train_vocab"}),
         ("split-chunks: 2", "split-chunks: 2 # as before", set()),
     ],
 )
@@ -97,7 +97,7 @@ def test_only_what_changed_is_observed(place: Place) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         assert observe(instance, project, PARTITION, OTHER) == 2 * len(ASSETS)
         assert observe(instance, project, PARTITION, OTHER) == 0
-        edit(config(place), "spm-vocab-size: 336", "spm-vocab-size: 328")
+        edit(config(place), "spm-vocab-size: 400", "spm-vocab-size: 392")
         assert observe(instance, project, PARTITION, OTHER) == 1
 
 
@@ -229,7 +229,7 @@ def test_a_materialization_names_the_recipe_of_its_run_although_another_was_obse
         session = project.session("run-1", PARTITION)
         first = recipe_tags(instance, session, "train_vocab")
         assert recipe_tags(instance, session, "train_vocab") == first
-        edit(config(place), "spm-vocab-size: 336", "spm-vocab-size: 328")
+        edit(config(place), "spm-vocab-size: 400", "spm-vocab-size: 392")
         assert observe(instance, project, PARTITION) == 1
         second = recipe_tags(instance, session, "train_vocab")
         version, pointer = sorted(first, key=lambda tag: "pointer" in tag)

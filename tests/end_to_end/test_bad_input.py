@@ -57,7 +57,7 @@ def assert_nothing_lost(place: Place) -> None:
     ("old", "new", "message"),
     [
         ("spm-vocab-size", "spm-vocab-siez", r"unknown key. Did you mean 'spm-vocab-size'\? Allowed: "),
-        ("spm-vocab-size: 336", "spm-vocab-size: many", "must be a whole number, not the text 'many'"),
+        ("spm-vocab-size: 400", "spm-vocab-size: many", "must be a whole number, not the text 'many'"),
         ("target-stage: all", "target-stage: train_studnet", r"not a stage. Did you mean 'train_student'\?"),
         ("trg: eo", "trg: xx", "'xx' is not a known language. Known: af, ar, "),
         (
@@ -211,7 +211,7 @@ def test_a_corpus_that_cleaning_leaves_empty(place: Place) -> None:
 
 
 def test_a_vocabulary_too_large_for_the_text(place: Place) -> None:
-    partition = variant(place, "en-eo.large", ("spm-vocab-size: 336", "spm-vocab-size: 32000"))
+    partition = variant(place, "en-eo.large", ("spm-vocab-size: 400", "spm-vocab-size: 32000"))
     done = train(place, partition, "train_vocab")
     assert_readable(done)
     ((label, (message,)),) = told(done).items()
@@ -224,7 +224,7 @@ def test_a_vocabulary_too_large_for_the_text(place: Place) -> None:
     assert found is not None, message
     assert_nothing_lost(place)
 
-    variant(place, partition, ("spm-vocab-size: 336", f"spm-vocab-size: {found[1]}"))
+    variant(place, partition, ("spm-vocab-size: 400", f"spm-vocab-size: {found[1]}"))
     done = train(place, partition, "train_vocab")
     assert done.returncode == 0, done.stderr
     assert ended(done) == {"train-vocab-en-eo", "check-vocab-en-eo"}

@@ -116,7 +116,7 @@ def test_upstream_that_is_out_of_date_is_used_with_a_warning(two_pairs: Place, m
 
 
 def test_a_failing_step_stops_what_needs_it_and_nothing_else(made: Place) -> None:
-    with edited(made, "spm-vocab-size: 336", "spm-vocab-size: 64000"):
+    with edited(made, "spm-vocab-size: 400", "spm-vocab-size: 64000"):
         done = materialize(made, "train_vocab,train_backwards,analyze_corpus")
     assert done.returncode == 1
     assert "The step train-vocab-en-eo failed" in done.stderr
