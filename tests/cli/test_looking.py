@@ -89,7 +89,7 @@ def test_start_repeats_although_cached(command: Command) -> None:
     make("train_vocab")
     said = command("plan", PARTITION, "--target", "train_vocab", "--start", "merge_corpus", "--steps")
     assert "run    merge-corpus-en-eo  (the run repeats the stage merge_corpus)" in said.out
-    assert re.search(r"steps: 4 cached, \d run; about 0 s, from past durations", said.out)
+    assert re.search(r"steps: 4 cached, \d run; about 1 s, from past durations", said.out)
 
 
 def test_status(command: Command) -> None:

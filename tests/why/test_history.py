@@ -15,11 +15,12 @@ from translations_assets.config.load import apply_overrides
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph, stage, step
-from translations_assets.graph.step import Output
+from translations_assets.graph.step import Arg, Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest, Usage, Worker
 from translations_assets.running.engine import Engine
 from translations_assets.running.plan import make_plan
+from translations_assets.why.certain import settled
 from translations_assets.why.explain import Explainer, known_parts
 from translations_assets.why.history import Cost, Durations, History, duration, outlook, past_seconds, summary
 
@@ -88,6 +89,42 @@ def test_what_a_step_took_is_that_of_its_newest_artifact_else_the_mean_of_its_st
         15.0, 15.0, 20.0
     )
     assert past_seconds(history(bench), changed.steps)["write-a"] == 10.0
+
+
+def test_a_training_with_other_options_took_another_time(bench: Bench) -> None:
+    def training(after: str, seed: int) -> Graph:
+        @stage(group="demo")
+        def train(config: TrainingConfig) -> Output:
+            """A model."""
+            args: dict[str, Arg] = {"marian_args": after, "seed": seed}
+            script = "pipeline.demo.write"
+            made = step(script, label="train", args=args, outputs=["text.txt"], repeatable=False)
+            return made["text.txt"]
+
+        return build_graph(demo_config(), {"train": train})
+
+    session = bench.session(training("50u", 1))
+    bench.run(session)
+    session.publish("train")
+    used(bench, "train", seconds=10.0)
+    costs = Durations(history(bench))
+    assert costs.estimate(training("50u", 2).step("train")) == Cost(10.0)
+    assert costs.estimate(training("100000u", 1).step("train")) is None
+
+
+def test_a_training_whose_own_code_changed_runs_whatever_its_inputs_become(bench: Bench) -> None:
+    publish_all(bench, a="one")
+    graph = demo_graph(a="two")
+
+    def statuses() -> list[str]:
+        keys = KeyMaker(bench.root)
+        plan = settled(make_plan(graph.steps, keys, bench.store), keys, history(bench))
+        return [planned.status for planned in plan.steps]
+
+    assert statuses() == ["run", "maybe", "maybe"]  # it may have been made of what comes
+    script = bench.root / "pipeline" / "demo" / "count.py"
+    script.write_text(script.read_text().replace("import", "import os\nimport", 1) + "\nprint(os.sep)\n")
+    assert statuses() == ["run", "maybe", "run"]
 
 
 def test_the_summary_says_what_is_to_come(bench: Bench) -> None:

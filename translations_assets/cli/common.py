@@ -112,6 +112,14 @@ def plan_of(session: Session, target: str | None) -> Plan:
     return session.plan(steps_of(session.graph, session.graph.up_to(target)))
 
 
+def settled_plan(session: Session, target: str | None) -> Plan:
+    """The plan with what is certain of trainings behind steps that will run."""
+    from translations_assets.why.certain import settled
+
+    project = this_project()
+    return settled(plan_of(session, target), project.keys, project.history(session.partition))
+
+
 def steps_of(graph: Graph, stages: Iterable[str]) -> list[Step]:
     """The steps of some stages, in the order of the stages."""
     return [step for stage in stages for step in graph.stages[stage]]

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Json, Label, Partition, Set, Steps, Target, counts, plan_of
+from translations_assets.cli.common import (
+    Json,
+    Label,
+    Partition,
+    Set,
+    Steps,
+    Target,
+    counts,
+    plan_of,
+    settled_plan,
+)
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.errors import StoreUnreachable, TranslationsError
@@ -117,7 +127,7 @@ def plan(
         _plan_all(target, options, json)
         return
     session = common.plannable(project.read(partition, options.overrides), target, options)
-    planned = plan_of(session, target)
+    planned = settled_plan(session, target)
     history = project.history(session.partition)
     line = summary(planned, Durations(history).estimate)
     if json or steps:
@@ -148,7 +158,7 @@ def _plan_all(target: str | None, options: RunOptions, json: bool) -> None:
         try:
             read = project.read(partition, options.overrides)
             session = project.new_session(common.READING, read, options, read.graph.up_to(target))
-            plan = plan_of(session, target)
+            plan = settled_plan(session, target)
             summaries[partition] = summary(plan, Durations(project.history(partition)).estimate)
         except StoreUnreachable:
             raise
@@ -218,6 +228,7 @@ def explain(partition: Partition, label: Label, overrides: Set = None, json: Jso
 
 
 def _find(session: Session, step: Step) -> _Found:
+    from translations_assets.why.certain import settled
     from translations_assets.why.explain import Explanation, known_parts
 
     project, graph = this_project(), session.graph
@@ -225,7 +236,9 @@ def _find(session: Session, step: Step) -> _Found:
     plan = session.plan(closure)
     if plan.count("lost"):  # whether that matters depends on what is made from it
         plan = session.plan(graph.steps)
-    explainer = project.explainer(session.config, project.history(session.partition))
+    history = project.history(session.partition)
+    plan = settled(plan, project.keys, history)
+    explainer = project.explainer(session.config, history)
     planned = next(planned for planned in plan.steps if planned.step is step)
     parts = known_parts(project.keys, step, plan.results())
     first: list[PlannedStep] = []

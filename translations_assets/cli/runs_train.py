@@ -11,7 +11,7 @@ from uuid import uuid4
 import typer
 
 from translations_assets.cli import runs
-from translations_assets.cli.common import Partition, Target, Yes, asks, plan_of, plannable
+from translations_assets.cli.common import Partition, Target, Yes, asks, plannable, settled_plan
 from translations_assets.cli.console import Follower, console_of, steps
 from translations_assets.cli.plan import print_stages, print_target
 from translations_assets.cli.runs import Run
@@ -56,7 +56,7 @@ def train(
         remote.check()  # before a person is asked anything
     read = project.read(partition, options.overrides)
     session = plannable(read, target, options)
-    plan = plan_of(session, target)
+    plan = settled_plan(session, target)
     print_target(session.graph, target)
     print_stages(plan)
     typer.echo(summary(plan, Durations(project.history(session.partition)).estimate))

@@ -139,10 +139,18 @@ class Explainer:
         """The plan with the reasons of the steps that run because nothing has their key."""
         made = plan.results()
         new = [planned for planned in plan.steps if planned.status == "run" and not planned.manifest]
-        known = {one.step: known_parts(self._keys, one.step, made) for one in new if one.key}
+        known = {
+            one.step: known_parts(self._keys, one.step, made)
+            for one in new
+            if one.key or not one.step.repeatable
+        }
         most = max(1, min(CANDIDATES, COMPARED // max(1, len(known))))
         return plan.with_reasons(
-            {step: self.explain(step, parts, most).reasons for step, parts in known.items()}
+            {
+                step: reasons
+                for step, parts in known.items()
+                if (reasons := self.explain(step, parts, most).reasons)
+            }
         )
 
     def _lines(self, step: Step, earlier: Manifest, new: KeyParts) -> Iterator[str]:

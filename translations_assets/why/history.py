@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from translations_assets.graph.step import Step
+from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Manifest, Ref
 from translations_assets.running.plan import Plan
 from translations_assets.running.protocols import Store
@@ -129,6 +130,7 @@ def _pair(partition: str) -> str:
 
 
 SAMPLE = 5  # artifacts of the same stage and script that a mean is taken of
+TRAININGS = 20  # earlier ones of a step, of which one with the same options is looked for
 LOOKED_AT = 100  # artifacts of the stage among which they are looked for
 
 
@@ -153,20 +155,30 @@ class Durations:
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._means: dict[tuple[str, str], Cost | None] = {}
+        self._means: dict[tuple[str, str, str], Cost | None] = {}
 
     def estimate(self, step: Step) -> Cost | None:
-        """What the step's newest artifact took, else the mean of its stage's newest with its script."""
-        for manifest in self._history.earlier(step, "", 1):
-            return _cost_of(manifest)
-        kind = step.stage, step.script
+        """What the step's newest artifact took, else the mean of its stage's newest with its script.
+
+        A training is compared only with those that have the same options: others take another time.
+        """
+        options = _options(step.args) if not step.repeatable else ""
+        for manifest in self._history.earlier(step, "", TRAININGS if options else 1):
+            if not options or _options(manifest.provenance.parts.args) == options:
+                return _cost_of(manifest)
+        kind = step.stage, step.script, options
         if kind not in self._means:
             self._means[kind] = self._mean(*kind)
         return self._means[kind]
 
-    def _mean(self, stage: str, script: str) -> Cost | None:
+    def _mean(self, stage: str, script: str, options: str) -> Cost | None:
         newest = islice(self._history.of_stage(stage), LOOKED_AT)
-        same = [manifest for manifest in newest if manifest.provenance.parts.script == script]
+        same = [
+            manifest
+            for manifest in newest
+            if manifest.provenance.parts.script == script
+            and (not options or _options(manifest.provenance.parts.args) == options)
+        ]
         costs = [_cost_of(manifest) for manifest in same[:SAMPLE]]
         if not costs:
             return None
@@ -211,7 +223,10 @@ def outlook(will: Sequence[Cost | None], may: Sequence[Cost | None]) -> str:
 
 def _hours(cost: Cost) -> str:
     kinds = {"GPU": cost.gpu_seconds, "CPU": cost.cpu_seconds}
-    return ", ".join(f"{duration(seconds)} of {kind}" for kind, seconds in kinds.items() if seconds) or "0 s"
+    return (
+        ", ".join(f"{duration(seconds)} of {kind}" for kind, seconds in kinds.items() if seconds >= 0.5)
+        or "1 s"
+    )
 
 
 def duration(seconds: float) -> str:
@@ -222,6 +237,11 @@ def duration(seconds: float) -> str:
         return f"{seconds / 60:.0f} min"
     hours = seconds / 3600
     return f"{hours:.1f} h" if hours < 10 else f"{hours:.0f} h"
+
+
+def _options(args: Mapping[str, Any]) -> str:
+    """A digest of a training's arguments but those that only tell it from others of its kind."""
+    return json_digest({name: value for name, value in args.items() if name not in ("src", "trg", "seed")})
 
 
 def _cost_of(manifest: Manifest) -> Cost:

@@ -1,0 +1,36 @@
+"""Which trainings behind steps that will run are certain to run, whatever their inputs become."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from translations_assets.keys.key import KeyMaker
+from translations_assets.records.manifest import KeyParts
+from translations_assets.running.plan import Plan, PlannedStep
+from translations_assets.why.explain import CANDIDATES, known_parts
+from translations_assets.why.history import History
+
+
+def settled(plan: Plan, keys: KeyMaker, history: History) -> Plan:
+    """The plan with `run` in place of `maybe` for trainings whose own options or code have changed.
+
+    No earlier artifact of such a step has its code, arguments, libraries and known inputs. Only steps that
+    cannot be repeated byte by byte are looked at: these are few, and what plans cost.
+    """
+    made = plan.results()
+
+    def runs(planned: PlannedStep) -> bool:
+        if planned.status != "maybe" or planned.step.repeatable or planned.key is not None:
+            return False
+        parts = known_parts(keys, planned.step, made)
+        earlier = history.earlier(planned.step, "", CANDIDATES)
+        return bool(earlier) and not any(_may_be(parts, found.provenance.parts) for found in earlier)
+
+    return Plan(tuple(replace(one, status="run") if runs(one) else one for one in plan.steps))
+
+
+def _may_be(parts: KeyParts, other: KeyParts) -> bool:
+    """Whether a key that is known in parts may turn out to be another one."""
+    if replace(parts, inputs={}) != replace(other, inputs={}) or parts.inputs.keys() != other.inputs.keys():
+        return False
+    return all(digest in ("", other.inputs[path]) for path, digest in parts.inputs.items())
