@@ -8,6 +8,7 @@ import typer
 
 from translations_assets.cli import (
     cache,
+    checks,
     config,
     evaluate,
     plan,
@@ -32,7 +33,7 @@ COMMANDS = (
     *(plan.graph, plan.plan, plan.explain),
     *(runs_train.train, runs_status.status, runs_status.logs, runs_train.cancel, runs_train.rerun),
     shell.shell,
-    *(results.artifacts, results.results, results.checks, results.translate),
+    *(results.artifacts, results.results, checks.checks, results.translate),
     *(evaluate.evaluate, playground.playground),
     config.find_corpus,
 )

@@ -1,4 +1,4 @@
-"""`translations artifacts`, `results`, `checks` and `translate`: what steps have made, and how good it is."""
+"""`translations artifacts`, `results` and `translate`: what steps have made, and how good it is."""
 
 from __future__ import annotations
 
@@ -8,36 +8,29 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-from uuid import uuid4
 
 import typer
 
 from translations_assets.cli import common
 from translations_assets.cli.common import Json, Partition, Set, print_json
-from translations_assets.errors import StepFailed, TranslationsError
-from translations_assets.project import this_project
+from translations_assets.errors import TranslationsError
 from translations_assets.records.inside import inside
-from translations_assets.records.run import RunOptions
 from translations_assets.records.scores import METRICS, differences_in, scores_in, shown
 from translations_assets.running.session import UpstreamMissing
 from translations_assets.stages.handles import MODEL_FILES, QUANTIZED_FILES
 
 if TYPE_CHECKING:
-    from translations_assets.checks.gates import Finding
     from translations_assets.graph.step import Step
     from translations_assets.records.manifest import Blob
-    from translations_assets.running.engine import StepEvent
     from translations_assets.running.protocols import Store
     from translations_assets.running.session import Result, Session
 
 Metrics = dict[str, dict[str, dict[str, Any]]]
 
 MOST_MISSING = 3  # labels that are named of steps without a result
-STYLES = {"failed": "bold red", "passed": "green", "off": "dim", "not computed": "yellow"}
 
 
 ModelName = Literal["backwards", "teacher", "student", "finetuned", "quantized"]
@@ -280,90 +273,6 @@ def _print_samples(metrics: Metrics) -> None:
     typer.echo(f"\nSentences of {value['dataset']} as the {model} model translates them:")
     for sample in value["samples"][:5]:
         typer.echo(f"  {sample['source']}\n    → {sample['translation']}")
-
-
-def checks(partition: Partition, overrides: Set = None, json: Json = False) -> None:
-    """Judge the quality gates; exit 1 when one of level `error` fails.
-
-    What steps computed is read. The gates' own steps run when they never did and what they read is there; of
-    all else it is said which command makes it.
-    """
-    options = RunOptions(overrides=common.overrides_of(overrides))
-    session = this_project().session(str(uuid4()), partition, options)
-    findings = _judge(session)
-    common.print_warnings(session)
-    if json:
-        values = [_finding_as_json(found) for found in findings]
-        print_json({"partition": session.partition, "checks": values})
-    else:
-        _print_findings(findings)
-    if any(found.is_error for found in findings):
-        raise typer.Exit(1)
-
-
-def _judge(session: Session) -> list[Finding]:
-    """Compute what is missing and can be computed, and judge every gate."""
-    from translations_assets.checks.gates import GATES, examine
-
-    errors, stages = _compute(session), list(session.graph.stages)
-    gates = sorted(GATES, key=lambda gate: stages.index(gate.stage))
-    return [examine(session, gate, errors) for gate in gates]
-
-
-def _compute(session: Session) -> dict[str, TranslationsError]:
-    """Run the gates' steps that have no result; stage → error of those that failed."""
-    ran = False
-    errors: dict[str, TranslationsError] = {}
-
-    def listen(event: StepEvent) -> None:
-        nonlocal ran
-        if event.kind in ("started", "done", "failed"):
-            ran = True
-            typer.echo(f"{event.step.label}: {event.kind}", err=True)
-
-    engine = this_project().engine
-    try:
-        for stage in session.graph.checks:
-            try:
-                engine.run(session, session.graph.stages[stage], threading.Event(), listen)
-            except UpstreamMissing:
-                continue  # its gates say so
-            except StepFailed as error:
-                errors[stage] = error
-    finally:
-        if ran:
-            session.end()
-    return errors
-
-
-def _finding_as_json(found: Finding) -> dict[str, Any]:
-    verdict = found.verdict
-    return {
-        "asset": found.gate.stage,
-        "check": found.gate.name,
-        "level": found.level,
-        "state": found.state,
-        "description": found.description,
-        "blocking": found.gate.blocking,
-        "thresholds": dict(found.thresholds),
-        "overridden": dict(found.overridden),
-        "numbers": dict(verdict.numbers) if verdict else {},
-        "samples": list(verdict.samples) if verdict else [],
-    }
-
-
-def _print_findings(findings: list[Finding]) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table("asset", "check", "level", "state", "description")
-    for found in findings:
-        state = f"[{STYLES[found.state]}]{found.state}[/]"
-        description = escape(found.description.splitlines()[0])
-        table.add_row(found.gate.stage, found.gate.name, found.level, state, description)
-    common.print_table(table)
-    states = sorted((found.state for found in findings), key=list(STYLES).index)
-    typer.echo(f"{len(findings)} checks: {common.counts(states)}")
 
 
 def translate(

@@ -1,0 +1,132 @@
+"""`translations checks`: what the quality gates say of what steps have made."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import uuid4
+
+import typer
+
+from translations_assets.cli import common
+from translations_assets.cli.common import Json, Partition, Set, print_json
+from translations_assets.errors import StepFailed, TranslationsError
+from translations_assets.project import this_project
+from translations_assets.records.run import RunOptions
+from translations_assets.running.session import UpstreamMissing
+
+if TYPE_CHECKING:
+    from translations_assets.checks.gates import Finding
+    from translations_assets.graph.step import Step
+    from translations_assets.running.engine import StepEvent
+    from translations_assets.running.session import Session
+
+STYLES = {"failed": "bold red", "passed": "green", "off": "dim", "not computed": "yellow"}
+
+
+def checks(
+    partition: Partition,
+    make: Annotated[
+        bool, typer.Option("--make", help="Run the gates' own steps that have no result, where they can run.")
+    ] = False,
+    overrides: Set = None,
+    json: Json = False,
+) -> None:
+    """Judge the quality gates; exit 1 when one of level `error` fails, or has no result.
+
+    What steps computed is read; of what is not there it is said which command makes it.
+    """
+    options = RunOptions(overrides=common.overrides_of(overrides))
+    session = this_project().session(str(uuid4()), partition, options)
+    findings = _judge(session, _compute(session) if make else {})
+    common.print_warnings(session)
+    if json:
+        values = [_finding_as_json(found) for found in findings]
+        print_json({"partition": session.partition, "checks": values})
+    else:
+        _print_findings(findings)
+    missing = [found for found in findings if found.state == "not computed"]
+    if missing:
+        typer.echo(
+            f"not made: {len(missing)} of {len(findings)} gates have no result. "
+            f"To compute what can be: {session.command('checks', '--make')}",
+            err=True,
+        )
+    if missing or any(found.is_error for found in findings):
+        raise typer.Exit(1)
+
+
+def _judge(session: Session, errors: Mapping[str, TranslationsError]) -> list[Finding]:
+    """Judge every gate. `errors` are those of the gates' own stages that were run in vain."""
+    from translations_assets.checks.gates import GATES, examine
+
+    stages = list(session.graph.stages)
+    gates = sorted(GATES, key=lambda gate: stages.index(gate.stage))
+    return [examine(session, gate, errors) for gate in gates]
+
+
+def _compute(session: Session) -> dict[str, TranslationsError]:
+    """Run the gates' steps that have no result; stage → error of those that failed."""
+    ran = False
+    errors: dict[str, TranslationsError] = {}
+
+    def listen(event: StepEvent) -> None:
+        nonlocal ran
+        if event.kind in ("started", "retry", "done", "failed"):
+            ran = True
+            typer.echo(f"{event.step.label}: {event.kind}", err=True)
+
+    engine = this_project().engine
+    try:
+        for stage in session.graph.checks:
+            steps = session.graph.stages[stage]
+            try:
+                session.need([up for step in steps for up in step.upstream()])
+                _tell_waiting(session, steps)
+                engine.run(session, steps, threading.Event(), listen)
+            except UpstreamMissing:
+                continue  # its gates say so
+            except StepFailed as error:
+                errors[stage] = error
+    finally:
+        if ran:
+            session.end()
+    return errors
+
+
+def _tell_waiting(session: Session, steps: Sequence[Step]) -> None:
+    """Name the steps that are about to wait for a slot: other runs may hold all of them for long."""
+    for planned in session.plan(session.graph.step_closure(steps)).steps:
+        if planned.step in steps and planned.status != "cached":
+            typer.echo(f"{planned.step.label}: waits until the runner has room for it", err=True)
+
+
+def _finding_as_json(found: Finding) -> dict[str, Any]:
+    verdict = found.verdict
+    return {
+        "asset": found.gate.stage,
+        "check": found.gate.name,
+        "level": found.level,
+        "state": found.state,
+        "description": found.description,
+        "blocking": found.gate.blocking,
+        "thresholds": dict(found.thresholds),
+        "overridden": dict(found.overridden),
+        "numbers": dict(verdict.numbers) if verdict else {},
+        "samples": list(verdict.samples) if verdict else [],
+    }
+
+
+def _print_findings(findings: list[Finding]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("asset", "check", "level", "state", "description")
+    for found in findings:
+        state = f"[{STYLES[found.state]}]{found.state}[/]"
+        description = escape(found.description.splitlines()[0])
+        table.add_row(found.gate.stage, found.gate.name, found.level, state, description)
+    common.print_table(table)
+    states = sorted((found.state for found in findings), key=list(STYLES).index)
+    typer.echo(f"{len(findings)} checks: {common.counts(states)}")
