@@ -66,7 +66,7 @@ def test_a_previous_runs_results_stand_for_the_stages_before_the_start(
     teacher = ("--set", "marian-args.training-teacher.after=99u")
     words = ("--target", "train_student", *teacher)
     assert "train-teacher-en-eo-1" in not_cached(planned(command, *words))
-    steps = planned(command, *words, "--start", "train_student", "--previous-run", "run-1")
+    steps = planned(command, *words, "--start", "train_student", "--previous-run", "ru")  # how it begins
     assert not_cached(steps) == {"train-student-en-eo"}
     said = command("plan", PARTITION, *words, "--start", "train_student", "--previous-run", "run-1")
     assert "train-teacher-en-eo-1: marian-args.training-teacher.after: 20u → 99u" in said.err
@@ -87,6 +87,12 @@ def test_a_run_without_a_start_or_that_is_not_there_is_refused(command: Command)
     assert (said.code, "add --start STAGE" in said.err) == (1, True)
     said = command("plan", PARTITION, "--previous-run", "run-9", "--start", "train_student")
     assert (said.code, "no run run-9" in said.err) == (1, True)
+
+
+def test_a_start_after_the_target_is_refused(command: Command) -> None:
+    said = command("plan", PARTITION, "--target", "train_teacher", "--start", "train_student")
+    assert said.code == 1
+    assert "--start train_student is after --target train_teacher" in said.err
 
 
 def test_train_needs_of_a_previous_run_only_what_its_target_needs(command: Command) -> None:

@@ -6,6 +6,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
@@ -14,6 +15,7 @@ import typer
 
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.load import OVERRIDES
+from translations_assets.config.stage_names import resolve_stage
 from translations_assets.config.yaml_reader import read_yaml
 from translations_assets.errors import GraphError, TranslationsError
 from translations_assets.project import ReadConfig, this_project
@@ -100,8 +102,22 @@ def reading_session(partition: str, overrides: Sequence[str] | None = None) -> S
 
 
 def plannable(read: ReadConfig, target: str | None, options: RunOptions) -> Session:
-    """The session of a run that may begin; notes on its config and its results go to standard error."""
-    session = this_project().session(str(uuid4()), read, options, read.graph.up_to(target))
+    """The session of a run that may begin; notes on its config and its results go to standard error.
+
+    Raises TranslationsError for a start that is not among the target's stages: the run would repeat nothing.
+    """
+    stages = read.graph.up_to(target)
+    if options.start and not set(resolve_stage(options.start)) & set(stages):
+        end = target or read.graph.target
+        raise TranslationsError(
+            f"--start {options.start} is after --target {end}: nothing would be repeated. "
+            f"Give a target that needs it, or leave one of them out."
+        )
+    if options.previous_run and options.start:
+        runs = this_project().store.runs()
+        run = whole_id(options.previous_run, runs, "The store has no run", "translations status")
+        options = replace(options, previous_run=run)
+    session = this_project().session(str(uuid4()), read, options, stages)
     print_notes(read)
     print_warnings(session)
     return session
