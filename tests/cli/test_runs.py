@@ -112,6 +112,7 @@ def test_a_run_is_named_by_how_its_id_begins(command: Command) -> None:
 
 def test_what_was_asked_of_a_run_is_shown(command: Command) -> None:
     make("merge_devset", FIRST, {"experiment.spm-vocab-size": 400})
+    assert command("status").out.rstrip().endswith(" steps  test  --set=experiment.spm-vocab-size=400")
     found = status_of(command, FIRST)
     assert found["options"] == {"overrides": {"experiment.spm-vocab-size": 400}}
     assert {row["state"] for row in found["steps"] if row["stage"] == "merge_devset"} == {"finished"}
@@ -204,6 +205,7 @@ def test_a_job_that_the_ui_started_has_its_stages_and_options(
             run_config={"resources": {"run": {"config": {"start": "merge_corpus"}}}},
             tags={PARTITION_TAG: PARTITION},
         )
+    assert command("status").out.rstrip().endswith("  up to merge_corpus  --start=merge_corpus")
     found = status_of(command, FIRST)
     stages = Project().read(PARTITION).graph.up_to("merge_corpus")
     assert set(found["stages"]) == set(stages)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,11 +14,13 @@ from translations_assets.cli.common import Json, Label, Set, counts, plan_of, pr
 from translations_assets.cli.runs import Run, find_run, is_run, newest_runs
 from translations_assets.config.errors import ConfigError
 from translations_assets.errors import TranslationsError
+from translations_assets.graph.stage import stage_order
 from translations_assets.project import Project, ReadConfig, this_project
 from translations_assets.records.manifest import Usage
 from translations_assets.records.run import RunOptions
 from translations_assets.running.resolve import LostResults, Resolved, Resolver
 from translations_assets.running.session import repeated_stages
+from translations_assets.stages import ASSETS, STAGES
 from translations_assets.why.history import duration
 
 if TYPE_CHECKING:
@@ -206,7 +208,18 @@ def _print_newest(json: bool) -> None:
         started = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started)) if run.started else "-"
         typer.echo(
             f"{run.short}  {run.partition:{width}}  {run.state:16}  {started:16}  {took:>9}  {steps:>9} steps"
+            + "".join(f"  {part}" for part in _asked(run))
         )
+
+
+def _asked(run: Run) -> Iterator[str]:
+    """By what a run is told from others of its partition: whose it is, how far it goes, its options."""
+    made = [stage for stage in stage_order(STAGES) if stage in ASSETS and stage in run.record.stages]
+    if run.record.space:
+        yield run.record.space
+    if made and len(made) < len(ASSETS):
+        yield f"up to {made[-1]}"
+    yield from run.record.options.words()
 
 
 def _progress(run: Run) -> tuple[int, int]:
