@@ -123,10 +123,10 @@ def test_an_input_that_was_made_anew_is_named_with_the_step_that_made_it(
 
 def test_a_step_that_waits_names_what_must_run_first(command: Command) -> None:
     make("train_student")
-    said = command("explain", PARTITION, STUDENT, "--set", "experiment.spm-vocab-size=328")
+    said = command("explain", PARTITION, STUDENT, "--set", "experiment.spm-vocab-size=392")
     lines = said.out.splitlines()
     assert lines[0] == f"{STUDENT}: runs if its input changes; first must run:"
-    assert lines[1:3] == [f"  {VOCAB}", "    experiment.spm-vocab-size: 336 → 328"]
+    assert lines[1:3] == [f"  {VOCAB}", "    experiment.spm-vocab-size: 400 → 392"]
     assert re.search(rf"source_vocab/vocab.en.spm +not known yet +made by {VOCAB}", said.out)
 
 
@@ -139,19 +139,19 @@ def test_a_cached_step_says_since_when_and_by_which_run(command: Command) -> Non
     found = json.loads(command("explain", PARTITION, VOCAB, "--json").out)
     assert (found["status"], found["made"]["run"]) == ("cached", "run-1")
     assert found["parts"]["script"] == "pipeline.train.vocab"
-    assert found["parts"]["args"]["vocab_size"] == 336
+    assert found["parts"]["args"]["vocab_size"] == 400
     assert found["parts"]["inputs"]["corpus_src/corpus.en.zst"]["made_by"] == CORPUS
     assert found["parts"]["libraries"]["sentencepiece"] == "0.1.99"
 
 
 def test_the_reasons_are_those_of_the_plan_and_of_the_manifest(command: Command) -> None:
     make("train_vocab")
-    asked = ("--set", "experiment.spm-vocab-size=328")
+    asked = ("--set", "experiment.spm-vocab-size=392")
     plan = command("plan", PARTITION, "--target", "train_vocab", "--steps", *asked)
-    assert f"run    {VOCAB}  (experiment.spm-vocab-size: 336 → 328)" in plan.out
-    make("train_vocab", overrides={"experiment.spm-vocab-size": 328}, run="run-2")
+    assert f"run    {VOCAB}  (experiment.spm-vocab-size: 400 → 392)" in plan.out
+    make("train_vocab", overrides={"experiment.spm-vocab-size": 392}, run="run-2")
     made = json.loads(command("explain", PARTITION, VOCAB, "--json", *asked).out)["made"]
-    assert made["reason"] == "experiment.spm-vocab-size: 336 → 328"
+    assert made["reason"] == "experiment.spm-vocab-size: 400 → 392"
 
 
 def test_a_step_that_never_ran(command: Command) -> None:

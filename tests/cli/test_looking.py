@@ -55,7 +55,7 @@ def test_graph_as_json(command: Command) -> None:
     assert step["attributes"]["stage"] == "train_vocab"
     assert set(step["dependencies"].values()) == {"merge-corpus-en-eo"}
     assert step["task"]["script"] == "pipeline.train.vocab"
-    assert step["task"]["args"]["vocab_size"] == 336
+    assert step["task"]["args"]["vocab_size"] == 400
     assert all(set(other["dependencies"].values()) <= set(graph) for other in graph.values())
 
 

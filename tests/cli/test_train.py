@@ -116,7 +116,7 @@ def test_no_step_reads_a_file_of_the_system(place: Place) -> None:
 
 def test_a_failure_is_told_once_and_ends_with_one(place: Place) -> None:
     path = place.root / "configs" / f"{PARTITION}.yml"
-    path.write_text(path.read_text().replace("spm-vocab-size: 336", "spm-vocab-size: 64000"))
+    path.write_text(path.read_text().replace("spm-vocab-size: 400", "spm-vocab-size: 64000"))
     done = place.run("translations", "train", PARTITION, "--target", "train_vocab", "--yes")
     assert done.returncode == 1
     assert done.stderr.count("The step train-vocab-en-eo failed") == 1
