@@ -27,9 +27,7 @@ from translations_assets.project import this_project
 from translations_assets.records.run import RunOptions
 
 project = this_project()
-options = RunOptions(overrides={{"marian-args.training-teacher.after": "20u",
-                                "marian-args.training-student-finetuned.after": "20u"}})
-session = project.session("remake", {PARTITION!r}, options)
+session = project.session("remake", {PARTITION!r}, RunOptions())
 session.repeat = session.graph.stages
 steps = [step for step in session.graph.steps if step.label in sys.argv]
 project.engine.run(session, steps, Event(), lambda event: None)
@@ -61,6 +59,10 @@ def test_steps_open_nothing_else(trained: Place, tmp_path: Path) -> None:
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(repository_root()),
     }
+    config = trained.root / "configs" / f"{PARTITION}.yml"
+    text, whole = config.read_text(encoding="utf-8"), "  training-teacher: *model\n"
+    assert whole in text
+    config.write_text(text.replace(whole, "  training-teacher: {<<: *model, after: 20u}\n"), encoding="utf-8")
     steps = graph_of(trained).steps
     command = [sys.executable, "-c", REMAKE, *enough(steps)]
     scripts = traced(command, tmp_path / "traces", environment, trained.root, 1500)

@@ -15,7 +15,7 @@ from tests.store.test_overlay import state
 pytestmark = [pytest.mark.slow, pytest.mark.marian]
 
 VOCAB, CHECK = "train-vocab-en-eo", "check-vocab-en-eo"
-CHANGED = ("--target", "train_vocab", "--set", "experiment.spm-vocab-size=304")
+CHANGED = ("--target", "train_vocab", "--set", "experiment.spm-vocab-size=392")
 
 
 class Laptop:
