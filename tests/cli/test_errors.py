@@ -37,7 +37,7 @@ def test_no_verb_lists_the_verbs(command: Command) -> None:
         (["logs", PARTITION, "train-vocab-en-eo"], "has not begun: input from merge-corpus-en-eo"),
         (["artifacts", PARTITION, "train-vocab-en-eo"], "--target train_vocab"),
         (["artifacts", PARTITION, "--download", "here"], "Name the step whose files to download"),
-        (["results", PARTITION], f"No model of {PARTITION} is evaluated yet: translations train {PARTITION}"),
+        (["results", PARTITION], "not made: no model of en-eo.tiny is evaluated yet"),
         (["translate", PARTITION], f"translations train {PARTITION} --target quantize"),
         (["translate", PARTITION, "--model", "backwards"], "--target train_backwards"),
     ],
