@@ -29,9 +29,9 @@ class Terminal:
         self.said = ""
         self._process, self._terminal = pty.fork()
         if self._process == 0:  # the command, whose controlling terminal it is
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("4H", ROWS, COLUMNS, 0, 0))
             os.chdir(folder)
             os.execve(command[0], list(command), {**environment, "TERM": "xterm"})
-        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("4H", ROWS, COLUMNS, 0, 0))
 
     def __enter__(self) -> Terminal:
         return self

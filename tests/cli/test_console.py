@@ -72,7 +72,7 @@ def test_a_training_has_a_bar_and_the_time_that_its_pace_leaves(monkeypatch: pyt
     head, running, bar = lower_lines(console)
     assert head == "0/1 step  1 running  about 35 s left"
     assert running == "  train  15 s, about 35 s left"
-    assert bar == "    ━━━━━━╸              200 of 600 updates, 1,250 words/s, chrf 41.32"
+    assert bar == "    ━━━        200 of 600 updates, 1,250 words/s, chrf 41.32"
 
 
 def test_numbers_that_come_after_the_end_start_nothing(capsys: pytest.CaptureFixture[str]) -> None:

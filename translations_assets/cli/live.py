@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from translations_assets.graph.step import Step
 
-_BAR_WIDTH = 20
+_BAR_WIDTH = 10
 _SCALES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
 _NOT_SHOWN = {"kind", "epoch", "sentences", "learn_rate"}
 
