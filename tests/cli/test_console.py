@@ -2,12 +2,14 @@
 
 import io
 import os
+import threading
 from typing import Any
 
 import pytest
 from rich.console import Console as Terminal
 
 from tests.memory_store import MemoryStore
+from tests.patience import PATIENCE
 from tests.running.conftest import demo_graph
 from translations_assets.cli.console import Console, Follower, steps
 from translations_assets.graph.step import Step
@@ -176,3 +178,18 @@ def test_a_failure_is_explained_once(follower: Follower, failed: bool, words: st
     for _ in range(2):
         follower.emit({"__typename": "RunFailureEvent", "error": {"message": "The config is wrong.\n"}})
     assert follower.explain() == words
+
+
+def test_the_display_may_ask_for_its_lines_while_a_line_is_printed() -> None:
+    """Printing waits for a refresh that is under way, which must not wait for what prints."""
+    console, answered = Console(["a"], MemoryStore()), list[object]()
+
+    def printed(text: str) -> None:
+        display = threading.Thread(target=lambda: answered.append(console.lines()), daemon=True)
+        display.start()
+        display.join(PATIENCE / 24)
+
+    console._say = printed
+    console(StepEvent("started", step("a")))
+    console(StepEvent("retry", step("a"), {"message": "again"}))
+    assert len(answered) == 1

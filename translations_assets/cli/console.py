@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import typer
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from translations_assets.graph.graph import Graph
     from translations_assets.running.plan import Plan
     from translations_assets.running.session import Session
+
+Said: TypeAlias = tuple[Callable[[str], None], str]  # what prints, and what
 
 NUMBERS_SECONDS = 5.0
 _REFRESH = 4  # a second
@@ -93,16 +95,23 @@ class Console:
 
     def __call__(self, event: StepEvent) -> None:
         """Print what an event says."""
+        # Printing waits for the display, which waits for this lock while it asks for its lines.
         with self._lock:
-            label = event.step.label
-            if event.kind == "started":
-                self._running[label] = RunningStep(event.step, time.monotonic())
-            elif event.kind == "progress":
-                self._progress(event)
-            elif event.kind == "retry":
-                self._print(f"{label}: trying again: {event.detail['message']}")
-            else:
-                self._end(event)
+            said = list(self._take(event))
+        for say, text in said:
+            say(text)
+
+    def _take(self, event: StepEvent) -> Iterator[Said]:
+        """Note what an event says; what is to be printed of it, and by what."""
+        label = event.step.label
+        if event.kind == "started":
+            self._running[label] = RunningStep(event.step, time.monotonic())
+        elif event.kind == "progress":
+            yield from self._progress(event)
+        elif event.kind == "retry":
+            yield self._line(f"{label}: trying again: {event.detail['message']}")
+        else:
+            yield from self._end(event)
 
     def lines(self) -> Group:
         """The lower lines: one of the whole run, one for each running step, and one with a training's bar."""
@@ -141,7 +150,7 @@ class Console:
         by_pace = running.seconds_left()
         return by_pace if by_pace is not None else None if past is None else max(0.0, past - running.elapsed)
 
-    def _end(self, event: StepEvent) -> None:
+    def _end(self, event: StepEvent) -> Iterator[Said]:
         label = event.step.label
         running = self._running.pop(label, None)
         if event.kind != "cancelled":
@@ -149,9 +158,9 @@ class Console:
         if event.kind == "cached":
             return
         after = f" after {running.elapsed:.1f} s" if running else ""
-        self._print(f"{label} {event.kind}{after}{self._counts(event)}")
+        yield self._line(f"{label} {event.kind}{after}{self._counts(event)}")
         if event.kind == "failed":
-            self._complain(f"\n{event.detail['message']}\n")
+            yield self._complain, f"\n{event.detail['message']}\n"
 
     def _counts(self, event: StepEvent) -> str:
         """What a step that drops lines has kept, and why it dropped the rest."""
@@ -165,7 +174,7 @@ class Console:
         reasons = ", ".join(f"{reason} {number:,}" for reason, number in dropped.items())
         return f": kept {lines['kept']:,} of {lines['in']:,} lines ({reasons})"
 
-    def _progress(self, event: StepEvent) -> None:
+    def _progress(self, event: StepEvent) -> Iterator[Said]:
         label = event.step.label
         if (running := self._running.get(label)) is None:
             return  # a server may tell the last numbers after the end
@@ -173,10 +182,10 @@ class Console:
         if self._is_live or time.monotonic() - self._last.get(label, 0.0) < NUMBERS_SECONDS:
             return
         self._last[label] = time.monotonic()
-        self._print(f"{label}: {running.shown()}")
+        yield self._line(f"{label}: {running.shown()}")
 
-    def _print(self, text: str) -> None:
-        self._say(f"[{len(self._ended):>3}/{len(self._labels)}] {text}")
+    def _line(self, text: str) -> Said:
+        return self._say, f"[{len(self._ended):>3}/{len(self._labels)}] {text}"
 
 
 def _duplicate(stream: TextIO) -> TextIO:
