@@ -4,6 +4,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 
+import zstandard
+
 from tests.checks.numbers import NUMBERS, training
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.job import Job, JobEvent, Outcome
@@ -70,6 +72,8 @@ def _contents(job: Job, name: str) -> bytes:
         return json.dumps(METRICS.get(job.script) or training(50.0)).encode()
     if name == "numbers.json":
         return json.dumps(NUMBERS[job.script]).encode()
+    if name.endswith(".zst"):
+        return zstandard.compress(f"{job.key} {name}\n".encode())
     if name.endswith(".spm"):
         return b"the vocabulary that all models share"
     return hashlib.sha256(f"{job.key} {name}".encode()).hexdigest().encode()

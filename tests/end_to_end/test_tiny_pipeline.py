@@ -58,6 +58,19 @@ def test_scores_are_also_a_table(trained: Place) -> None:
     assert "→" in done.stdout
 
 
+def test_a_report_shows_what_was_trained(trained: Place, tmp_path: Path) -> None:
+    done = trained.run("translations", "report", PARTITION, "--output", str(tmp_path / "report.html"))
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "report.html").read_text()
+    assert "have no result yet" not in page
+    assert page.count('<table class="sentence">') == 20
+    assert page.count("<polyline") > 8  # of four trainings, each with scores, costs and speeds
+    source, reference = sentences()[420]  # the test set has 20 lines: all of them are shown
+    assert f"<td>{source}</td>" in page
+    assert f"<td>{reference}</td>" in page
+    assert len(page) < 5_000_000
+
+
 def download_export(trained: Place, folder: Path) -> None:
     done = trained.run("translations", "artifacts", PARTITION, "export-en-eo", "--download", str(folder))
     assert done.returncode == 0, done.stderr

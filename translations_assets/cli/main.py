@@ -13,6 +13,7 @@ from translations_assets.cli import (
     evaluate,
     plan,
     playground,
+    report,
     results,
     runs_status,
     runs_train,
@@ -33,7 +34,7 @@ COMMANDS = (
     *(plan.graph, plan.plan, plan.explain),
     *(runs_train.train, runs_status.status, runs_status.logs, runs_train.cancel, runs_train.rerun),
     shell.shell,
-    *(results.artifacts, results.results, checks.checks, results.translate),
+    *(results.artifacts, results.results, checks.checks, report.report, results.translate),
     *(evaluate.evaluate, playground.playground),
     config.find_corpus,
 )

@@ -14,6 +14,7 @@ from translations_assets.config.errors import Problem
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob, Usage
 from translations_assets.records.scores import METRICS, scores_in, shown
+from translations_assets.report.flow import merged_lines
 from translations_assets.running.engine import StepResult
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session
@@ -24,12 +25,11 @@ MAX_SOURCES = 3  # addresses of a dataset that consists of many
 MAX_CURVE_ROWS = 200
 KEY_DIGITS = 12  # enough to tell keys apart, and the table stays narrow
 CURVES = {"train": "training curve", "valid": "validation curve"}  # kind of a point → how people call it
-TEXTS = ("corpus_trg", "text")  # inputs that hold a dataset's text, one side of it
 BAR = 40  # characters of the longest
 NOTES_TAG = "translations/notes"  # how many there are, among the tags by which the UI lists runs
 
 Metadata = dict[str, dg.MetadataValue[Any]]
-Counts = dict[str, int]  # stage → lines that are left after it
+Counts = Mapping[str, int]  # stage → lines that are left after it
 
 
 def stage_metadata(
@@ -259,26 +259,9 @@ def lines_by_dataset(session: Session, results: Sequence[StepResult], store: Sto
 
 def _merged(session: Session, result: StepResult, store: Store) -> Iterator[tuple[str, Counts]]:
     """Each dataset that a step merged, and its counts."""
-    step = result.step
-    if not step.args.get("datasets"):
-        return
-    stats = json.loads(store.read_blob(result.manifest.outputs["stats.json"]))
-    for lines, text in zip(stats["datasets"], _texts(step), strict=True):
-        name = step.aliases.get(lines["dataset"], lines["dataset"])
-        yield name, {**_before(session, text, lines["in"], store), step.stage: lines["kept"]}
-
-
-def _texts(step: Step) -> list[Step]:
-    """The steps that made the texts that a step reads, one for each text."""
-    return [output.step for name, _, output in step.input_outputs() if name in TEXTS]
-
-
-def _before(session: Session, step: Step, left: int, store: Store) -> Counts:
-    """The counts of the stages up to the step that left so many lines, the first stage first."""
-    lines = _counted(session, step, store)
-    texts = _texts(step)
-    before = _before(session, texts[0], lines["in"], store) if lines and texts else {}
-    return {**before, step.stage: left}
+    blob = result.manifest.outputs.get("stats.json")
+    stats = json.loads(store.read_blob(blob)) if blob else {}
+    return merged_lines(result.step, stats, lambda step: _counted(session, step, store))
 
 
 def _counted(session: Session, step: Step, store: Store) -> Mapping[str, Any]:

@@ -165,7 +165,7 @@ class Durations:
         options = _options(step.args) if not step.repeatable else ""
         for manifest in self._history.earlier(step, "", TRAININGS if options else 1):
             if not options or _options(manifest.provenance.parts.args) == options:
-                return _cost_of(manifest)
+                return cost_of(manifest)
         kind = step.stage, step.script, options
         if kind not in self._means:
             self._means[kind] = self._mean(*kind)
@@ -179,7 +179,7 @@ class Durations:
             if manifest.provenance.parts.script == script
             and (not options or _options(manifest.provenance.parts.args) == options)
         ]
-        costs = [_cost_of(manifest) for manifest in same[:SAMPLE]]
+        costs = [cost_of(manifest) for manifest in same[:SAMPLE]]
         if not costs:
             return None
         total = sum(costs, Cost())
@@ -244,7 +244,8 @@ def _options(args: Mapping[str, Any]) -> str:
     return json_digest({name: value for name, value in args.items() if name not in ("src", "trg", "seed")})
 
 
-def _cost_of(manifest: Manifest) -> Cost:
+def cost_of(manifest: Manifest) -> Cost:
+    """What the attempt took that made an artifact."""
     worker, usage = manifest.provenance.worker, manifest.usage
     gpus = worker.gpus if worker else 0
     return Cost(usage.seconds, 0.0 if gpus else usage.cpu_seconds, usage.seconds * gpus)

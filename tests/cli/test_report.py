@@ -1,0 +1,102 @@
+"""`report`: a page and a model card, of what is made."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.conftest import Command, make
+from tests.defs import runner
+from tests.end_to_end.tiny import PARTITION, Place
+from translations_assets.report.page import SECTIONS
+
+PAGE, CARD = f"{PARTITION}.html", f"{PARTITION}.md"
+
+
+class Page(HTMLParser):
+    """The text of a page, its elements, and what it would fetch."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.text, self.tags, self.ids, self.fetched = "", set[str](), set[str](), list[str]()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.text += " "
+        for name, value in attrs:
+            if name == "id":
+                self.ids.add(str(value))
+            if name in ("src", "href", "data", "action") and not str(value).startswith("#"):
+                self.fetched.append(str(value))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_what_is_not_made_is_no_report(command: Command, place: Place) -> None:
+    said = command("report", PARTITION)
+    assert said.code == 1
+    assert said.err == (
+        f"error: not made: the store has no results of {PARTITION}. "
+        f"To make them: translations train {PARTITION}\n"
+    )
+    assert not (place.root / PAGE).exists()
+
+
+def test_a_page_tells_everything_and_needs_nothing_else(
+    command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(runner.STATISTICS, "samples", ["empty: <script>alert(1)</script> | B"])
+    make("evaluate_exported", checks=True)
+    said = command("report", PARTITION)
+    assert said.out == f"{PAGE}\n"
+    page = Page(place.root / PAGE)
+    assert page.ids >= set(SECTIONS)
+    assert not page.fetched
+    assert not page.tags & {"script", "link", "img", "iframe"}
+    assert "<script>alert(1)</script>" in page.text  # as text
+    assert re.search(r"exported\s+1\.0\s+2\.0\s+± 0\.5", page.text)
+    assert "2,500" in page.text  # words a second
+    assert "training-collapse" in page.text
+    assert "url(" not in (place.root / PAGE).read_text()
+
+
+def test_what_is_made_in_part_is_told_as_such(command: Command, place: Place) -> None:
+    make("merge_corpus")
+    assert command("report", PARTITION, "-o", "so-far.html").out == "so-far.html\n"
+    text = Page(place.root / "so-far.html").text
+    assert re.search(r"\d+ of \d+ steps have no result yet", text)
+    assert "No model is evaluated yet." in text
+
+
+def test_scores_stand_beside_those_of_the_artifact_before(command: Command, place: Place) -> None:
+    make("evaluate_backwards")
+    config = place.root / "configs" / f"{PARTITION}.yml"
+    config.write_text(config.read_text().replace("after: 20u", "after: 40u"))
+    make("evaluate_backwards", run="run-2")
+    command("report", PARTITION)
+    text = Page(place.root / PAGE).text
+    assert re.search(r"backwards\s+1\.0\s+2\.0\s+± 0\.5\s+2\.0 \(\+0\.0\), 1970-01-01", text)
+
+
+def test_a_model_card_has_the_hubs_metadata(command: Command, place: Place) -> None:
+    make("evaluate_exported", checks=True)
+    assert command("report", PARTITION, "--card").out == f"{CARD}\n"
+    _, metadata, text = (place.root / CARD).read_text().split("---\n", 2)
+    found = yaml.safe_load(metadata)
+    assert found["language"] == ["en", "eo"]
+    assert found["pipeline_tag"] == "translation"
+    (results,) = found["model-index"][0]["results"]
+    assert {metric["type"]: metric["value"] for metric in results["metrics"]} == {"bleu": 1.0, "chrf": 2.0}
+    assert "| exported | 1.0 | 2.0 ± 0.5 |" in text
+    assert "passed, 0 failed" in text
+
+
+def test_a_folder_that_is_not_there_is_told(command: Command, place: Place) -> None:
+    make("merge_corpus")
+    said = command("report", PARTITION, "-o", "nowhere/report.html")
+    assert said.code == 1
+    assert "nowhere" in said.err

@@ -1,0 +1,51 @@
+"""`translations report`: what a partition's results look like, as a page or as a model card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from translations_assets.cli import common
+from translations_assets.cli.common import Partition, Set
+from translations_assets.errors import TranslationsError
+from translations_assets.project import this_project
+from translations_assets.whole_file import write_whole
+
+
+def report(
+    partition: Partition,
+    card: Annotated[
+        bool, typer.Option("--card", help="Write a model card in Markdown, as the Hugging Face hub reads it.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The file to write; PARTITION.html, or PARTITION.md, in this folder by default.",
+            dir_okay=False,
+        ),
+    ] = None,
+    overrides: Set = None,
+) -> None:
+    """Write a report: data, curves, scores, sentences, gates, hours, config and provenance in one HTML file.
+
+    It is made from the store alone, of what is finished, and needs nothing else to be read.
+    """
+    from translations_assets.report.facts import gather
+    from translations_assets.report.page import as_card, as_html
+
+    project, session = this_project(), common.reading_session(partition, overrides)
+    found = gather(session, project.history(session.partition))
+    if not found.results:
+        raise TranslationsError(
+            f"not made: the store has no results of {session.partition}. "
+            f"To make them: {session.command('train')}"
+        )
+    common.print_warnings(session)
+    text, _ = project.config_text(partition)
+    path = output or Path(f"{session.partition}.{'md' if card else 'html'}")
+    write_whole(path, as_card(found, text) if card else as_html(found, text))
+    typer.echo(path)

@@ -1,0 +1,70 @@
+"""The scores of every model on every test set, as evaluations wrote them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from translations_assets.graph.step import Step
+from translations_assets.records.scores import differences_in, scores_in
+from translations_assets.report.known import Known, documents
+from translations_assets.running.session import Session
+
+# Model → test set → metrics.json, with the scores of further metrics, and differences as `others`.
+Evaluations: TypeAlias = "dict[str, dict[str, dict[str, Any]]]"
+
+EVALUATING = ("evaluate_", "final_evaluation")
+COMPARING = ("check_evaluate_", "check_final_evaluation")
+
+
+def evaluation_steps(session: Session) -> list[Step]:
+    """The steps that evaluate a model on a test set, or compare it with others."""
+    return [step for step in session.graph.steps if step.stage.startswith((*EVALUATING, *COMPARING))]
+
+
+def missing_evaluations(session: Session, results: Collection[str]) -> list[str]:
+    """The labels of evaluations that are not among the results."""
+    return [
+        step.label
+        for step in evaluation_steps(session)
+        if "metrics.json" in step.outputs and step.label not in results
+    ]
+
+
+def read_evaluations(session: Session, results: Mapping[str, Known]) -> Evaluations:
+    """The scores among some results."""
+    found: Evaluations = {}
+    for step, value in _numbers(session, results, EVALUATING, "metrics.json"):
+        found.setdefault(model_of(step), {}).setdefault(value["dataset"], value)
+    for step, scores in _numbers(session, results, EVALUATING, "scores.json"):
+        if evaluation := found.get(model_of(step), {}).get(scores["dataset"]):
+            evaluation |= scores_in(scores)
+    for _, numbers in _numbers(session, results, COMPARING, "numbers.json"):
+        if evaluation := found.get(numbers["model"], {}).get(numbers["dataset"]):
+            evaluation.setdefault("others", {}).update(differences_in(numbers))
+    return found
+
+
+def _numbers(
+    session: Session, results: Mapping[str, Known], stages: tuple[str, ...], name: str
+) -> Iterator[tuple[Step, dict[str, Any]]]:
+    """The documents of stages whose names begin so, with the config's names of datasets."""
+    for step, value in documents(session, results, name):
+        if step.stage.startswith(stages):
+            yield step, {**value, "dataset": step.aliases.get(str(step.args["dataset"]), value["dataset"])}
+
+
+def model_of(step: Step) -> str:
+    """The model that an evaluation evaluates: `evaluate_teacher` of the second teacher → teacher-2."""
+    if step.stage == "final_evaluation":
+        return _compared(step)
+    teacher = re.match(r"[a-z]+-(teacher-\d+)-", step.label)
+    return teacher[1] if teacher else step.stage.removeprefix("evaluate_").replace("_", "-")
+
+
+def _compared(step: Step) -> str:
+    """The model that a step of the final evaluation evaluates, or scores by one more metric."""
+    if step.script == "pipeline.eval.final":
+        return str(step.args["name"])
+    return next(_compared(made.step) for name, _, made in step.input_outputs() if name == "translations")

@@ -1,0 +1,209 @@
+"""What a report tells of a partition, gathered from the results that count in the store."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from translations_assets.checks.gates import GATES, Finding, examine
+from translations_assets.config.languages import language
+from translations_assets.graph.step import Output, Step
+from translations_assets.report.evaluations import EVALUATING, Evaluations, model_of, read_evaluations
+from translations_assets.report.flow import (
+    DatasetLines,
+    Dropped,
+    Source,
+    dropped_lines,
+    lines_by_dataset,
+    sources,
+)
+from translations_assets.report.known import Known, documents, known_results, read_text
+from translations_assets.running.session import Session
+from translations_assets.why.history import Cost, History, cost_of
+
+SENTENCES = 20  # of the first test set, through every model
+BACKWARDS = "backwards"  # translates from target to source
+
+
+@dataclass(frozen=True)
+class Training:
+    """A training: updates, best scores by metric, and the points of its curves, as Marian logged them."""
+
+    label: str
+    updates: int
+    best: Mapping[str, Mapping[str, float]]
+    curve: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Before:
+    """An evaluation's chrF in the artifact that counted before, and when it was made (seconds since 1970)."""
+
+    chrf: float
+    ended: float
+    run: str
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a test set, its reference, and what each model makes of it."""
+
+    source: str
+    reference: str
+    translations: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class StageCost:
+    """What the attempts that made a stage's results took."""
+
+    stage: str
+    steps: int
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a report tells.
+
+    lacking      labels of steps that have no result
+    evaluations  model → test set → scores
+    before       model, test set → the score before
+    sentences    of the first test set
+    revisions    of the repository, and versions, by which results were made
+    """
+
+    session: Session
+    results: Mapping[str, Known]
+    lacking: Sequence[str]
+    datasets: Sequence[DatasetLines]
+    dropped: Sequence[Dropped]
+    sources: Sequence[Source]
+    trainings: Sequence[Training]
+    evaluations: Evaluations
+    before: Mapping[tuple[str, str], Before]
+    sentences: Sequence[Sentence]
+    gates: Sequence[Finding]
+    costs: Sequence[StageCost]
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """The English names of source and target language."""
+        experiment = self.session.config.experiment
+        return language(experiment.src).name, language(experiment.trg).name
+
+    @property
+    def ended(self) -> float:
+        """When the newest result was made, seconds since 1970."""
+        return max(known.manifest.ended for known in self.results.values())
+
+    @property
+    def revisions(self) -> list[str]:
+        """The commits of the repository that made the results."""
+        made_by = (known.manifest.provenance.revision for known in self.results.values())
+        return sorted(dict.fromkeys(filter(None, made_by)))
+
+    @property
+    def test_sets(self) -> list[str]:
+        """The names of the test sets."""
+        return list(dict.fromkeys(name for tests in self.evaluations.values() for name in tests))
+
+    @property
+    def shown_model(self) -> str:
+        """The model that users get, or the last one that was evaluated so far; "" without any."""
+        own = [model for model in self.evaluations if model != BACKWARDS]
+        return "exported" if "exported" in own else next(iter(own[::-1]), "")
+
+    @property
+    def shown_scores(self) -> Mapping[str, Any]:
+        """Its scores on the first test set."""
+        return next(iter(self.evaluations.get(self.shown_model, {}).values()), {})
+
+
+def gather(session: Session, history: History) -> Report:
+    """What the store has of a session's partition. Runs nothing, and reads the store only."""
+    results = known_results(session, session.graph.steps)
+    evaluations = read_evaluations(session, results)
+    stages = list(session.graph.stages)
+    gates = sorted(GATES, key=lambda gate: stages.index(gate.stage))
+    return Report(
+        session=session,
+        results=results,
+        lacking=[step.label for step in session.graph.steps if step.label not in results],
+        datasets=lines_by_dataset(session, results),
+        dropped=dropped_lines(session, results),
+        sources=sources(session, results),
+        trainings=[
+            Training(step.label, value["updates"], value["best"], value["curve"])
+            for step, value in documents(session, results, "metrics.json")
+            if "curve" in value
+        ],
+        evaluations=evaluations,
+        before=dict(_before(session, results, history)),
+        sentences=_sentences(session, results),
+        gates=[examine(session, gate, {}) for gate in gates],
+        costs=list(_costs(session, results)),
+    )
+
+
+def _before(
+    session: Session, results: Mapping[str, Known], history: History
+) -> Iterator[tuple[tuple[str, str], Before]]:
+    """The score that each evaluation had in the artifact that counted before, of this partition only."""
+    for step, value in documents(session, results, "metrics.json"):
+        if not step.stage.startswith(EVALUATING):
+            continue
+        own = results[step.label].manifest
+        for earlier in history.earlier(step, own.key, 1):
+            metrics = earlier.outputs.get("metrics.json")
+            made_by = earlier.provenance
+            same = made_by.partition == session.partition and not made_by.options.overrides
+            if same and metrics and earlier.ended <= own.ended and session.store.has_blob(metrics):
+                chrf = json.loads(session.store.read_blob(metrics))["chrf"]["score"]
+                dataset = step.aliases.get(value["dataset"], value["dataset"])
+                yield (model_of(step), dataset), Before(chrf, earlier.ended, made_by.run)
+
+
+def _sentences(session: Session, results: Mapping[str, Known]) -> list[Sentence]:
+    """Some sentences of the first test set, always the same of the same set, through every model."""
+    evaluated = [
+        known
+        for known in results.values()
+        if known.step.stage.startswith(EVALUATING)
+        and known.step.stage != "evaluate_backwards"
+        and "translations.zst" in known.manifest.outputs
+    ]
+    if not evaluated:
+        return []
+    sides = [_made_by(evaluated[0].step, name) for name in ("corpus_src", "corpus_trg")]
+    if not all(side.step.label in results for side in sides):
+        return []
+    source, reference = (
+        read_text(session, results[side.step.label].manifest.outputs[side.name]) for side in sides
+    )
+    texts = {
+        model_of(step): read_text(session, manifest.outputs["translations.zst"])
+        for step, manifest in evaluated
+        if _made_by(step, "corpus_src") == sides[0]
+    }
+    whole = min(map(len, (source, reference, *texts.values())))
+    chosen = sorted(random.Random(0).sample(range(whole), min(SENTENCES, whole)))
+    return [
+        Sentence(source[line], reference[line], {model: text[line] for model, text in texts.items()})
+        for line in chosen
+    ]
+
+
+def _made_by(step: Step, name: str) -> Output:
+    """The file of another step that an input is."""
+    return next(output for given, _, output in step.input_outputs() if given == name)
+
+
+def _costs(session: Session, results: Mapping[str, Known]) -> Iterator[StageCost]:
+    for stage, steps in session.graph.stages.items():
+        made = [results[step.label].manifest for step in steps if step.label in results]
+        if made:
+            yield StageCost(stage, len(made), sum(map(cost_of, made), Cost()))

@@ -1,0 +1,129 @@
+"""From datasets to training lines: how many there are after each stage, and what was dropped, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from translations_assets.graph.step import Step
+from translations_assets.report.known import Known, documents
+from translations_assets.running.session import Session
+
+TEXTS = ("corpus_trg", "text")  # inputs that hold a dataset's text, one side of it
+Counted: TypeAlias = "Callable[[Step], Mapping[str, Any]]"
+SAMPLES = 5  # lines that are shown of what a step dropped
+
+
+@dataclass(frozen=True)
+class DatasetLines:
+    """A dataset, the stages that it went through up to that which merged it, and the lines that each left."""
+
+    dataset: str
+    merged: str
+    lines: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """What a step read, kept and dropped, by reason; and some of the lines that it dropped."""
+
+    label: str
+    read: int
+    kept: int
+    reasons: Mapping[str, int]
+    samples: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a dataset came from: its revision, licence, and addresses, as the provider states them.
+
+    dataset  what it is for, and its name: `train-opus_Books/v1`
+    lines    that were imported
+    """
+
+    dataset: str
+    lines: int
+    revision: str
+    licence: str
+    urls: Sequence[str]
+    synthetic: bool
+
+
+def dropped_lines(session: Session, results: Mapping[str, Known]) -> list[Dropped]:
+    """What each step dropped of the text that it read, in the order of the graph; only those that did."""
+    found = []
+    for step, stats in documents(session, results, "stats.json"):
+        lines = stats.get("lines", {})
+        reasons = {str(reason): int(count) for reason, count in lines.get("dropped", {}).items() if count}
+        if reasons:
+            samples = [line for line in stats.get("samples", ()) if _tells_a_reason(line, reasons)]
+            found.append(Dropped(step.label, lines["in"], lines["kept"], reasons, samples[:SAMPLES]))
+    return found
+
+
+def _tells_a_reason(sample: Any, reasons: Mapping[str, int]) -> bool:
+    """Whether a sample is a line that was dropped, `length_ratio: one | another`, not one that was kept."""
+    return isinstance(sample, str) and sample.partition(":")[0] in reasons
+
+
+def sources(session: Session, results: Mapping[str, Known]) -> list[Source]:
+    """Where the datasets came from."""
+    return [
+        Source(
+            dataset=_name(step, session),
+            lines=stats["lines"]["kept"],
+            revision=stats.get("revision", ""),
+            licence=stats["licence"],
+            urls=[source["url"] for source in stats["source"]],
+            synthetic=bool(stats.get("synthetic")),
+        )
+        for step, stats in documents(session, results, "stats.json")
+        if "source" in stats and "licence" in stats
+    ]
+
+
+def _name(step: Step, session: Session) -> str:
+    """`train-opus_Books/v1`: a dataset's label without what all have."""
+    label = step.label.removesuffix("-unmodified")
+    return label.removeprefix("dataset-").removesuffix(f"-{session.config.pair}")
+
+
+def lines_by_dataset(session: Session, results: Mapping[str, Known]) -> list[DatasetLines]:
+    """Each dataset of a merged text, and its lines after every stage up to that."""
+    found = {step.label: stats for step, stats in documents(session, results, "stats.json")}
+    return [
+        DatasetLines(dataset, results[label].step.stage, lines)
+        for label, stats in found.items()
+        for dataset, lines in merged_lines(
+            results[label].step, stats, lambda step: found.get(step.label, {}).get("lines", {})
+        )
+    ]
+
+
+def merged_lines(
+    step: Step, stats: Mapping[str, Any], counted: Counted
+) -> Iterator[tuple[str, Mapping[str, int]]]:
+    """Each dataset that a step merged, and its lines after every stage, the first stage first.
+
+    `stats` are the step's; `counted` gives the lines that a step counted, nothing where that is not known:
+    such a stage is known by what the next one read. Nothing for a step that merges no datasets.
+    """
+    if not step.args.get("datasets"):
+        return
+    for lines, text in zip(stats["datasets"], _texts_of(step), strict=True):
+        dataset = step.aliases.get(lines["dataset"], lines["dataset"])
+        yield dataset, {**_before(text, lines["in"], counted), step.stage: lines["kept"]}
+
+
+def _texts_of(step: Step) -> list[Step]:
+    """The steps that made the texts that a step reads, one for each text."""
+    return [output.step for name, _, output in step.input_outputs() if name in TEXTS]
+
+
+def _before(step: Step, left: int, counted: Counted) -> Mapping[str, int]:
+    """The lines after the stages up to the step that left so many."""
+    lines, texts = counted(step), _texts_of(step)
+    before = _before(texts[0], lines["in"], counted) if lines and texts else {}
+    return {**before, step.stage: left}

@@ -1,0 +1,54 @@
+"""Results that a session finds, and the small documents among their files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import zstandard
+
+from translations_assets.graph.step import Step
+from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.running.session import Session, UpstreamMissing
+
+MOST_TEXT = 64 << 20  # bytes of a test set that are read
+
+
+class Known(NamedTuple):
+    """A step, and the manifest of the result that counts for it."""
+
+    step: Step
+    manifest: Manifest
+
+
+def known_results(session: Session, steps: Iterable[Step]) -> dict[str, Known]:
+    """Label → the result that counts, by key or by the newest ref, of each step that has one."""
+    found = {}
+    for step in steps:
+        try:
+            session.need([step])
+        except UpstreamMissing:
+            continue
+        result = session.result_of(step)
+        manifest = result.manifest or session.store.generation(result.key, result.generation)
+        if manifest is not None:
+            found[step.label] = Known(step, manifest)
+    return found
+
+
+def documents(
+    session: Session, results: Mapping[str, Known], name: str
+) -> Iterator[tuple[Step, dict[str, Any]]]:
+    """The contents of every result's JSON file of a name."""
+    for step, manifest in results.values():
+        if name in manifest.outputs:
+            yield step, json.loads(session.store.read_blob(manifest.outputs[name]))
+
+
+def read_text(session: Session, blob: Blob) -> list[str]:
+    """The lines of a text that is compressed by zstd; of a very long one its beginning."""
+    with zstandard.ZstdDecompressor().stream_reader(
+        session.store.read_blob(blob), read_across_frames=True
+    ) as reader:
+        return reader.read(MOST_TEXT).decode("utf-8", errors="replace").removesuffix("\n").split("\n")

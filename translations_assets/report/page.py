@@ -1,0 +1,208 @@
+"""A report as one HTML file that needs nothing else, and as a Markdown model card."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import yaml
+from markupsafe import Markup
+
+from translations_assets.records.run import RunOptions
+from translations_assets.records.scores import METRICS, shown
+from translations_assets.report.facts import Report, Sentence, Training
+from translations_assets.report.flow import DatasetLines
+from translations_assets.report.plots import Line, line_chart
+from translations_assets.why.history import Cost, duration
+
+FOLDER = Path(__file__).parent
+SECTIONS = {
+    "scores": "Scores",
+    "sentences": "Sentences",
+    "training": "Training",
+    "data": "Data",
+    "gates": "Quality gates",
+    "hours": "Hours",
+    "config": "Training config",
+    "provenance": "Provenance",
+}
+
+
+def as_html(report: Report, config: str) -> str:
+    """The report as a page; `config` is the training config's text."""
+    source, target = report.languages
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            report=report,
+            config=config,
+            title=f"{source} → {target}: {report.session.partition}",
+            source_language=source,
+            target_language=target,
+            overrides=_overrides(report),
+            style=Markup((FOLDER / "page.css").read_text(encoding="utf-8")),
+            sections=SECTIONS.items(),
+            tiles=list(_tiles(report)),
+            metrics=_metrics(report),
+            speeds=_speeds(report),
+            charts=[(training, list(_charts(training))) for training in report.trainings],
+            flows=list(_flows(report)),
+            total=_total(report),
+        )
+    )
+
+
+def as_card(report: Report, config: str) -> str:
+    """The report as a model card, with the metadata by which the Hugging Face hub knows a model."""
+    return (
+        _environment()
+        .get_template("card.md.j2")
+        .render(
+            report=report,
+            config=config,
+            source_language=report.languages[0],
+            target_language=report.languages[1],
+            overrides=_overrides(report),
+            metadata=yaml.safe_dump(_card_metadata(report), sort_keys=False, allow_unicode=True),
+            metrics=_metrics(report),
+            speeds=_speeds(report),
+            total=_total(report),
+        )
+    )
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=lambda name: bool(name) and str(name).endswith(".html.j2"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "date": _date,
+        "duration": duration,
+        "one_digit": lambda number: f"{number:.1f}",
+        "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
+        "shown": shown,
+        "cell": _cell,
+        "by_text": _by_text,
+        "marked": lambda text, reference: list(_marked(text, reference)),
+    }
+    return environment
+
+
+def _date(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime(seconds))
+
+
+def _cell(text: str) -> str:
+    """Text that stays in its cell of a Markdown table."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+def _overrides(report: Report) -> str:
+    return " ".join(RunOptions(overrides=report.session.options.overrides).words())
+
+
+def _metrics(report: Report) -> Mapping[str, str]:
+    """The metrics that any evaluation has, and what people call them."""
+    scores = [found for tests in report.evaluations.values() for found in tests.values()]
+    return {metric: name for metric, name in METRICS.items() if any(metric in found for found in scores)}
+
+
+def _speeds(report: Report) -> list[tuple[str, Mapping[str, Any]]]:
+    """What models need that were timed, on their first test set."""
+    firsts = ((model, next(iter(tests.values()))) for model, tests in report.evaluations.items())
+    return [(model, found["speed"]) for model, found in firsts if "speed" in found]
+
+
+def _total(report: Report) -> Cost:
+    return sum((found.cost for found in report.costs), Cost())
+
+
+def _tiles(report: Report) -> Iterator[tuple[str, str, str]]:
+    """Name, value and note of the numbers that come first."""
+    found = report.shown_scores
+    where = f"{report.shown_model}, {report.test_sets[0]}" if found else ""
+    for metric in ("comet", "chrf", "bleu"):
+        if metric in found:
+            yield METRICS[metric], f"{found[metric]['score']:.1f}", where
+    if speed := found.get("speed"):
+        yield "model", f"{speed['model_bytes'] / 1e6:,.1f} MB", ""
+        yield "words/s", f"{speed['words_per_second']:,.0f}", "one thread, a sentence at a time"
+    states = [gate.state for gate in report.gates]
+    yield "gates passed", f"{states.count('passed')} of {len(states) - states.count('off')}", ""
+    yield "duration", duration(_total(report).seconds), "of all results"
+
+
+def _flows(report: Report) -> Iterator[tuple[str, list[str], int, list[DatasetLines]]]:
+    """For each stage that merges datasets: the stages up to it, the most lines of any, and its datasets."""
+    for merged in dict.fromkeys(found.merged for found in report.datasets):
+        datasets = [found for found in report.datasets if found.merged == merged]
+        stages = list(dict.fromkeys(stage for found in datasets for stage in found.lines))
+        yield merged, stages, max(1, *(max(found.lines.values()) for found in datasets)), datasets
+
+
+def _charts(training: Training) -> Iterator[Markup]:
+    """A training's curves: its scores on the dev set, by metric; cost; speed."""
+    valid = [point for point in training.curve if point["kind"] == "valid"]
+    train = [point for point in training.curve if point["kind"] == "train"]
+    scores = [name for name in ("chrf", "bleu", "bleu-detok") if any(name in point for point in valid)]
+    names = {"chrf": "chrF", "bleu": "BLEU", "bleu-detok": "BLEU"}
+    yield line_chart("scores on the dev set", "updates", [_line(names[name], name, valid) for name in scores])
+    yield line_chart(
+        "cross-entropy a word",
+        "updates",
+        [_line("training", "cost", train), _line("dev set", "ce-mean-words", valid)],
+    )
+    yield line_chart("words/s", "updates", [_line("words/s", "words_per_second", train)])
+
+
+def _line(name: str, key: str, points: Sequence[Mapping[str, Any]]) -> Line:
+    return Line(name, [(point["update"], point[key]) for point in points if key in point])
+
+
+def _by_text(sentence: Sentence) -> list[tuple[str, list[str]]]:
+    """Each translation of a sentence, and the models that made it."""
+    models: dict[str, list[str]] = {}
+    for model, text in sentence.translations.items():
+        models.setdefault(text, []).append(model)
+    return list(models.items())
+
+
+def _marked(text: str, reference: str) -> Iterator[tuple[str, bool]]:
+    """A translation in pieces, and whether each is other than in the reference."""
+    words, others = text.split(), reference.split()
+    for kind, start, end, _, _ in SequenceMatcher(a=words, b=others, autojunk=False).get_opcodes():
+        if start != end:
+            yield " ".join(words[start:end]), kind != "equal"
+
+
+def _card_metadata(report: Report) -> dict[str, Any]:
+    """The metadata block; a licence is the publisher's to choose."""
+    experiment = report.session.config.experiment
+    results = [
+        {
+            "task": {"type": "translation", "name": f"Translation {experiment.src}-{experiment.trg}"},
+            "dataset": {"name": dataset, "type": dataset},
+            "metrics": [
+                {"name": METRICS[name], "type": name, "value": round(found[name]["score"], 2)}
+                for name in METRICS
+                if name in found
+            ],
+        }
+        for dataset, found in report.evaluations.get(report.shown_model, {}).items()
+    ]
+    return {
+        "language": [experiment.src, experiment.trg],
+        "pipeline_tag": "translation",
+        "tags": ["translation", "marian", "bergamot"],
+        "model-index": [{"name": report.session.partition, "results": results}],
+    }
