@@ -111,8 +111,21 @@ class Project:
         from translations_assets.store.open import open_store
 
         deployment = self.deployment
-        own = settings.store_url(deployment.store if deployment else None)
+        own = settings.store_url(self._deployed_store)
         return open_store(own, settings.store_base_url(deployment.store_base if deployment else None))
+
+    @property
+    def _deployed_store(self) -> str | None:
+        return self.deployment.store if self.deployment else None
+
+    def missing_store(self) -> str:
+        """What to tell people when the store that somebody has named is not there; else "".
+
+        The default store is not there before the first run, and nobody has mistyped it.
+        """
+        if not settings.is_store_named(self._deployed_store) or self.store.exists():
+            return ""
+        return f"There is no store {settings.store_url(self._deployed_store)}"
 
     @cached_property
     def runner(self) -> Runner:

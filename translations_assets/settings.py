@@ -84,6 +84,11 @@ def store_url(deployed: str | None = None) -> str:
     return value if "://" in value else str(_folder(value))
 
 
+def is_store_named(deployed: str | None = None) -> bool:
+    """Whether somebody has named the store, so that its path may be mistyped; see `store_url`."""
+    return bool(os.environ.get("TRANSLATIONS_STORE") or deployed)
+
+
 def store_base_url(deployed: str | None = None) -> str:
     """A store that is read in addition to `store_url` and never written, in the same form, or empty."""
     value = os.environ.get("TRANSLATIONS_STORE_BASE") or deployed or ""

@@ -1,10 +1,11 @@
 """What people get wrong: one clear message, exit code 1, no traceback."""
 
+import io
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Command
+from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import PARTITION, Place
 
 VERBS = ("graph", "plan", "train", "status", "logs", "artifacts", "results", "translate")
@@ -78,3 +79,36 @@ def test_a_store_that_cannot_be_written(
     assert said.code == 1
     assert said.err.startswith("error: ")
     assert str(file) in said.err
+
+
+READS = [
+    *(["status"], ["status", "1234abcd"], ["status", PARTITION], ["logs", PARTITION, "merge-corpus-en-eo"]),
+    *(["results", PARTITION], ["checks", PARTITION], ["artifacts", PARTITION], ["translate", PARTITION]),
+    *(["explain", PARTITION, "merge-corpus-en-eo"], ["cancel", PARTITION], ["rerun", "1234abcd"]),
+    *(["cache", "pins"], ["cache", "verify"], ["cache", "gc"]),
+]
+
+
+@pytest.mark.parametrize("words", READS, ids=" ".join)
+def test_a_mistyped_store_is_no_store(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.setenv("TRANSLATIONS_STORE", str(tmp_path / "stroe"))
+    said = command(*words)
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith(f"error: There is no store {tmp_path / 'stroe'}. Is TRANSLATIONS_STORE spelled")
+    assert not (tmp_path / "stroe").exists()
+
+
+def test_a_first_store_is_told_before_it_is_made(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRANSLATIONS_STORE", str(tmp_path / "new"))
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    for words in (["plan", PARTITION], ["plan", "--all"], ["train", PARTITION]):
+        said = command(*words)
+        assert said.err.startswith(f"note: There is no store {tmp_path / 'new'} yet: nothing is cached, and")
+        assert not (tmp_path / "new").exists()
+    make("merge_devset")
+    assert "There is no store" not in command("plan", PARTITION).err
+    assert command("status").code == 0

@@ -19,6 +19,12 @@ from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 
 
+def test_a_store_is_there_once_something_is_stored(store: Store) -> None:
+    assert not store.exists()
+    store.add_bytes(b"Saluton\n")
+    assert store.exists()
+
+
 def test_a_blob_is_known_by_its_sha256_and_size(store: Store) -> None:
     blob = store.add_bytes(b"Saluton\n")
     assert blob == Blob(hashlib.sha256(b"Saluton\n").hexdigest(), 8)

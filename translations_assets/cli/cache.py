@@ -43,6 +43,7 @@ _SECONDS = 2.0  # between two lines of progress
 
 
 @app.command()
+@common.reads
 def verify(
     sample: Annotated[
         str,
@@ -75,6 +76,7 @@ def verify(
 
 
 @app.command()
+@common.reads
 def gc(
     keep_days: Annotated[
         float, typer.Option(min=0, help="Keep what was made or used within so many days.")
@@ -107,6 +109,7 @@ def gc(
 
 
 @app.command()
+@common.reads
 def pin(run: Run, reason: Annotated[str, typer.Option(help="Why, for those who wonder later.")] = "") -> None:
     """Keep everything that a run uses, until it is unpinned."""
     store = this_project().store
@@ -124,6 +127,7 @@ def pin(run: Run, reason: Annotated[str, typer.Option(help="Why, for those who w
 
 
 @app.command()
+@common.reads
 def unpin(run: Run) -> None:
     """Let what a pinned run uses be collected like everything else."""
     store = this_project().store
@@ -133,6 +137,7 @@ def unpin(run: Run) -> None:
 
 
 @app.command("pins")
+@common.reads
 def list_pins(json: Json = False) -> None:
     """List the pinned runs, since when, and why."""
     store = this_project().store

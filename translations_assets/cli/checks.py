@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 STYLES = {"failed": "bold red", "passed": "green", "off": "dim", "not computed": "yellow"}
 
 
+@common.reads
 def checks(
     partition: Partition,
     make: Annotated[

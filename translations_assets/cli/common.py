@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 from uuid import uuid4
 
 import typer
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from translations_assets.running.plan import Plan
     from translations_assets.running.protocols import Store
     from translations_assets.running.session import Result, Session
+
+
+P = ParamSpec("P")
 
 
 def _option(option: Option) -> Any:
@@ -72,6 +75,30 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
     asked.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     asked.__annotations__ = {}  # those of the signature count
     return asked
+
+
+def reads(command: Callable[P, None]) -> Callable[P, None]:
+    """Have a command that reads the store refuse one that is not there: it makes none, and knows nothing.
+
+    Raises TranslationsError when a store was named and does not exist.
+    """
+
+    @wraps(command)
+    def reading(*given: P.args, **named: P.kwargs) -> None:
+        if missing := this_project().missing_store():
+            raise TranslationsError(
+                f"{missing}. Is TRANSLATIONS_STORE spelled right, is its disk mounted? "
+                "To make a new one: translations train PARTITION"
+            )
+        command(*given, **named)
+
+    return reading
+
+
+def note_new_store() -> None:
+    """Print a note when the store that was named is not there, which a run would make."""
+    if missing := this_project().missing_store():
+        print_note(f"{missing} yet: nothing is cached, and the first run makes it. Is its name spelled right?")
 
 
 def _parameter(name: str) -> inspect.Parameter:
@@ -118,6 +145,7 @@ def plannable(read: ReadConfig, target: str | None, options: RunOptions) -> Sess
         run = whole_id(options.previous_run, runs, "The store has no run", "translations status")
         options = replace(options, previous_run=run)
     session = this_project().session(str(uuid4()), read, options, stages)
+    note_new_store()
     print_notes(read)
     print_warnings(session)
     return session

@@ -17,6 +17,7 @@ from translations_assets.cli.common import (
     Steps,
     Target,
     counts,
+    note_new_store,
     plan_of,
     settled_plan,
 )
@@ -80,6 +81,7 @@ def _shown(session: Session, show: Show, target: str | None) -> dict[Step, str |
     closure = graph.step_closure(targets)
     if show == "target-graph":
         return dict.fromkeys(closure)
+    note_new_store()
     planned = {step.step: step for step in plan_of(session, target).steps}
     return {step: planned[step].key for step in closure if planned[step].status != "cached"}
 
@@ -148,6 +150,7 @@ def plan(
 def _plan_all(target: str | None, options: RunOptions, json: bool) -> None:
     """Plan all training configs. Exit code 1 when there are some that cannot be planned."""
     project = this_project()
+    note_new_store()
     found = project.partitions()
     if found.away:
         raise StoreUnreachable(found.away)
@@ -215,6 +218,7 @@ class _Found(NamedTuple):
     first: Sequence[PlannedStep]
 
 
+@common.reads
 def explain(partition: Partition, label: Label, overrides: Set = None, json: Json = False) -> None:
     """Print why a step is cached or will run: what differs from its nearest earlier artifact, down to the
     function or config key, and the parts of its key."""

@@ -43,6 +43,7 @@ STAGE_OF: dict[ModelName, str] = {
 }
 
 
+@common.reads
 def artifacts(
     partition: Partition,
     label: Annotated[
@@ -123,6 +124,7 @@ def _download(store: Store, files: Mapping[str, Blob], folder: Path) -> None:
         raise TranslationsError(f"{folder} cannot be written: {error}. Give another folder.") from error
 
 
+@common.reads
 def results(partition: Partition, overrides: Set = None, json: Json = False) -> None:
     """Print the scores of every model on every test set."""
     session = common.reading_session(partition, overrides)
@@ -275,6 +277,7 @@ def _print_samples(metrics: Metrics) -> None:
         typer.echo(f"  {sample['source']}\n    → {sample['translation']}")
 
 
+@common.reads
 def translate(
     partition: Partition,
     model: Annotated[

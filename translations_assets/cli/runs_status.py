@@ -38,6 +38,7 @@ POLL_SECONDS = 0.5
 RETRY_SECONDS = 10.0  # the engine pauses some seconds before it tries again
 
 
+@common.reads
 def status(
     name: Annotated[
         str | None, typer.Argument(metavar="[PARTITION|RUN]", help=common.PARTITION_OR_RUN)
@@ -55,6 +56,7 @@ def status(
         _print_partition(name, steps, overrides, json)
 
 
+@common.reads
 def logs(
     name: Annotated[str, typer.Argument(metavar="PARTITION|RUN", help=common.PARTITION_OR_RUN)],
     label: Label,

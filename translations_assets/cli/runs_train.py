@@ -11,7 +11,7 @@ from uuid import uuid4
 import typer
 
 from translations_assets.cli import runs
-from translations_assets.cli.common import Partition, Target, Yes, asks, plannable, settled_plan
+from translations_assets.cli.common import Partition, Target, Yes, asks, plannable, reads, settled_plan
 from translations_assets.cli.console import Follower, console_of, steps
 from translations_assets.cli.plan import print_stages, print_target
 from translations_assets.cli.runs import Run
@@ -72,6 +72,7 @@ def train(
         _run_here(session, plan)
 
 
+@reads
 def rerun(
     name: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, or how it begins.")],
     yes: Yes = False,
@@ -93,6 +94,7 @@ def rerun(
     _run_here(session, parent=run.id)
 
 
+@reads
 def cancel(
     name: Annotated[
         str,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 SCRIPT = "run.sh"
 
 
+@common.reads
 def shell(
     partition: Partition,
     label: Label,

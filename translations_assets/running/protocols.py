@@ -26,6 +26,9 @@ class Reading(Protocol):
     def rewrite_seconds(self) -> float:
         """Seconds for which what was written should not be replaced; 0 where that does not matter."""
 
+    def exists(self) -> bool:
+        """Whether anything was ever stored here: what is only read is not made."""
+
     # Blobs
     def place_blob(self, blob: Blob, target: Path) -> None:
         """Put the contents at a path, read-only (reflink, else hard link, else copy). Raises DamagedError."""

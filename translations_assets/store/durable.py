@@ -20,3 +20,7 @@ class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
 
     def __str__(self) -> str:
         return str(self.files)
+
+    def exists(self) -> bool:
+        """Whether anything was ever stored here."""
+        return any(name in self.files.folders for name in self.files.names(self.files.root))

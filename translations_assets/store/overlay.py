@@ -40,6 +40,10 @@ class OverlayStore:
         self.unpin = own.unpin
         self.pins = own.pins
 
+    def exists(self) -> bool:
+        """Whether anything was ever stored in either."""
+        return self.own.exists() or self.base.exists()
+
     # Blobs
     def place_blob(self, blob: Blob, target: Path) -> None:
         """Put the contents at a path, read-only. Raises DamagedError."""
