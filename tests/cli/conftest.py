@@ -12,8 +12,10 @@ from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from tests.keys.changes.states import shared_parsing
 from translations_assets.cli.main import main
+from translations_assets.errors import StepFailed
 from translations_assets.project import Project, this_project
 from translations_assets.records.run import RunOptions
+from translations_assets.running.runner import Runner
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,22 @@ def command(
 
 
 def make(
-    target: str, run: str = "run-1", overrides: Mapping[str, Any] | None = None, *, checks: bool = False
+    target: str,
+    run: str = "run-1",
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    checks: bool = False,
+    runner: Runner | None = None,
 ) -> None:
     """Make up results of a stage and all that it needs, with their checks if asked, and publish them."""
     project = Project()
-    project.__dict__["runner"] = MadeUpRunner()
+    project.__dict__["runner"] = runner or MadeUpRunner()
     session = project.session(run, PARTITION, RunOptions(overrides=overrides or {}))
     stages = session.graph.stage_closure([target])
     for stage in session.graph.with_checks(stages) if checks else stages:
-        project.engine.run(session, session.graph.stages[stage], threading.Event(), lambda event: None)
+        try:
+            project.engine.run(session, session.graph.stages[stage], threading.Event(), lambda event: None)
+        except StepFailed:
+            break
         session.publish(stage)
     project.end_sessions(run)

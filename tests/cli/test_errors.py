@@ -96,7 +96,9 @@ def test_a_mistyped_store_is_no_store(
     monkeypatch.setenv("TRANSLATIONS_STORE", str(tmp_path / "stroe"))
     said = command(*words)
     assert (said.code, said.out) == (1, "")
-    assert said.err.startswith(f"error: There is no store {tmp_path / 'stroe'}. Is TRANSLATIONS_STORE spelled")
+    assert said.err.startswith(
+        f"error: There is no store {tmp_path / 'stroe'}. Is TRANSLATIONS_STORE spelled"
+    )
     assert not (tmp_path / "stroe").exists()
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command, make
+from tests.defs.runner import STATISTICS
 from tests.end_to_end.tiny import PARTITION, Place
+from translations_assets.project import Project
 
 VOCAB = "train-vocab-en-eo"
 
@@ -83,6 +85,45 @@ def test_plan_for_people(command: Command) -> None:
     assert re.fullmatch(counts + r"; \d steps? without a past duration", summary)
     steps = command("plan", PARTITION, "--target", "train_vocab", "--steps")
     assert f"run    {VOCAB}  (no earlier artifact)" in steps.out
+
+
+def test_plan_tells_how_often_a_training_reads_its_text(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(STATISTICS, "lines", {"in": 1300, "kept": 1280, "dropped": {"empty": 20}})
+    make("merge_corpus")
+    said = command("plan", PARTITION)
+    assert "    train-backwards-en-eo: 20 updates of 32 are about 0.5 epochs\n" in said.out
+    assert "train-teacher" not in said.out  # its back-translated text is not known yet
+    assert "20 updates of 32 are about 0.5 epochs" in command("plan", PARTITION, "--steps").out
+    steps = {step["label"]: step for step in json.loads(command("plan", PARTITION, "--json").out)["steps"]}
+    assert steps["train-backwards-en-eo"]["epochs"] == {"original": 0.5}
+    setting = "marian-args.training-backward"
+    longer = command("plan", PARTITION, "--set", f"{setting}.after=2ku")
+    assert "its curriculum ends after 10 epochs, before 2,000 updates of 32" in longer.out
+    in_words = command("plan", PARTITION, "--set", f"{setting}.mini-batch-words=500")
+    assert "epochs" not in in_words.out
+    make("translate_mono_trg")
+    both = "train-teacher-en-eo-1: 20 updates of 32 are about 0.35 epochs of original, 0.15 of backtranslated"
+    assert both in command("plan", PARTITION).out
+
+
+def test_plan_and_status_tell_from_where_a_training_goes_on(command: Command, tmp_path: Path) -> None:
+    make("train_vocab")
+    make("merge_devset")
+    steps = json.loads(command("plan", PARTITION, "--json").out)["steps"]
+    (key,) = (step["key"] for step in steps if step["label"] == "train-backwards-en-eo")
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "model.npz").write_text("weights")
+    store = Project().store
+    for number, update in enumerate((1200, 1400), start=1):
+        store.add_checkpoint(key, 1, f"{number:06d}-update-{update:09d}", tmp_path / "set")
+    told = "    train-backwards-en-eo goes on from update 1,400\n"
+    for words in (("plan", PARTITION), ("plan", PARTITION, "--steps"), ("status", PARTITION)):
+        assert told in command(*words).out
+    planned = {step["label"]: step for step in json.loads(command("plan", PARTITION, "--json").out)["steps"]}
+    assert planned["train-backwards-en-eo"]["goes_on_from"] == "update 1,400"
+    assert "goes on" not in command("plan", PARTITION, "--set", "marian-args.training-backward.after=9u").out
 
 
 def test_start_repeats_although_cached(command: Command) -> None:

@@ -18,6 +18,7 @@ from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import BIN, PARTITION, Place
 from tests.patience import PATIENCE
 from tests.session import once
+from tests.terminal import Terminal
 from translations_assets.project import Project
 
 pytestmark = pytest.mark.slow
@@ -172,21 +173,33 @@ def test_a_rerun_repeats_what_failed_with_the_options_of_the_run(place: Place) -
     assert set(states.values()) == {"cached"}
 
 
-def test_cancel_ends_a_run_of_another_terminal(place: Place) -> None:
+def test_a_second_run_says_for_whom_it_waits_and_goes_on_when_that_is_cancelled(place: Place) -> None:
     make_slow(place)
     command = [str(BIN / "translations"), "train", PARTITION, "--target", "clean_corpus", "--yes"]
     with (place.root / "out").open("w") as out:
         process = subprocess.Popen(command, env=place.environment, cwd=place.root, stdout=out, stderr=out)
     try:
         children = cleaning(process, place)
-        done = place.run("translations", "cancel", PARTITION)
-        assert done.returncode == 0, done.stderr
-        assert process.wait(timeout=PATIENCE) == 130
+        for child in children:
+            if "launcher" in " ".join(command_of(child)):
+                child.suspend()  # the step takes as long as this test
+        (first,) = re.findall(r"^Run (\w{8}):", (place.root / "out").read_text(), re.MULTILINE)
+        with Terminal(command, place.environment, place.root) as second:
+            waits = (
+                rf"(clean-corpus-\S+): waits for run {first} of {PARTITION} \(test\), which makes it already"
+            )
+            label, *_ = second.read_until(waits, PATIENCE)
+            done = place.run("translations", "cancel", first)
+            assert done.returncode == 0, done.stderr
+            assert process.wait(timeout=PATIENCE) == 130
+            assert f"cancelled. 1 finished step is kept.\n{label} goes on for another run.\n" in done.stdout
+            second.type("\x03")
+            assert second.exit_code(PATIENCE) == 130
+        assert f"{label} will begin anew: it had saved nothing." in second.said
     finally:
         process.kill()
         process.wait()
-    assert "cancelled. 1 finished step is kept." in done.stdout
-    assert statuses(place) == ["CANCELED"]
+    assert statuses(place) == ["CANCELED", "CANCELED"]
     assert not psutil.wait_procs(children, timeout=PATIENCE)[1]
 
 
@@ -217,7 +230,9 @@ def test_an_interrupt_ends_the_children_and_keeps_what_is_finished(place: Place)
         process.kill()
         process.wait()
     said = (place.root / "out").read_text()
-    assert "What is finished is kept; to go on: translations rerun " in said
+    assert re.search(
+        r"What is finished is kept\. clean-corpus-\S+ will begin anew: it had saved nothing\.", said
+    )
     assert statuses(place) == ["CANCELED"]
     assert not psutil.wait_procs(children, timeout=PATIENCE)[1]
     plan = place.run("translations", "plan", PARTITION, "--target", "clean_corpus")

@@ -30,17 +30,20 @@ METRICS = {
 class MadeUpRunner:
     """Finishes every job at once; what it writes depends on the job's key alone.
 
-    chrf  the validation score of trainings, by the beginning of their labels; others have 50
+    chrf   the validation score of trainings, by the beginning of their labels; others have 50
+    fails  the label of a step that fails
     """
 
-    def __init__(self, chrf: Mapping[str, float] | None = None) -> None:
-        self._chrf = chrf or {}
+    def __init__(self, chrf: Mapping[str, float] | None = None, fails: str = "") -> None:
+        self._chrf, self._fails = chrf or {}, fails
 
     def run(self, submission: Submission) -> Work[Outcome]:
         """See `running.runner.Runner`."""
         job, store = submission.job, submission.store
         submission.on_event(JobEvent("started", job.label, {"pid": 1}))
         store.append_log(job.key, job.generation, job.attempt, 0, f"the log of {job.label}\n".encode())
+        if job.label == self._fails:
+            return Outcome("failed", None, f"{job.script} ended with exit code 1", "error: too little text\n")
         outputs = {name: store.add_bytes(self._contents(job, name)) for name in job.outputs}
         manifest = Manifest(
             key=job.key,

@@ -110,6 +110,11 @@ def test_an_observation_belongs_to_the_asset_and_partition(context: Context) -> 
     ("event", "level", "text"),
     [
         (StepEvent("started", STEP), "INFO", "translations logs -f en-eo train-student-en-eo"),
+        (
+            StepEvent("waiting", STEP, {"message": "waits for run a1"}),
+            "INFO",
+            f"{STEP.label}: waits for run a1",
+        ),
         (StepEvent("retry", STEP, {"message": "No network."}), "WARNING", "No network. Trying again."),
         (StepEvent("failed", STEP, {"message": "The step failed"}), "ERROR", "The step failed"),
         (StepEvent("cancelled", STEP), "WARNING", "cancelled"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
-from tests.runners.scripts import KEY, alive, eventually, leftovers, processes_of
+from tests.runners.scripts import COPY, KEY, alive, attempt, eventually, held, job, leftovers, processes_of
+from translations_assets.records.run import RunRecord
+from translations_assets.runners.local import LocalRunner
+from translations_assets.runners.slots import Slots
+from translations_assets.running.job import JobEvent
 from translations_assets.store.local import LocalStore
 from translations_assets.store.locks import acquire, release
 
@@ -160,3 +165,19 @@ def test_a_cancelled_run_that_asks_again_gets_the_result(place: Place) -> None:
     (place.root / "go").touch()
     assert [outcome(run) for run in (second, again)] == ["done", "done"]
     assert place.script()[0] == script
+
+
+def test_a_run_that_finds_every_slot_taken_says_for_whom_it_waits(place: Place) -> None:
+    """By the very step that it wants: it leaves the queue for slots, and takes the result."""
+    store, runner = place.store, LocalRunner(place.root / "state", cpus=2, gpus=[])
+    work, events, cancel = job(store, COPY), list[JobEvent](), threading.Event()
+    store.write_run("run-a", RunRecord("run-a", "en-eo.tiny", "ann", begun={work.label: work.step}))
+    with store.owners.lock(*work.step), held(Slots(place.root / "state" / "slots", 2, []), 2, 0, cancel):
+
+        def note(event: JobEvent) -> None:
+            events.append(event)
+            cancel.set()
+
+        assert attempt(runner, work, store, cancel, note).kind == "cancelled"
+    message = "waits for run run-a of en-eo.tiny (ann), which makes it already"
+    assert events == [JobEvent("waiting", "copy-en", {"message": message})]

@@ -8,8 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,11 +16,9 @@ from hypothesis import strategies as st
 
 from tests.running.conftest import write_repository
 from tests.running.random_stores import PARTITION, Case, Place, StepPlan, draw
+from translations_assets.cli.run_steps import rows_of_run
 from translations_assets.cli.runs import Run
-from translations_assets.cli.runs_status import rows_of_run
 from translations_assets.keys.key import KeyMaker
-from translations_assets.project import Project
-from translations_assets.records.run import RunRecord
 from translations_assets.running.plan import Plan, make_plan
 from translations_assets.running.session import UpstreamMissing
 
@@ -202,21 +199,31 @@ def _is_found(oracle: Oracle, one: StepPlan) -> bool:
 
 @few
 @given(cases)
-def test_the_status_of_a_run_that_begins_is_its_plan(keys: KeyMaker, rng: random.Random) -> None:
+def test_the_status_of_a_run_is_what_its_record_says(keys: KeyMaker, rng: random.Random) -> None:
+    """Neither code nor config is asked, which may be others by then."""
     with place_of(rng, keys) as place:
-        case = place.case
-        fixed = {step.label: (made.key, made.generation) for step, made in place.fixed().items()}
-        run = Run("run-2", PARTITION, "running", RunRecord(options=case.options, uses=fixed))
-        project = cast("Project", SimpleNamespace(store=place.store, keys=keys))
-        states = {row["label"]: row["state"] for row in rows_of_run(project, case.graph, run)}
-        for planned in plan(place).steps:
+        made, case = plan(place), place.case
+        session = place.session("run-2", options=case.options, repeat=case.repeat, fixed=place.fixed())
+        runner = place.runner()
+        place.run(session, list(case.graph.steps), runner)
+        session.end()
+        record = place.store.read_run("run-2")
+        assert record is not None
+        rows = {
+            row["label"]: row for row in rows_of_run(place.store, Run("run-2", PARTITION, "failed", record))
+        }
+        assert list(rows) == [step.label for step in case.graph.steps]
+        for planned in made.steps:
             label = planned.step.label
-            if planned.status == "cached" and "left alone" not in " ".join(planned.reasons):
-                assert states[label] == "cached"
-            elif planned.status == "lost":
-                assert states[label] == "lost"
-            elif planned.status == "run":
-                assert states[label] in ("waiting", "failed")
+            if label in runner.ran:
+                state = "finished" if session.result(planned.step) else "failed"
+            elif label in record.uses:
+                state = "cached"
+            else:
+                state = "failed" if label in record.failed else "waiting"
+                assert state == "failed" or planned.status != "lost"
+            assert rows[label]["state"] in (state, "lost" if state == "cached" else state)
+            assert bool(rows[label]["why"]) == (state == "failed")
 
 
 def test_cases_of_all_kinds_are_drawn() -> None:

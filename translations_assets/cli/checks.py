@@ -77,6 +77,8 @@ def _compute(session: Session) -> dict[str, TranslationsError]:
         if event.kind in ("started", "retry", "done", "failed"):
             ran = True
             typer.echo(f"{event.step.label}: {event.kind}", err=True)
+        elif event.kind == "waiting":
+            typer.echo(f"{event.step.label}: {event.detail['message']}", err=True)
 
     engine = this_project().engine
     try:

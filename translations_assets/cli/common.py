@@ -98,7 +98,9 @@ def reads(command: Callable[P, None]) -> Callable[P, None]:
 def note_new_store() -> None:
     """Print a note when the store that was named is not there, which a run would make."""
     if missing := this_project().missing_store():
-        print_note(f"{missing} yet: nothing is cached, and the first run makes it. Is its name spelled right?")
+        print_note(
+            f"{missing} yet: nothing is cached, and the first run makes it. Is its name spelled right?"
+        )
 
 
 def _parameter(name: str) -> inspect.Parameter:

@@ -55,6 +55,7 @@ class Console:
         self._past = past or {}
         self._ended: dict[str, str] = {}  # label → kind of its last event
         self._running: dict[str, RunningStep] = {}
+        self._waiting: dict[str, str] = {}  # label → for what
         self._last: dict[str, float] = {}
         self._lock = threading.RLock()
         self._is_live = False
@@ -104,7 +105,11 @@ class Console:
     def _take(self, event: StepEvent) -> Iterator[Said]:
         """Note what an event says; what is to be printed of it, and by what."""
         label = event.step.label
-        if event.kind == "started":
+        if event.kind == "waiting":
+            self._waiting[label] = event.detail["message"]
+            yield self._line(f"{label}: {event.detail['message']}")
+        elif event.kind == "started":
+            self._waiting.pop(label, None)
             self._running[label] = RunningStep(event.step, time.monotonic())
         elif event.kind == "progress":
             yield from self._progress(event)
@@ -124,6 +129,7 @@ class Console:
                 rows.extend(rows_of(label, running))
             if len(self._running) > _SHOWN:
                 rows.append(Text(f"  and {len(self._running) - _SHOWN} more"))
+            rows += [cut_line(f"  {label} {why}") for label, why in list(self._waiting.items())[:_SHOWN]]
             return Group(*rows)
 
     def _counted(self) -> Iterator[str]:
@@ -153,6 +159,7 @@ class Console:
     def _end(self, event: StepEvent) -> Iterator[Said]:
         label = event.step.label
         running = self._running.pop(label, None)
+        self._waiting.pop(label, None)
         if event.kind != "cancelled":
             self._ended[label] = event.kind
         if event.kind == "cached":

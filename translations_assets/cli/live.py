@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from translations_assets.why.epochs import last_update
 from translations_assets.why.history import duration
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from translations_assets.graph.step import Step
 
 _BAR_WIDTH = 10
-_SCALES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
 _NOT_SHOWN = {"kind", "epoch", "sentences", "learn_rate"}
 
 
@@ -72,13 +70,6 @@ class RunningStep:
         if (speed := numbers.pop("words_per_second", None)) is not None:
             parts.append(f"{speed:,.0f} words/s")
         return ", ".join([*parts, *(f"{name} {_short(value)}" for name, value in numbers.items())])
-
-
-def last_update(step: Step) -> int | None:
-    """After how many updates the training that a step is ends at the latest; None when nothing says so."""
-    options = json.loads(str(step.args.get("marian_args", "{}")))
-    found = re.fullmatch(r"(\d+)([kKMG]?)u?", str(options.get("after", "")))  # as Marian reads it
-    return int(found[1]) * _SCALES[found[2]] or None if found else None
 
 
 def cut_line(text: str, style: str = "") -> Text:

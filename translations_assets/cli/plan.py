@@ -21,6 +21,7 @@ from translations_assets.cli.common import (
     plan_of,
     settled_plan,
 )
+from translations_assets.cli.remarks import Remark, print_remark, remark_as_json, remarks
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.errors import StoreUnreachable, TranslationsError
@@ -132,18 +133,21 @@ def plan(
     planned = settled_plan(session, target)
     history = project.history(session.partition)
     line = summary(planned, Durations(history).estimate)
+    told = remarks(session, planned)
     if json or steps:
         planned = project.explainer(session.config, history).explain_plan(planned)
     if json:
-        common.print_json({"steps": [_planned_as_json(step) for step in planned.steps], "summary": line})
+        found = [{**_planned_as_json(step), **remark_as_json(told.get(step.step))} for step in planned.steps]
+        common.print_json({"steps": found, "summary": line})
         return
     print_target(session.graph, target)
     if steps:
         for step in planned.steps:
             reasons = f"  ({'; '.join(step.reasons)})" if step.reasons else ""
             typer.echo(f"{step.status:7}{step.step.label}{reasons}")
+            print_remark(told.get(step.step))
     else:
-        print_stages(planned)
+        print_stages(planned, told)
     typer.echo(line)
 
 
@@ -187,12 +191,14 @@ def print_target(graph: Graph, target: str | None) -> None:
     typer.echo(f"up to {name}, without a student; {make}")
 
 
-def print_stages(plan: Plan) -> None:
-    """Print a line for each stage: how many of its steps have which status."""
+def print_stages(plan: Plan, told: Mapping[Step, Remark]) -> None:
+    """Print a line for each stage, how many of its steps have which status, and the remarks on them."""
     stages = plan.by_stage()
     width = max(map(len, stages), default=0)
     for stage, planned in stages.items():
         typer.echo(f"{stage:{width}} {counts([step.status for step in planned])}")
+        for step in planned:
+            print_remark(told.get(step.step))
 
 
 def _planned_as_json(planned: PlannedStep) -> dict[str, Any]:

@@ -11,15 +11,25 @@ from uuid import uuid4
 import typer
 
 from translations_assets.cli import runs
-from translations_assets.cli.common import Partition, Target, Yes, asks, plannable, reads, settled_plan
+from translations_assets.cli.common import (
+    Partition,
+    Target,
+    Yes,
+    asks,
+    plannable,
+    print_note,
+    reads,
+    settled_plan,
+)
 from translations_assets.cli.console import Follower, console_of, steps
 from translations_assets.cli.plan import print_stages, print_target
+from translations_assets.cli.remarks import remarks
+from translations_assets.cli.run_steps import interrupted
 from translations_assets.cli.runs import Run
-from translations_assets.cli.runs_status import note_changes, rows_of_run
 from translations_assets.config.partitions import SUFFIXES
 from translations_assets.errors import Cancelled, TranslationsError
 from translations_assets.project import this_project
-from translations_assets.records.run import RunOptions
+from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.server import ENDED, PARTITION_TAG, Server, ServerUnreachable
 from translations_assets.settings import server_url
 from translations_assets.stages import ASSETS
@@ -33,6 +43,7 @@ if TYPE_CHECKING:
     from translations_assets.running.session import Session
 
 CANCEL_SECONDS = 20.0  # running steps have ten to end
+STORING_SECONDS = 10.0  # that it is waited for what ended steps have saved
 _POLL_SECONDS = 1.0
 _AWAY_SECONDS = 60.0  # how long a server may be away, as when it is restarted
 
@@ -58,7 +69,7 @@ def train(
     session = plannable(read, target, options)
     plan = settled_plan(session, target)
     print_target(session.graph, target)
-    print_stages(plan)
+    print_stages(plan, remarks(session, plan))
     typer.echo(summary(plan, Durations(project.history(session.partition)).estimate))
     if _is_published(session, plan):
         typer.echo("Everything is made already: nothing to run.")
@@ -83,12 +94,15 @@ def rerun(
     _check_repeatable(run)
     read = project.read(run.partition, run.record.options.overrides)
     graph = read.graph
-    stages = graph.with_checks(run.record.stages or graph.stages)
-    session = project.session(str(uuid4()), read, run.record.options, stages)
-    note_changes(run, read.config)
-    rows = rows_of_run(project, graph, run)
-    made = sum(row["state"] in ("finished", "cached") for row in rows)
-    typer.echo(f"Run {run.short} of {run.partition} ({run.state}): {made} of {steps(len(rows))} made.")
+    own = run.record.stages or graph.stages
+    session = project.session(str(uuid4()), read, run.record.options, graph.with_checks(own))
+    if run.record.config and run.record.config != read.config.digest:
+        print_note(f"the training config {run.partition} has changed since run {run.short}")
+    labels = {step.label for step in graph.steps if step.stage in own}
+    made = len(labels & run.record.uses.keys())
+    typer.echo(f"Run {run.short} of {run.partition} ({run.state}): {made} of {steps(len(labels))} made.")
+    for line in interrupted(project.store, run.record):
+        typer.echo(line)
     if not yes and not typer.confirm("Start?", default=True):
         raise typer.Exit(1)
     _run_here(session, parent=run.id)
@@ -121,6 +135,8 @@ def cancel(
     kept = len(ended.record.uses)
     are = "step is" if kept == 1 else "steps are"
     typer.echo(f"Run {run.short} of {run.partition}: {ended.state}. {kept} finished {are} kept.")
+    for line in interrupted(this_project().store, ended.record, STORING_SECONDS):
+        typer.echo(line)
     typer.echo(f"To go on: translations rerun {run.short}")
 
 
@@ -170,7 +186,9 @@ def _run_here(session: Session, plan: Plan | None = None, parent: str | None = N
     for state, names in runs.missed_gates(session.run).items():
         typer.echo(f"Gates {state}: {', '.join(names)}. Why: {session.command('checks')}")
     if status == "CANCELED":
-        raise Cancelled(f"What is finished is kept; to go on: translations rerun {short}")
+        record = session.store.read_run(session.run) or RunRecord()
+        told = " ".join(["What is finished is kept.", *interrupted(session.store, record, STORING_SECONDS)])
+        raise Cancelled(f"{told}\nTo go on: translations rerun {short}")
     if status != "SUCCESS":
         raise TranslationsError(
             f"The run failed. To see its steps: translations status {short}\n"

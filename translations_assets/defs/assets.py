@@ -152,6 +152,8 @@ class Progress:
         elif event.kind == "started":
             follow = f"translations logs -f {self._context.partition_key} {label}"
             self._log("INFO", f"{label}: started. To follow it: {follow}", event)
+        elif event.kind == "waiting":
+            self._log("INFO", f"{label}: {message}", event)
         elif event.kind == "retry":
             self._log("WARNING", f"{label}: {message} Trying again.", event)
         elif event.kind == "failed":

@@ -92,12 +92,16 @@ OPTIONS: Mapping[str, Option] = {each.name: each.metadata["option"] for each in 
 
 @dataclass(frozen=True)
 class RunRecord(Record):
-    """A run: what was asked of it, when it was last known to go on, and the results that it uses.
+    """A run: what was asked of it, when it was last known to go on, what it uses, what became of the rest.
 
-    pair    source and target language
-    config  the digest of the training config
-    stages  those that it was asked for
-    uses    label → key and generation
+    pair     source and target language
+    config   the digest of the training config
+    stages   those that it was asked for
+    repeats  the run that it goes on with, if it does
+    steps    stage → label → worker class, of all that it was to make
+    uses     label → key and generation, of the steps that have a result in it
+    begun    the same of those that it began, or waited for, and that have none
+    failed   label → why, in a line, of those that failed
     """
 
     run: str = ""
@@ -107,10 +111,19 @@ class RunRecord(Record):
     config: str = ""
     options: RunOptions = field(default_factory=RunOptions)
     stages: tuple[str, ...] = ()
+    repeats: str = ""
     started: float | None = None
     heartbeat: float = 0.0
     ended: float | None = None
+    steps: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     uses: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    begun: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Label → stage, of all steps that the run was to make."""
+        return {label: stage for stage, labels in self.steps.items() for label in labels}
 
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON values; what is not known is left out."""

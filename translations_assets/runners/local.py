@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import select
@@ -32,6 +33,7 @@ _ROOT = str(Path(__file__).parents[2])  # where `translations_assets` is importe
 _CANCEL_SECONDS = 8.0  # from closing a worker's life line to its SIGKILL; it gives its script 6
 _POLL_SECONDS = 0.2
 _OWNER_SECONDS = 0.5
+_LOOK_SECONDS = 2.0  # between two looks, while waiting for slots, whether another worker owns the step
 _LONG_SECONDS = 60.0  # the end of an attempt wakes who waits for it
 
 
@@ -72,15 +74,14 @@ class LocalRunner:
                 with ExitStack() as wanting:  # a worker that is cancelled asks whether other runs wait
                     wanting.enter_context(store.owners.waiting(*job.step))
                     with self._slots.claim(cpus, gpus, submission.wake) as claim:
-                        if not (yield from claim.acquire(cancel)):
-                            break
-                        attempt = self._threads.submit(self._attempt, submission, claim, wanting.close)
-                        attempt.add_done_callback(lambda _: submission.wake())
-                        while not attempt.done():
-                            yield _LONG_SECONDS
-                    reply = attempt.result()
-                    if isinstance(reply, Outcome):
-                        return reply
+                        if (yield from self._acquire(submission, claim)):
+                            attempt = self._threads.submit(self._attempt, submission, claim, wanting.close)
+                            attempt.add_done_callback(lambda _: submission.wake())
+                            while not attempt.done():
+                                yield _LONG_SECONDS
+                            reply = attempt.result()
+                            if isinstance(reply, Outcome):
+                                return reply
                     if outcome := (yield from wait_for_owner(submission, _OWNER_SECONDS)):
                         return outcome
         except OSError as error:
@@ -88,6 +89,23 @@ class LocalRunner:
                 f"This machine cannot start a worker: {error}. State folder: {self._state}"
             ) from error
         return Outcome("cancelled", message="cancelled before it began")
+
+    def _acquire(self, submission: Submission, claim: Claim) -> Work[bool]:
+        """Wait until all slots are held; False when cancelled before, or once another worker owns the step.
+
+        That one may hold the very slots, for as long as the step takes.
+        """
+        acquiring, looked = claim.acquire(submission.cancel), -math.inf
+        while True:
+            try:
+                pause = next(acquiring)
+            except StopIteration as end:
+                return bool(end.value)
+            if time.monotonic() - looked > _LOOK_SECONDS:
+                looked = time.monotonic()
+                if submission.store.owners.is_owned(*submission.job.step):
+                    return False
+            yield pause
 
     @cached_property
     def _gpus(self) -> dict[str, Gpu]:

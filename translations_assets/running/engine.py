@@ -54,11 +54,11 @@ T = TypeVar("T")
 class StepEvent:
     """Something that happened to a step, for progress displays.
 
-    cached, done  detail: {"manifest"}; started, progress  detail as in JobEvent; retry, failed  detail:
-    {"message"}; cancelled  detail: {}
+    cached, done  detail: {"manifest"}; waiting, started, progress  detail as in JobEvent; retry, failed
+    detail: {"message"}; cancelled  detail: {}
     """
 
-    kind: Literal["cached", "started", "progress", "done", "retry", "failed", "cancelled"]
+    kind: Literal["cached", "waiting", "started", "progress", "done", "retry", "failed", "cancelled"]
     step: Step
     detail: Mapping[str, Any] = field(default_factory=dict)
 
@@ -185,6 +185,7 @@ class _Execution:
             self.waiting.update(dict.fromkeys(missing.step for missing in to_start))
         elif to_start:
             steps = [missing.step for missing in to_start]
+            self.session.begin({each.step: (each.parts.digest, each.generation) for each in to_start})
             with self._failing(steps, "was not started"):
                 # what is used is on record before anything new is made from it
                 self._reach_now(steps[0], self.session.write_down)
@@ -357,14 +358,15 @@ class _Execution:
             self.waiting[step] = None
             self._emit(StepEvent("cancelled", step))
         else:
-            self._failed(step, self._explain(step, outcome))
+            self._failed(step, self._explain(step, outcome), _why(outcome))
 
     def _note(self, step: Step, manifest: Manifest, *, cached: bool) -> None:
         self.session.set_result(step, manifest, made=not cached)
         self.results[step] = StepResult(step, manifest, cached)
         self._emit(StepEvent("cached" if cached else "done", step, {"manifest": manifest}))
 
-    def _failed(self, step: Step, message: str) -> None:
+    def _failed(self, step: Step, message: str, why: str = "") -> None:
+        self.session.fail(step, why or message)
         self.failures.append(message)
         self._emit(StepEvent("failed", step, {"message": message}))
 

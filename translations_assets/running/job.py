@@ -76,13 +76,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class JobEvent:
-    """Something that happened while an attempt ran.
+    """Something that happened while an attempt ran, or waited.
 
+    waiting   another run's worker makes the step's result, detail: {"message"}
     started   the script has begun, detail: {"pid", "threads", "gpus"}
     progress  one line of live numbers that the script wrote, detail: that object
     """
 
-    kind: Literal["started", "progress"]
+    kind: Literal["waiting", "started", "progress"]
     label: str
     detail: Mapping[str, Any]
 

@@ -69,6 +69,9 @@ class Reading(Protocol):
     def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
         """Put the newest two whole sets under a folder, as writable copies; their names, oldest first."""
 
+    def checkpoints(self, key: str, generation: int) -> list[str]:
+        """The names of the whole sets, oldest first: their contents are not read."""
+
     # Refs: what a partition's stage last was, by space
     def spaces(self) -> Iterable[str]:
         """The spaces that have refs."""

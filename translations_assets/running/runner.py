@@ -9,6 +9,7 @@ from typing import Protocol
 
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
+from translations_assets.running.resolve import RUNS
 from translations_assets.running.tasks import Wake, Work, pause
 
 
@@ -41,11 +42,12 @@ class Runner(Protocol):
 
 
 def wait_for_owner(submission: Submission, period: float) -> Work[Outcome | None]:
-    """Wait while another worker owns a step, looking every `period` seconds.
+    """Wait while another worker owns a step, looking every `period` seconds; that it waits is told once.
 
     Its result; None when there is none and the step has no owner any more, or when the run is cancelled.
     """
     step, store, cancel = submission.job.step, submission.store, submission.cancel
+    told = False
     while True:
         yield from pause(period, cancel.is_set)
         if cancel.is_set():
@@ -55,3 +57,16 @@ def wait_for_owner(submission: Submission, period: float) -> Work[Outcome | None
         with store.owners.lock(*step) as free:  # a dead owner's is acquired
             if free:
                 return None
+        if not told:
+            told = True
+            message = f"waits for {_owner(store, submission.job)}, which makes it already"
+            submission.on_event(JobEvent("waiting", submission.job.label, {"message": message}))
+
+
+def _owner(store: Store, job: Job) -> str:
+    """The newest other run that has begun a job's step and goes on, as its record says, in words."""
+    for run in store.runs()[:RUNS]:
+        record = store.read_run(run) if run != job.provenance.run else None
+        if record and record.ended is None and job.step in record.begun.values():
+            return f"run {run[:8]} of {record.partition} ({record.space})"
+    return "another run"

@@ -87,6 +87,8 @@ class Session:
     def __post_init__(self) -> None:
         self._results: dict[Step, Result] = {}
         self._made: set[str] = set()
+        self._begun: dict[Step, tuple[str, int]] = {}
+        self._failed: dict[Step, str] = {}
         self._started = self.clock.time()
         self._lock = threading.Lock()  # never held while the store is asked
         self._finding = threading.Lock()  # held while results are looked up for `need`
@@ -139,6 +141,17 @@ class Session:
             if made:
                 self._made.add(manifest.key)
         return result
+
+    def begin(self, steps: Mapping[Step, tuple[str, int]]) -> None:
+        """Note, for the run's record, which results (key, generation) it is about to make, or to wait for."""
+        with self._lock:
+            self._begun.update(steps)
+
+    def fail(self, step: Step, why: str) -> None:
+        """Note, for the run's record, why a step has failed."""
+        with self._lock:
+            self._failed[step] = why
+        self._heartbeat.wake()
 
     def resolver(self) -> Resolver:
         """Finds which results count for the steps that this run makes."""
@@ -195,6 +208,11 @@ class Session:
     def _record(self) -> RunRecord:
         experiment = self.config.experiment
         used: dict[Step, Manifest | Result] = {**self.fixed, **self._results}
+        stages = {
+            stage: steps
+            for stage, steps in self.graph.stages.items()
+            if stage in (self.stages or self.graph.stages)
+        }
         return RunRecord(
             run=self.run,
             partition=self.partition,
@@ -203,10 +221,14 @@ class Session:
             config=self.config.digest,
             options=self.options,
             stages=tuple(self.stages),
+            repeats=next(iter(self.continues), ""),
             started=self._started,
             heartbeat=self.clock.time(),
             ended=self.clock.time() if self._ended.is_set() else None,
+            steps={stage: {step.label: step.worker for step in steps} for stage, steps in stages.items()},
             uses={step.label: (result.key, result.generation) for step, result in used.items()},
+            begun={step.label: made for step, made in self._begun.items() if step not in used},
+            failed={step.label: why for step, why in self._failed.items() if step not in used},
         )
 
     def keep_alive(self) -> None:

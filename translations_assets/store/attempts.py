@@ -115,6 +115,11 @@ class Checkpoints(Generic[P]):
                 placed.append(name)
         return placed[::-1]
 
+    def checkpoints(self, key: str, generation: int) -> list[str]:
+        """The names of the sets whose manifest is there, oldest first."""
+        stored = self._stored_sets(key, generation).items()
+        return list(dict.fromkeys(encoding.original(folder.name) for folder, whole in stored if whole))
+
     def drop_checkpoints(self, key: str, generation: int) -> None:
         """Remove the sets of a step that has finished."""
         self.files.remove(self._sets(key, generation))

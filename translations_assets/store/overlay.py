@@ -107,6 +107,10 @@ class OverlayStore:
         own = self.own.place_checkpoints(key, generation, target)
         return own or self.base.place_checkpoints(key, generation, target)
 
+    def checkpoints(self, key: str, generation: int) -> list[str]:
+        """The names of one's own whole sets, or, when there are none, of the base's."""
+        return self.own.checkpoints(key, generation) or self.base.checkpoints(key, generation)
+
     # Refs
     def spaces(self) -> Iterable[str]:
         """The spaces that have refs."""

@@ -1,0 +1,129 @@
+"""What became of the steps of a run, by its own record: as it was then, whatever config and code are now."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from translations_assets.records.manifest import Usage
+
+if TYPE_CHECKING:
+    from translations_assets.cli.runs import Run
+    from translations_assets.records.manifest import Manifest
+    from translations_assets.records.run import RunRecord
+    from translations_assets.running.protocols import Reading, Store
+
+Row = dict[str, Any]
+
+_COUNTED = re.compile(r"(update|rows)-0*(\d+)$")  # how the names of checkpoint sets end
+_POLL_SECONDS = 0.2
+_ENDS = {"cancelled": "cancelled", "lost its process": "interrupted"}
+
+
+def rows_of_run(store: Store, run: Run) -> list[Row]:
+    """The steps that a run was to make."""
+    return [
+        _row_of_run(store, run, stage, label, worker)
+        for stage, labels in run.record.steps.items()
+        for label, worker in labels.items()
+    ]
+
+
+def _row_of_run(store: Store, run: Run, stage: str, label: str, worker: str) -> Row:
+    record = run.record
+    if used := record.uses.get(label):
+        manifest = store.generation(*used)
+        state = "lost" if manifest is None else "finished" if _has_made(run, manifest) else "cached"
+        return make_row(label, stage, worker, state, manifest)
+    why = record.failed.get(label, "")
+    begun = record.begun.get(label)
+    if begun is None:
+        return make_row(label, stage, worker, "failed" if why else "waiting", why=why)
+    manifest = store.generation(*begun)
+    if manifest and (_has_made(run, manifest) or not run.is_over):  # since the record was written
+        return make_row(label, stage, worker, "finished" if _has_made(run, manifest) else "cached", manifest)
+    attempts = len(store.attempts(*begun))
+    if why:
+        state = "failed"
+    elif run.is_over:
+        state = _ENDS.get(run.state, "failed") if attempts else "waiting"
+    else:
+        state = "running" if store.owners.is_owned(*begun) else "waiting"
+    saved = "" if manifest or state == "running" else newest_save(store, *begun)
+    return make_row(label, stage, worker, state, attempts=attempts, why=why, saved=saved)
+
+
+def _has_made(run: Run, manifest: Manifest) -> bool:
+    return manifest.provenance.run == run.id
+
+
+def make_row(
+    label: str,
+    stage: str,
+    worker: str,
+    state: str,
+    manifest: Manifest | None = None,
+    *,
+    attempts: int | None = None,
+    why: str = "",
+    saved: str = "",
+) -> Row:
+    """What is shown of a step, and printed as JSON.
+
+    why    it failed
+    saved  from where it goes on, as `newest_save` says
+    """
+    usage = manifest.usage if manifest else Usage()
+    return {
+        "label": label,
+        "stage": stage,
+        "state": state,
+        "attempts": attempts if attempts is not None else manifest.attempt if manifest else 0,
+        "worker": worker,
+        "host": manifest.host if manifest else None,
+        "started": manifest.started if manifest else None,
+        "seconds": usage.seconds,
+        "cpu_seconds": usage.cpu_seconds,
+        "memory_mb": usage.peak_memory / 1e6,
+        "gpus": usage.gpus,
+        "gpu_utilisation": usage.gpu_utilisation,
+        "gpu_memory_mb": usage.gpu_memory / 1e6,
+        "why": why or None,
+        "goes_on_from": saved or None,
+    }
+
+
+def newest_save(store: Reading, key: str, generation: int) -> str:
+    """What an unfinished step has saved last, from which it goes on: `update 600`; empty for nothing."""
+    for name in store.checkpoints(key, generation)[-1:]:
+        found = _COUNTED.search(name)
+        return f"{found[1]} {int(found[2]):,}" if found else name
+    return ""
+
+
+def interrupted(store: Store, record: RunRecord, seconds: float = 0.0) -> Iterator[str]:
+    """For each step that a run had begun and not finished: from where it goes on.
+
+    seconds  how long it is waited for workers that are about to end, in all
+    """
+    deadline = time.monotonic() + seconds
+    for label, made in record.begun.items():
+        while _is_ending(store, *made) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+        if store.generation(*made) or not store.attempts(*made):
+            continue
+        if _is_ending(store, *made):
+            yield f"{label} ends once what it saved is stored."
+        elif store.owners.is_owned(*made):
+            yield f"{label} goes on for another run."
+        elif saved := newest_save(store, *made):
+            yield f"{label} will go on from {saved}."
+        else:
+            yield f"{label} will begin anew: it had saved nothing."
+
+
+def _is_ending(store: Store, key: str, generation: int) -> bool:
+    """Whether a worker is at a step that no run wants."""
+    return store.owners.is_owned(key, generation) and not store.owners.waiters(key, generation)
