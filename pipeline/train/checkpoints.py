@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -24,7 +24,7 @@ MODEL = "model.npz"
 OPTIMIZER = "model.npz.optimizer.npz"
 PROGRESS = "model.npz.progress.yml"
 OPTIONS = "model.npz.yml"
-CONTINUED = "model.npz.continued"  # there when the optimizer began in another run, with other options perhaps
+CONTINUED = "model.npz.continued"  # there when the optimizer's steps are not the updates: it began elsewhere
 FEED = "feed.json"
 SET = "set.json"
 
@@ -55,12 +55,14 @@ class Place:
     feed    OpusTrainer's state in it, None at the stage's beginning
     lines   lines that this state had given out since the training was started or went on: at most those that
             Marian had trained on
+    unvalidated  the validation that was due after the last update was cut short
     """
 
     update: int
     stage: int
     feed: dict[str, Any] | None
     lines: int = 0
+    unvalidated: bool = False
 
 
 def read_progress(folder: Path) -> Progress | None:
@@ -73,6 +75,21 @@ def read_progress(folder: Path) -> Progress | None:
         return Progress(found["batches"], found["epochs"], found["samples"])
     except KeyError:  # Marian is writing it
         return None
+
+
+def make_up_for_validation(folder: Path, place: Place) -> Place:
+    """Have Marian, which validates after updates only, make the last one again, on further text.
+
+    The optimizer has then made a step more than there are updates.
+    """
+    file = folder / PROGRESS
+    progress = yaml.safe_load(file.read_text())
+    for name in ("batches", "prev-batches"):
+        progress[name] = max(0, progress.get(name, 0) - 1)
+    file.write_text(yaml.safe_dump(progress, sort_keys=False))
+    (folder / CONTINUED).write_text("an update was made twice\n")
+    log.info("The validation of update %d was cut short and is made up for", place.update)
+    return replace(place, update=place.update - 1, unvalidated=False)
 
 
 def saved_at(folder: Path) -> tuple[int, ...] | None:

@@ -26,6 +26,7 @@ from pipeline.train.curve import Curve, parse_validation
 from pipeline.train.feed import CLOSED, LOST, Feed
 from pipeline.train.settings import updates_in
 from pipeline.train.stopping import StopSwitch
+from pipeline.train.validations import Validations
 
 POLL_SECONDS = 0.2
 CUT_FEED_SECONDS = 2.0  # Marian looks for signals between updates; waiting for text, it would not
@@ -60,12 +61,16 @@ class Stage:
         Raises TemporaryError when asked to stop, InputError when the training fails or diverges.
         """
         self._valid_freq = updates_in(options["valid-freq"]) or 0
+        metrics = options["valid-metrics"]
+        assert isinstance(metrics, list)
+        anew = bool(options["valid-reset-stalled"])
+        validations = Validations(self._folder, [str(metric) for metric in metrics], anew)
         marian, feeding = self._start(options)
         assert marian.stderr is not None
         try:
             for line in self._lines(marian.stderr):
                 if line:
-                    self._read(line, curve, stop)
+                    self._read(line, curve, validations, stop)
                 else:
                     self._look_for_save()
                 self._stop_if_asked(stop, marian, feeding)
@@ -76,7 +81,7 @@ class Stage:
             marian.wait()
             feeding.join()
             marian.stderr.close()
-        return self._outcome(status, feeding.exitcode, stop)
+        return self._outcome(status, feeding.exitcode, validations, stop)
 
     def _start(self, options: Options) -> "tuple[subprocess.Popen[bytes], BaseProcess]":
         """Start Marian as the leader of a process group, and what feeds it."""
@@ -110,36 +115,40 @@ class Stage:
                 *whole, partial = (partial + piece).split(b"\n")
                 yield from (line.decode("utf-8", "replace") for line in whole)
 
-    def _read(self, line: str, curve: Curve, stop: StopSwitch) -> None:
+    def _read(self, line: str, curve: Curve, validations: Validations, stop: StopSwitch) -> None:
         if "[config]" in line:  # the same, hundreds of lines long, as train.yml
             return
         print(line, file=sys.stderr, flush=True)
         self._tail = [*self._tail, line][-TAIL_LINES:]
         self._interrupted = self._interrupted or INTERRUPTED in line
         if stop.seconds is not None and parse_validation(line):
-            # Marian cuts a validation short when it is stopped: its scores are wrong, and so would be the
-            # best model and the patience that the save after it records.
-            self._spoilt = True
+            self._spoilt = True  # Marian cuts a validation short when it is stopped
             return
         if validation := parse_validation(line):
             self._validated = validation[0], time.time_ns()
         curve.read(line)
+        validations.read(line)
 
     def _look_for_save(self) -> None:
         """Keep a save that was there when the log was last read to its end: the curve has what led to it."""
         saved = saved_at(self._folder)
-        if saved == self._seen:
+        if saved == self._seen and not self._told:
             self._keep_save()
         self._seen = saved
 
-    def _keep_save(self) -> None:
-        """Keep Marian's latest save if it is complete, new, and made before the stage's text ended."""
+    def _keep_save(self, unvalidated: bool | None = None) -> None:
+        """Keep Marian's latest save if it is complete, new, and made before the stage's text ended.
+
+        unvalidated  its validation is to be made up for; by default a save that lacks one is passed over
+        """
         saved, progress = saved_at(self._folder), read_progress(self._folder)
-        if saved in (None, self._saved) or progress is None or self._spoilt:
+        if saved in (None, self._saved) or progress is None or progress.epochs != self._epoch:
             return
-        if progress.epochs == self._epoch and not self._lacks_validation(progress.update):
-            self._saved = saved
-            self._save(Place(progress.update, self._number, *self._feed.state_after(progress.samples)))
+        if unvalidated is None and self._lacks_validation(progress.update):
+            return
+        self._saved = saved
+        fed = self._feed.state_after(progress.samples)
+        self._save(Place(progress.update, self._number, *fed, bool(unvalidated)))
 
     def _lacks_validation(self, update: int) -> bool:
         """Whether the latest save was made before the validation of its own update.
@@ -170,12 +179,25 @@ class Stage:
         if seconds > KILL_AFTER * grace_seconds():
             kill_group(marian.pid)
 
-    def _outcome(self, status: int, fed: int | None, stop: StopSwitch) -> bool:
+    def _keep_last_save(self, validations: Validations) -> None:
+        """Keep the save that Marian has made because it was stopped, without a validation cut short."""
+        saved, progress = saved_at(self._folder), read_progress(self._folder)
+        if saved in (None, self._saved) or progress is None:
+            return
+        is_due = self._valid_freq > 1 and progress.update % self._valid_freq == 0
+        is_cut = self._spoilt or (is_due and validations.update != progress.update)
+        if is_cut:
+            validations.undo_last()
+        self._keep_save(unvalidated=is_cut)
+
+    def _outcome(self, status: int, fed: int | None, validations: Validations, stop: StopSwitch) -> bool:
         """Keep the last save, raise what ended the training early, and say whether the text has ended."""
         ended = status == 0 and fed == 0
         progress = read_progress(self._folder)
         if ended and progress and not self._spoilt:
             self._save(Place(progress.update, self._number + 1, None))
+        elif stop.seconds is not None:
+            self._keep_last_save(validations)
         else:
             self._keep_save()
         if stop.seconds is not None or self._interrupted:

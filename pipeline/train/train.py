@@ -40,7 +40,13 @@ from pipeline.common.marian_options import Options, parse_marian_args, read_opti
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.train import settings
-from pipeline.train.checkpoints import MODEL, Checkpoints, Place, read_progress
+from pipeline.train.checkpoints import (
+    MODEL,
+    Checkpoints,
+    Place,
+    make_up_for_validation,
+    read_progress,
+)
 from pipeline.train.continuing import leave_state, take_state
 from pipeline.train.curriculum import Curriculum, add_curriculum_arguments, given_curriculum
 from pipeline.train.curve import Curve
@@ -193,6 +199,7 @@ def train(training: Training, options: Options, stop: StopSwitch) -> Curve:
     curve = Curve(training.model / CURVE, metrics, resources.progress_file())
     place = checkpoints.restore(training.model)
     if place:
+        place = make_up_for_validation(training.model, place) if place.unvalidated else place
         curve.restore(place.update)
     elif training.args.state:
         place = take_state(training.args, training.model, training.expanded)

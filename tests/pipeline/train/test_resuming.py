@@ -1,6 +1,7 @@
 """A training that was interrupted twice is, in the end, the one that was not interrupted (real Marian)."""
 
 import json
+import re
 import signal
 import time
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
+from pipeline.common.lines import write_lines
 from pipeline.train.checkpoints import FEED, PROGRESS, find_fault
 from tests.patience import PATIENCE
+from tests.pipeline.train import tiny
 from tests.pipeline.train.training import QUICK, SMALL_CURRICULUM, metrics, newest_update, running, train
 
 pytestmark = [pytest.mark.marian, pytest.mark.slow]
@@ -31,11 +34,19 @@ class Trained(NamedTuple):
 
 
 def interrupt(folder: Path, how: signal.Signals, saves: int) -> None:
-    """Train in a folder, from its newest set, until there are so many new saves; end it by a signal."""
+    """Train in a folder, from its newest set, until there are so many new saves; end it by a signal.
+
+    SIGTERM comes while Marian validates, after the next update that is due; on a text that takes it a second.
+    """
     begun = newest_update(folder) if (folder / "sets").exists() else 0
-    with running(folder, {}, marian_args=OFTEN) as process:
+    options: dict[str, object] = {}
+    if how == signal.SIGTERM:
+        for number, side in enumerate(("dev-src", "dev-trg")):
+            options[side] = folder / f"{side}.zst"
+            write_lines(folder / f"{side}.zst", (pair[number].strip() for pair in tiny.pairs(150, seed=3)))
+    with running(folder, options, marian_args=OFTEN) as process:
         deadline = time.monotonic() + PATIENCE
-        while not (folder / "sets").exists() or newest(folder) < begun + 11 * saves:
+        while newest(folder) < begun + 11 * saves or (how == signal.SIGTERM and not validates(folder)):
             assert time.monotonic() < deadline, (folder / "log").read_text()
             time.sleep(0.02)
         process.send_signal(how)
@@ -43,6 +54,13 @@ def interrupt(folder: Path, how: signal.Signals, saves: int) -> None:
     for path in (folder / "out").glob("*"):  # what a killed process could not remove
         assert path.name == ".staging"
         path.rename(folder / f"left-by-{how.name}")
+
+
+def validates(folder: Path) -> bool:
+    """Whether the last line of Marian's log is that of an update after which it validates."""
+    lines = re.findall(r"Ep\. \d+ : Up\. (\d+) : (\S+)", (folder / "log").read_text())
+    update, what = lines[-1]
+    return int(update) % 10 == 0 and what == "Sen."
 
 
 def newest(folder: Path) -> int:
@@ -78,6 +96,15 @@ def test_it_reaches_the_same_update_count(trained: Trained) -> None:
     begun = [log.split("Going on from checkpoint ")[1].split()[0] for log in trained.logs]
     assert [int(name.split("-")[-1]) for name in begun] == trained.updates
     assert "damaged" not in "".join(trained.logs)
+
+
+def test_a_stop_within_a_validation_costs_no_update(trained: Trained) -> None:
+    (cut,) = (kept for kept in trained.sets if json.loads((kept / FEED).read_text())["unvalidated"])
+    assert int(cut.name.split("-")[-1]) == trained.updates[0]
+    assert trained.updates[0] % 10 == 0
+    assert (
+        f"The validation of update {trained.updates[0]} was cut short and is made up for" in trained.logs[0]
+    )
 
 
 def test_the_learning_rate_is_the_same_at_each_update(trained: Trained) -> None:
@@ -145,6 +172,7 @@ def test_no_set_lacks_a_validation(trained: Trained) -> None:
     assert 11 in saved
     for kept in trained.sets:
         update = int(kept.name.split("-")[-1])
+        update -= json.loads((kept / FEED).read_text())["unvalidated"]
         points = [json.loads(line) for line in (kept / "curve.jsonl").read_text().splitlines()]
         validated = [point["update"] for point in points if point["kind"] == "valid"]
         assert [number for number in validated if number <= update] == list(range(10, update + 1, 10)) or (

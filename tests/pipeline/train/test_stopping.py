@@ -7,10 +7,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
+import yaml
 
-from pipeline.train.checkpoints import find_fault
+from pipeline.train.checkpoints import (
+    FEED,
+    MODEL,
+    PROGRESS,
+    Place,
+    Progress,
+    find_fault,
+    make_up_for_validation,
+    read_progress,
+)
 from tests.patience import PATIENCE
 from tests.pipeline.train import tiny
 from tests.pipeline.train.training import (
@@ -93,7 +104,7 @@ def newest_set_before(stopped: Path, log: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("mode", "grace", "update"), [("polite", 60, 20), ("validating", 60, 10), ("deaf", 6, 10)]
+    ("mode", "grace", "update"), [("polite", 60, 20), ("validating", 60, 20), ("deaf", 6, 10)]
 )
 def test_a_stop_is_exit_75_whatever_marian_does(tmp_path: Path, mode: str, grace: int, update: int) -> None:
     fake = f"{sys.executable} -m tests.pipeline.train.fake_marian"
@@ -104,8 +115,24 @@ def test_a_stop_is_exit_75_whatever_marian_does(tmp_path: Path, mode: str, grace
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=PATIENCE) == 75, (tmp_path / "log").read_text()
         wait_until_gone(children)
-    assert newest_update(tmp_path) == update  # what follows a validation cut short is not kept
+    assert newest_update(tmp_path) == update
     assert names(tmp_path / "out") == []
+    if mode == "validating":
+        check_undone(max(tmp_path.glob("sets/0*")))
+
+
+def check_undone(kept: Path) -> None:
+    """A set has nothing of a validation that was cut short, which is made up for."""
+    assert find_fault(kept) is None
+    assert np.load(kept / f"{MODEL}.best-chrf.npz")["weights"][0] == 9
+    recorded = yaml.safe_load((kept / PROGRESS).read_text())["validators"]
+    assert recorded["chrf"] == {"last-best": 41.5, "stalled": 0}
+    assert list(recorded) == ["chrf", "ce-mean-words", "bleu-detok"]
+    place = Place(**json.loads((kept / FEED).read_text()))
+    assert place.unvalidated
+    again = make_up_for_validation(kept, place)
+    assert (again.update, again.unvalidated) == (19, False)
+    assert read_progress(kept) == Progress(update=19, epochs=1, samples=640)
 
 
 @pytest.mark.parametrize(("grace", "update"), [(6, 10), (60, 20)])
