@@ -1,14 +1,18 @@
 """What people read on a materialization."""
 
 import json
+import re
+from base64 import b64decode
 from dataclasses import replace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from dagster import TableMetadataValue
 
 from tests.memory_store import MemoryStore
-from translations_assets.defs.metadata import KEY_DIGITS, MAX_CURVE_ROWS, MAX_SAMPLES, stage_metadata
+from translations_assets.defs.metadata import KEY_DIGITS, MAX_SAMPLES, stage_metadata
+from translations_assets.defs.quality import MAX_VALIDATIONS
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob, Manifest, Provenance, Usage
 from translations_assets.running.engine import StepResult
@@ -63,9 +67,9 @@ def rows(table: TableMetadataValue) -> list[dict[str, Any]]:
 
 def test_steps_cost_and_size_are_summed(store: MemoryStore) -> None:
     found = shown(store, result(store, "a", text=b"12345"), result(store, "b", cached=True, text=b"123"))
-    assert (found["steps run"], found["steps cached"]) == (1, 1)
-    assert found["size (bytes)"] == 8
-    assert (found["duration (s)"], found["CPU time (s)"], found["peak memory (MB)"]) == (3.0, 2.5, 20.0)
+    assert (found["steps_run"], found["steps_cached"]) == (1, 1)
+    assert found["size"] == 8
+    assert (found["duration"], found["cpu_time"], found["peak_memory"]) == (3.0, 2.5, 20.0)
 
 
 def with_gpus(result: StepResult, **used: Any) -> StepResult:
@@ -76,13 +80,13 @@ def with_gpus(result: StepResult, **used: Any) -> StepResult:
 
 def test_what_was_used_of_gpus_is_told_where_there_were_some(store: MemoryStore) -> None:
     plain = result(store, "a", text=b"1")
-    assert not [name for name in shown(store, plain) if "GPU" in name]
+    assert not [name for name in shown(store, plain) if "gpu" in name]
     long = with_gpus(plain, seconds=30.0, gpus=2, gpu_utilisation=0.9, gpu_memory=8_000_000_000)
     short = with_gpus(plain, seconds=20.0, gpus=1, gpu_utilisation=0.513, gpu_memory=9_000_000_000)
     found = shown(store, plain, long, short)
-    assert found["GPU time (s)"] == 80.0
-    assert found["GPU utilisation (%)"] == 80.3  # of 80.325
-    assert found["peak GPU memory (MB)"] == 9000.0
+    assert found["gpu_time"] == 80.0
+    assert found["gpu_utilisation"] == 80.3  # of 80.325
+    assert found["peak_gpu_memory"] == 9000.0
 
 
 def test_each_step_has_a_row_with_its_log_here(store: MemoryStore) -> None:
@@ -110,7 +114,7 @@ def test_lines_are_counted_over_all_steps(store: MemoryStore) -> None:
     first = {"lines": {"in": 10, "kept": 7, "dropped": {"empty": 1, "too long": 2}}}
     second = {"lines": {"in": 5, "kept": 4, "dropped": {"empty": 1}}}
     found = shown(store, result(store, "a", stats_json=first), result(store, "b", stats_json=second))
-    assert (found["lines in"], found["lines kept"], found["lines dropped"]) == (15, 11, 4)
+    assert (found["lines_in"], found["dagster/row_count"], found["lines_dropped"]) == (15, 11, 4)
     assert sorted((row["reason"], row["lines"]) for row in found["dropped, by reason"]) == [
         ("empty", 2),
         ("too long", 2),
@@ -159,12 +163,31 @@ def test_scores_of_an_evaluation(store: MemoryStore) -> None:
         "samples": [sample],
     }
     found = shown(store, result(store, "evaluate-a", metrics_json=metrics))
-    assert (found["BLEU evaluate-a"], found["chrF evaluate-a"]) == (31.5, 58.25)
-    assert {"metric": "chrF", "score": "58.2 ± 0.6", "signature": "s"} in found["scores evaluate-a"]
-    assert found["translations evaluate-a"] == [sample]
+    assert (found["bleu"], found["chrf"]) == (31.5, 58.25)
+    assert {"step": "evaluate-a", "metric": "chrF", "score": "58.2 ± 0.6", "signature": "s"} in found[
+        "scores"
+    ]
+    assert found["translations"] == [{"step": "evaluate-a", **sample}]
     timed = {**metrics, "speed": {"words_per_second": 900.5}}
-    found = shown(store, result(store, "evaluate-b", metrics_json=timed))
-    assert found["words per second evaluate-b"] == 900.5
+    assert shown(store, result(store, "evaluate-b", metrics_json=timed))["words_per_second"] == 900.5
+
+
+def test_numbers_are_those_of_the_first_test_set(store: MemoryStore) -> None:
+    """The mean of a stage's models: two teachers have one number, whatever their labels are."""
+
+    def evaluation(label: str, dataset: str, chrf: float) -> StepResult:
+        scores = {"dataset": dataset, "chrf": {"score": chrf, "signature": "s"}}
+        return result(store, label, metrics_json=scores)
+
+    teachers = [("teacher-1", 40.0), ("teacher-2", 44.0)]
+    sets = [
+        evaluation(f"{label}-{name}", name, chrf + more)
+        for label, chrf in teachers
+        for name, more in (("a", 0), ("b", 9))
+    ]
+    found = shown(store, *sets)
+    assert found["chrf"] == 42.0
+    assert [row["score"] for row in found["scores"]] == ["40.0", "49.0", "44.0", "53.0"]
 
 
 def training(updates: int) -> dict[str, Any]:
@@ -190,29 +213,33 @@ def training(updates: int) -> dict[str, Any]:
     }
 
 
-def test_curves_of_a_training(store: MemoryStore) -> None:
+def test_a_training_is_summed_up_with_its_curves(store: MemoryStore) -> None:
     found = shown(store, result(store, "train-a", metrics_json=training(3)))
-    assert found["updates train-a"] == 3
-    assert (found["best chrf train-a"], found["best bleu train-a"]) == (40.0, 11.0)
-    assert found["validation curve train-a"] == [{"update": 1, "chrf": 40.0, "bleu": 11.0}]
-    assert [row["update"] for row in found["training curve train-a"]] == [1, 2, 3]
-    assert [row["cost"] for row in found["training curve train-a"]] == [9.0, 4.5, 3.0]
+    assert next(iter(found)) == "summary"
+    assert found["summary"].startswith("train-a: chrF **40** at 1, BLEU **11** at 1; 3 updates\n\n1 step, ")
+    pictures = re.findall(r"!\[(.*?)\]\(data:image/svg\+xml;base64,(.*?)\)", found["summary"])
+    assert [title for title, _ in pictures] == ["scores on the dev set", "cross-entropy a word", "words/s"]
+    for _, encoded in pictures:
+        ElementTree.fromstring(b64decode(encoded))
+    assert found["updates"] == 3
+    assert (found["chrf"], found["bleu"]) == (40.0, 11.0)
+    assert found["validations"] == [{"step": "train-a", "update": 1, "chrf": 40.0, "bleu": 11.0}]
 
 
-@pytest.mark.parametrize("updates", [MAX_CURVE_ROWS, MAX_CURVE_ROWS + 1, 10 * MAX_CURVE_ROWS + 7])
-def test_a_long_curve_is_thinned_evenly_and_keeps_its_end(store: MemoryStore, updates: int) -> None:
-    found = shown(store, result(store, "train-a", metrics_json=training(updates)))
-    shown_updates = [row["update"] for row in found["training curve train-a"]]
-    assert MAX_CURVE_ROWS / 2 <= len(shown_updates) <= MAX_CURVE_ROWS
-    assert shown_updates[-1] == updates
-    assert len({later - sooner for sooner, later in zip(shown_updates, shown_updates[1:], strict=False)}) == 1
+def test_the_newest_validations_are_listed(store: MemoryStore) -> None:
+    metrics = training(1)
+    metrics["curve"] = [{"kind": "valid", "update": number, "chrf": 1.0} for number in range(100)]
+    rows = shown(store, result(store, "train-a", metrics_json=metrics))["validations"]
+    assert [row["update"] for row in rows] == list(range(100 - MAX_VALIDATIONS, 100))
 
 
 def test_a_training_without_validation(store: MemoryStore) -> None:
     metrics = {"updates": 5, "best": {}, "curve": []}
     found = shown(store, result(store, "train-a", metrics_json=metrics))
-    assert found["updates train-a"] == 5
-    assert not [name for name in found if "curve" in name]
+    assert found["updates"] == 5
+    assert found["summary"].startswith("train-a: no validation yet; 5 updates")
+    assert "![" not in found["summary"]
+    assert "validations" not in found
 
 
 def test_images_stand_in_the_page(store: MemoryStore) -> None:
@@ -227,5 +254,5 @@ def test_warnings_are_kept(store: MemoryStore) -> None:
 
 def test_a_stage_without_steps_says_so(store: MemoryStore) -> None:
     found = shown(store)
-    assert (found["steps run"], found["steps cached"]) == (0, 0)
+    assert (found["steps_run"], found["steps_cached"]) == (0, 0)
     assert "no steps" in found["note"]

@@ -77,9 +77,9 @@ def edited(place: Place, old: str, new: str) -> Iterator[None]:
 
 def test_what_was_made_is_told(two_pairs: Place) -> None:
     pairs = [metadata(two_pairs, "merge_corpus", pair) for pair in (PARTITION, OTHER)]
-    found = min(pairs, key=lambda one: one["steps cached"])  # the other run may find it made
-    assert (found["steps run"], found["steps cached"]) == (1, 0)
-    assert (found["lines in"], found["lines kept"], found["lines dropped"]) == (400, 400, 0)
+    found = min(pairs, key=lambda one: one["steps_cached"])  # the other run may find it made
+    assert (found["steps_run"], found["steps_cached"]) == (1, 0)
+    assert (found["lines_in"], found["dagster/row_count"], found["lines_dropped"]) == (400, 400, 0)
     assert found["peak memory (MB)"] > 1
     assert re.search(r"The \w+ dog .* \|\|\| La \w+ hundo ", found["samples"])
 
@@ -89,7 +89,7 @@ def test_an_asset_alone_reuses_what_is_there(made: Place) -> None:
     assert done.returncode == 0, done.stderr
     assert ": started" not in done.stderr
     found = metadata(made, "train_vocab")
-    assert (found["steps run"], found["steps cached"]) == (0, 1)
+    assert (found["steps_run"], found["steps_cached"]) == (0, 1)
     assert "warnings" not in found
 
 

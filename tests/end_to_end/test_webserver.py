@@ -211,8 +211,8 @@ def test_a_selection_is_materialized(server: Server, job: str) -> None:
     assert set(events) == {"dataset_train", "dataset_devtest", "dataset_test", "clean_corpus"}
     assert {event["partition"] for event in events.values()} == {PARTITION}
     entries = {entry["label"]: entry for entry in events["clean_corpus"]["metadataEntries"]}
-    assert entries["lines in"]["intValue"] == 400
-    assert entries["steps run"]["intValue"] + entries["steps cached"]["intValue"] == 1
+    assert entries["lines_in"]["intValue"] == 400
+    assert entries["steps_run"]["intValue"] + entries["steps_cached"]["intValue"] == 1
 
 
 def test_terminate_ends_the_run_and_its_children(server: Server) -> None:

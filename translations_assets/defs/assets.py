@@ -23,7 +23,8 @@ from dagster._core.events import EngineEventData
 
 from translations_assets.checks.gates import GATES, Finding, Gate, examine
 from translations_assets.defs.executor import cancel_event
-from translations_assets.defs.metadata import Metadata, lines_by_dataset, shown_samples, stage_metadata
+from translations_assets.defs.metadata import lines_by_dataset, shown_samples, stage_metadata
+from translations_assets.defs.quality import Metadata
 from translations_assets.defs.recipes import recipe_key, recipe_tags
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_failures
 from translations_assets.errors import StepFailed, TranslationsError

@@ -11,56 +11,89 @@ from typing import Any
 import dagster as dg
 
 from translations_assets.config.errors import Problem
+from translations_assets.defs.quality import (
+    Documents,
+    Metadata,
+    evaluation_numbers,
+    evaluation_tables,
+    summary,
+    training_numbers,
+    training_tables,
+)
+from translations_assets.defs.tables import table
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob, Usage
-from translations_assets.records.scores import METRICS, scores_in, shown
 from translations_assets.report.flow import merged_lines
 from translations_assets.running.engine import StepResult
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session
+from translations_assets.why.history import Cost, cost_of, duration
 
 MAX_IMAGES = 4
 MAX_SAMPLES = 10
 MAX_SOURCES = 3  # addresses of a dataset that consists of many
-MAX_CURVE_ROWS = 200
 KEY_DIGITS = 12  # enough to tell keys apart, and the table stays narrow
-CURVES = {"train": "training curve", "valid": "validation curve"}  # kind of a point → how people call it
 BAR = 40  # characters of the longest
 NOTES_TAG = "translations/notes"  # how many there are, among the tags by which the UI lists runs
 
-Metadata = dict[str, dg.MetadataValue[Any]]
 Counts = Mapping[str, int]  # stage → lines that are left after it
 
 
 def stage_metadata(
     partition: str, results: Sequence[StepResult], store: Store, warnings: Sequence[str]
 ) -> Metadata:
-    """Everything worth knowing of a stage's results: counts, sizes, scores, curves, samples, cost, logs."""
-    metadata: Metadata = {
-        "steps run": dg.MetadataValue.int(sum(not result.cached for result in results)),
-        "steps cached": dg.MetadataValue.int(sum(result.cached for result in results)),
-    }
+    """Everything worth knowing of a stage's results: a summary, numbers, tables.
+
+    Numbers have the same names whatever the stage, the partition and the labels of its steps are, so that
+    Dagster plots them over runs and partitions. Durations are seconds, sizes bytes, memory MB.
+    """
     if not results:
-        metadata["note"] = dg.MetadataValue.text("This training config needs no steps here.")
-        return metadata
-    if warnings:
-        metadata["warnings"] = dg.MetadataValue.md("\n".join(f"* {warning}" for warning in warnings))
-    metadata.update(_reasons(results))
-    metadata.update(_usage(results))
+        note = dg.MetadataValue.text("This training config needs no steps here.")
+        return {**_found(results), "note": note}
     statistics = list(_documents(results, store, "stats.json"))
-    metadata.update(_lines(statistics))
-    metadata.update(_sources(statistics))
+    metrics = list(_documents(results, store, "metrics.json"))
+    trained = [(label, value) for label, value in metrics if "curve" in value]
+    evaluated = [(label, value) for label, value in metrics if "dataset" in value]
+    evaluated += _documents(results, store, "scores.json")
     samples = chain.from_iterable(value.get("samples", []) for _, value in statistics)
-    metadata.update(
-        shown_samples(" ||| ".join(map(str, one)) if isinstance(one, list) else str(one) for one in samples)
-    )
-    for label, metrics in _documents(results, store, "metrics.json"):
-        metadata.update(_scores(label, metrics) if "dataset" in metrics else _training(label, metrics))
-    for label, scores in _documents(results, store, "scores.json"):
-        metadata.update(_scores(label, scores))
-    metadata.update(_images(results, store))
-    metadata["steps"] = _steps(partition, results)
-    return metadata
+    told = {"warnings": dg.MetadataValue.md("\n".join(f"* {warning}" for warning in warnings))}
+    return {
+        **summary(trained, evaluated, _in_short(results, statistics)),
+        **(told if warnings else {}),
+        **evaluation_numbers(evaluated),
+        **training_numbers(trained),
+        **_lines(statistics),
+        **_usage(results),
+        **_found(results),
+        **evaluation_tables(evaluated),
+        **training_tables(trained),
+        **_dropped(statistics),
+        **shown_samples(
+            " ||| ".join(map(str, one)) if isinstance(one, list) else str(one) for one in samples
+        ),
+        **_images(results, store),
+        **_sources(statistics),
+        **_reasons(results),
+        "steps": _steps(partition, results),
+    }
+
+
+def _found(results: Sequence[StepResult]) -> Metadata:
+    cached = sum(result.cached for result in results)
+    return {
+        "steps_run": dg.MetadataValue.int(len(results) - cached),
+        "steps_cached": dg.MetadataValue.int(cached),
+    }
+
+
+def _in_short(results: Sequence[StepResult], statistics: Documents) -> str:
+    """What a stage made and what that took, in a line."""
+    cost = sum((cost_of(result.manifest) for result in results), Cost())
+    steps = f"{len(results)} step{'s' * (len(results) != 1)}, {duration(cost.seconds)}"
+    counts = [value["lines"] for _, value in statistics if "lines" in value]
+    read, kept = (sum(lines[name] for lines in counts) for name in ("in", "kept"))
+    lines = f"{kept:,} of {read:,} lines kept" if kept != read else f"{kept:,} lines"
+    return "; ".join([lines, steps] if counts else [steps])
 
 
 def _reasons(results: Sequence[StepResult]) -> Metadata:
@@ -77,10 +110,10 @@ def _usage(results: Sequence[StepResult]) -> Metadata:
     usages = [result.manifest.usage for result in results]
     sizes = sum(blob.size for result in results for blob in result.manifest.outputs.values())
     return {
-        "size (bytes)": dg.MetadataValue.int(sizes),
-        "duration (s)": dg.MetadataValue.float(round(sum(usage.seconds for usage in usages), 2)),
-        "CPU time (s)": dg.MetadataValue.float(round(sum(usage.cpu_seconds for usage in usages), 2)),
-        "peak memory (MB)": dg.MetadataValue.float(round(max(u.peak_memory for u in usages) / 1e6, 1)),
+        "size": dg.MetadataValue.int(sizes),
+        "duration": dg.MetadataValue.float(round(sum(usage.seconds for usage in usages), 2)),
+        "cpu_time": dg.MetadataValue.float(round(sum(usage.cpu_seconds for usage in usages), 2)),
+        "peak_memory": dg.MetadataValue.float(round(max(u.peak_memory for u in usages) / 1e6, 1)),
         **_gpu_usage([usage for usage in usages if usage.gpus]),
     }
 
@@ -93,9 +126,9 @@ def _gpu_usage(usages: Sequence[Usage]) -> Metadata:
     busy = sum(usage.gpus * usage.seconds * usage.gpu_utilisation for usage in usages)
     memory = max(usage.gpu_memory for usage in usages)
     return {
-        "GPU time (s)": dg.MetadataValue.float(round(held, 2)),
-        "GPU utilisation (%)": dg.MetadataValue.float(round(100 * busy / held, 1)),
-        "peak GPU memory (MB)": dg.MetadataValue.float(round(memory / 1e6, 1)),
+        "gpu_time": dg.MetadataValue.float(round(held, 2)),
+        "gpu_utilisation": dg.MetadataValue.float(round(100 * busy / held, 1)),
+        "peak_gpu_memory": dg.MetadataValue.float(round(memory / 1e6, 1)),
     }
 
 
@@ -109,25 +142,31 @@ def _documents(
             yield result.step.label, json.loads(store.read_blob(blob))
 
 
-def _lines(statistics: list[tuple[str, dict[str, Any]]]) -> Metadata:
-    counts = [(label, value["lines"]) for label, value in statistics if "lines" in value]
+def _lines(statistics: Documents) -> Metadata:
+    counts = [value["lines"] for _, value in statistics if "lines" in value]
     if not counts:
         return {}
-    dropped: Counter[str] = Counter()
-    for _, lines in counts:
-        dropped.update(lines.get("dropped", {}))
-    metadata: Metadata = {
-        "lines in": dg.MetadataValue.int(sum(lines["in"] for _, lines in counts)),
-        "lines kept": dg.MetadataValue.int(sum(lines["kept"] for _, lines in counts)),
-        "lines dropped": dg.MetadataValue.int(sum(dropped.values())),
+    return {
+        "lines_in": dg.MetadataValue.int(sum(lines["in"] for lines in counts)),
+        "dagster/row_count": dg.MetadataValue.int(sum(lines["kept"] for lines in counts)),
+        "lines_dropped": dg.MetadataValue.int(_reasons_of(statistics).total()),
     }
-    if dropped:
-        rows = [{"reason": reason, "lines": number} for reason, number in dropped.most_common()]
-        metadata["dropped, by reason"] = table(rows)
-    return metadata
 
 
-def _sources(statistics: list[tuple[str, dict[str, Any]]]) -> Metadata:
+def _dropped(statistics: Documents) -> Metadata:
+    rows = [{"reason": reason, "lines": number} for reason, number in _reasons_of(statistics).most_common()]
+    return {"dropped, by reason": table(rows)} if rows else {}
+
+
+def _reasons_of(statistics: Documents) -> Counter[str]:
+    """Why lines were dropped → how many."""
+    dropped: Counter[str] = Counter()
+    for _, value in statistics:
+        dropped.update(value.get("lines", {}).get("dropped", {}))
+    return dropped
+
+
+def _sources(statistics: Documents) -> Metadata:
     """Where datasets came from: revision, licence as the provider states it, and what was downloaded."""
     rows = [
         {
@@ -147,48 +186,6 @@ def shown_samples(samples: Iterable[str]) -> Metadata:
     """The first of some lines, as an indented block; nothing when there are none."""
     lines = [f"    {sample}" for sample in islice(samples, MAX_SAMPLES)]
     return {"samples": dg.MetadataValue.md("\n".join(lines))} if lines else {}
-
-
-def _scores(label: str, metrics: Mapping[str, Any]) -> Metadata:
-    """What a script of `pipeline.eval` found on a test set."""
-    speed = {name.replace("_", " "): float(value) for name, value in metrics.get("speed", {}).items()}
-    found = scores_in(metrics)
-    return {
-        **{f"{name} {label}": dg.MetadataValue.float(value) for name, value in speed.items()},
-        **{
-            f"{METRICS[name]} {label}": dg.MetadataValue.float(score["score"])
-            for name, score in found.items()
-        },
-        f"scores {label}": table(
-            [
-                {"metric": METRICS[name], "score": shown(score), "signature": score["signature"]}
-                for name, score in found.items()
-            ]
-        ),
-        **({f"translations {label}": table(metrics["samples"])} if "samples" in metrics else {}),
-    }
-
-
-def _training(label: str, metrics: Mapping[str, Any]) -> Metadata:
-    """What `pipeline.train.train` noted: the best scores, and what it counted and scored at which update."""
-    metadata: Metadata = {f"updates {label}": dg.MetadataValue.int(metrics["updates"])}
-    for metric, best in metrics["best"].items():
-        metadata[f"best {metric} {label}"] = dg.MetadataValue.float(best["score"])
-    for kind, name in CURVES.items():
-        points = [point for point in metrics["curve"] if point["kind"] == kind]
-        if points:
-            metadata[f"{name} {label}"] = table([_without_kind(point) for point in _thinned(points)])
-    return metadata
-
-
-def _without_kind(point: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in point.items() if name != "kind"}
-
-
-def _thinned(points: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """At most `MAX_CURVE_ROWS` points at even distances, the last one always."""
-    stride = -(-len(points) // MAX_CURVE_ROWS)
-    return (point for number, point in enumerate(points, 1 - len(points)) if number % stride == 0)
 
 
 def _images(results: Sequence[StepResult], store: Store) -> Metadata:
@@ -221,25 +218,6 @@ def _steps(partition: str, results: Sequence[StepResult]) -> dg.MetadataValue[An
             for result in results
         ]
     )
-
-
-def table(rows: Sequence[Mapping[str, Any]]) -> dg.MetadataValue[Any]:
-    """Rows as a table; a row may lack columns that others have."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    filled = [{name: _cell(row.get(name)) for name in columns} for row in rows]
-    schema = dg.TableSchema(columns=[dg.TableColumn(name, _column_type(filled, name)) for name in columns])
-    return dg.MetadataValue.table([dg.TableRecord(row) for row in filled], schema=schema)
-
-
-def _cell(value: Any) -> str | int | float | bool | None:
-    return value if value is None or isinstance(value, (str, int, float, bool)) else json.dumps(value)
-
-
-def _column_type(rows: Sequence[Mapping[str, Any]], name: str) -> str:
-    values = [row[name] for row in rows if row[name] is not None]
-    if values and all(isinstance(value, int) for value in values):
-        return "int"
-    return "float" if values and all(isinstance(value, (int, float)) for value in values) else "string"
 
 
 def lines_by_dataset(session: Session, results: Sequence[StepResult], store: Store) -> Metadata:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,10 @@ from markupsafe import Markup
 
 from translations_assets.records.run import RunOptions
 from translations_assets.records.scores import METRICS, shown
-from translations_assets.report.facts import Report, Sentence, Training
+from translations_assets.report.curves import charts
+from translations_assets.report.facts import Report, Sentence
 from translations_assets.report.flow import DatasetLines
-from translations_assets.report.plots import Line, line_chart
+from translations_assets.report.plots import line_chart
 from translations_assets.why.history import Cost, duration
 
 FOLDER = Path(__file__).parent
@@ -50,7 +51,10 @@ def as_html(report: Report, config: str) -> str:
             tiles=list(_tiles(report)),
             metrics=_metrics(report),
             speeds=_speeds(report),
-            charts=[(training, list(_charts(training))) for training in report.trainings],
+            charts=[
+                (training, [line_chart(*chart) for chart in charts(training.curve)])
+                for training in report.trainings
+            ],
             flows=list(_flows(report)),
             total=_total(report),
         )
@@ -148,25 +152,6 @@ def _flows(report: Report) -> Iterator[tuple[str, list[str], int, list[DatasetLi
         datasets = [found for found in report.datasets if found.merged == merged]
         stages = list(dict.fromkeys(stage for found in datasets for stage in found.lines))
         yield merged, stages, max(1, *(max(found.lines.values()) for found in datasets)), datasets
-
-
-def _charts(training: Training) -> Iterator[Markup]:
-    """A training's curves: its scores on the dev set, by metric; cost; speed."""
-    valid = [point for point in training.curve if point["kind"] == "valid"]
-    train = [point for point in training.curve if point["kind"] == "train"]
-    scores = [name for name in ("chrf", "bleu", "bleu-detok") if any(name in point for point in valid)]
-    names = {"chrf": "chrF", "bleu": "BLEU", "bleu-detok": "BLEU"}
-    yield line_chart("scores on the dev set", "updates", [_line(names[name], name, valid) for name in scores])
-    yield line_chart(
-        "cross-entropy a word",
-        "updates",
-        [_line("training", "cost", train), _line("dev set", "ce-mean-words", valid)],
-    )
-    yield line_chart("words/s", "updates", [_line("words/s", "words_per_second", train)])
-
-
-def _line(name: str, key: str, points: Sequence[Mapping[str, Any]]) -> Line:
-    return Line(name, [(point["update"], point[key]) for point in points if key in point])
 
 
 def _by_text(sentence: Sentence) -> list[tuple[str, list[str]]]:

@@ -9,9 +9,17 @@ from typing import NamedTuple
 from markupsafe import Markup, escape
 
 WIDTH, HEIGHT = 460, 240
-LEFT, RIGHT, TOP, BOTTOM = 48, 12, 12, 34  # margins, for the axes' numbers
+LEFT, RIGHT, TOP, BOTTOM = 48, 12, 16, 34  # margins, for the axes' numbers
 TICKS = 5  # at most, on an axis
 MOST_POINTS = 300  # of a line
+COLOURS = (
+    *(("#3d7bd9", "blue"), ("#d9702a", "orange"), ("#2f9e63", "green"), ("#9b59b6", "violet")),
+    *(("#cf4a41", "red"), ("#1d919b", "teal"), ("#9a7d0a", "ochre"), ("#77828f", "grey")),
+)
+STYLE = (
+    "text { font: 11px sans-serif; fill: #77828f } .grid { stroke: #77828f; stroke-opacity: .3 } "
+    ".line { fill: none; stroke-width: 2 }"
+)
 
 
 class Line(NamedTuple):
@@ -22,25 +30,49 @@ class Line(NamedTuple):
 
 
 def line_chart(title: str, x_name: str, lines: Sequence[Line]) -> Markup:
-    """A chart of lines, `Markup` of an `<svg>`; nothing when no line has a point.
+    """A chart of lines for a page, which gives the colours; nothing when no line has a point.
 
     Numbers that are not finite are left out. The first eight lines have colours of their own.
     """
-    drawn = [Line(name, _finite(points)) for name, points in lines]
-    drawn = [line for line in drawn if line.points]
+    drawn = _drawn(lines)
     if not drawn:
         return Markup("")
-    xs = _ticks([x for line in drawn for x, _ in line.points])
-    ys = _ticks([y for line in drawn for _, y in line.points])
+    return Markup("<figure><figcaption>{}</figcaption>{}{}</figure>").format(
+        title, _svg(title, x_name, drawn), _legend(drawn)
+    )
+
+
+def as_image(title: str, x_name: str, lines: Sequence[Line]) -> Markup:
+    """The same as an image that stands alone, with colours that can be read on light and on dark ground."""
+    drawn = _drawn(lines)
+    if not drawn:
+        return Markup("")
+    names = ", ".join(f"{line.name} {COLOURS[number % 8][1]}" for number, line in enumerate(drawn))
+    shown = f"{title} ({names})" if len(drawn) > 1 else title
+    heading = Markup('<text x="{}" y="{}">{}</text>').format(LEFT, TOP - 2, shown)
+    colours = "".join(f".c{number} {{ stroke: {colour} }}" for number, (colour, _) in enumerate(COLOURS))
+    return _svg(title, x_name, drawn, style=STYLE + colours, heading=heading)
+
+
+def _drawn(lines: Sequence[Line]) -> list[Line]:
+    found = [Line(name, _finite(points)) for name, points in lines]
+    return [line for line in found if line.points]
+
+
+def _svg(
+    title: str, x_name: str, lines: Sequence[Line], style: str = "", heading: Markup | None = None
+) -> Markup:
+    xs = _ticks([x for line in lines for x, _ in line.points])
+    ys = _ticks([y for line in lines for _, y in line.points])
     return Markup(
-        '<figure><figcaption>{title}</figcaption><svg viewBox="0 0 {width} {height}" role="img" '
-        'aria-label="{title}">{parts}</svg>{legend}</figure>'
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img" '
+        'aria-label="{title}">{style}{parts}</svg>'
     ).format(
         title=title,
         width=WIDTH,
         height=HEIGHT,
-        parts=Markup("").join([*_axes(x_name, xs, ys), *_curves(drawn, xs, ys)]),
-        legend=_legend(drawn),
+        style=Markup("<style>{}</style>").format(style) if style else "",
+        parts=Markup("").join([*_axes(x_name, xs, ys), *_curves(lines, xs, ys), heading or ""]),
     )
 
 

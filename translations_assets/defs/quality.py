@@ -1,0 +1,98 @@
+"""How good a stage's models are, as metadata: summary with curves, numbers under stable names, tables."""
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any, TypeAlias
+
+import dagster as dg
+
+from translations_assets.defs.tables import table
+from translations_assets.records.scores import METRICS, scores_in, shown
+from translations_assets.report.curves import charts
+from translations_assets.report.plots import as_image
+
+Metadata: TypeAlias = "dict[str, dg.MetadataValue[Any]]"
+Documents: TypeAlias = "Sequence[tuple[str, Mapping[str, Any]]]"  # step label, contents of its JSON file
+
+MAX_VALIDATIONS = 20  # newest rows
+MAX_SAMPLES = 3  # of each evaluation
+
+
+def summary(trained: Documents, evaluated: Documents, in_short: str) -> Metadata:
+    """What people want to know first, as Markdown: scores, curves, and a line on what was made."""
+    lines = [*_best(trained), *_scored(evaluated), in_short, *_drawn(trained)]
+    return {"summary": dg.MetadataValue.md("\n\n".join(lines))}
+
+
+def _best(trained: Documents) -> Iterator[str]:
+    for label, metrics in trained:
+        best = ", ".join(
+            f"{METRICS.get(name, name)} **{found['score']:.4g}** at {found['update']:,}"
+            for name, found in metrics["best"].items()
+        )
+        yield f"{label}: {best or 'no validation yet'}; {metrics['updates']:,} updates"
+
+
+def _scored(evaluated: Documents) -> Iterator[str]:
+    for label, metrics in evaluated:
+        found = scores_in(metrics)
+        scores = ", ".join(f"{METRICS[name]} **{shown(score)}**" for name, score in found.items())
+        yield f"{label}: {scores}"
+
+
+def _drawn(trained: Documents) -> Iterator[str]:
+    """The curves of each training, as pictures inside the text."""
+    for label, metrics in trained:
+        for title, x_name, lines in charts(metrics["curve"]):
+            if image := as_image(f"{label}: {title}", x_name, lines):
+                encoded = base64.b64encode(image.encode()).decode()
+                yield f"![{title}](data:image/svg+xml;base64,{encoded})"
+
+
+def evaluation_numbers(evaluated: Documents) -> Metadata:
+    """Scores, and what was timed: of the stage's first test set, the mean of its models."""
+    first = next((metrics["dataset"] for _, metrics in evaluated), "")
+    found: dict[str, list[float]] = {}
+    for _, metrics in evaluated:
+        if metrics["dataset"] == first:
+            scores = {name: score["score"] for name, score in scores_in(metrics).items()}
+            for name, value in {**scores, **metrics.get("speed", {})}.items():
+                found.setdefault(name, []).append(float(value))
+    return {name: dg.MetadataValue.float(fmean(values)) for name, values in found.items()}
+
+
+def training_numbers(trained: Documents) -> Metadata:
+    """The best scores on the dev set and the updates, the mean of the stage's trainings."""
+    found: dict[str, list[float]] = {}
+    for _, metrics in trained:
+        for name, best in metrics["best"].items():
+            found.setdefault(name, []).append(float(best["score"]))
+        found.setdefault("updates", []).append(float(metrics["updates"]))
+    return {name: dg.MetadataValue.float(fmean(values)) for name, values in found.items()}
+
+
+def evaluation_tables(evaluated: Documents) -> Metadata:
+    """Every score with its interval and signature, and a few translations."""
+    scores = [
+        {"step": label, "metric": METRICS[name], "score": shown(score), "signature": score["signature"]}
+        for label, metrics in evaluated
+        for name, score in scores_in(metrics).items()
+    ]
+    samples = [
+        {"step": label, **sample}
+        for label, metrics in evaluated
+        for sample in metrics.get("samples", ())[:MAX_SAMPLES]
+    ]
+    tables = {"scores": scores, "translations": samples}
+    return {name: table(rows) for name, rows in tables.items() if rows}
+
+
+def training_tables(trained: Documents) -> Metadata:
+    """The newest validations; all of them stand in the curves."""
+    rows = [
+        {"step": label, **{name: value for name, value in point.items() if name != "kind"}}
+        for label, metrics in trained
+        for point in [point for point in metrics["curve"] if point["kind"] == "valid"][-MAX_VALIDATIONS:]
+    ]
+    return {"validations": table(rows)} if rows else {}
