@@ -164,9 +164,8 @@ def test_scores_of_an_evaluation(store: MemoryStore) -> None:
     }
     found = shown(store, result(store, "evaluate-a", metrics_json=metrics))
     assert (found["bleu"], found["chrf"]) == (31.5, 58.25)
-    assert {"step": "evaluate-a", "metric": "chrF", "score": "58.2 ± 0.6", "signature": "s"} in found[
-        "scores"
-    ]
+    assert found["scores"] == [{"step": "evaluate-a", "BLEU": "31.5", "chrF": "58.2 ± 0.6"}]
+    assert {"metric": "chrF", "signature": "s"} in found["signatures"]
     assert found["translations"] == [{"step": "evaluate-a", **sample}]
     timed = {**metrics, "speed": {"words_per_second": 900.5}}
     assert shown(store, result(store, "evaluate-b", metrics_json=timed))["words_per_second"] == 900.5
@@ -187,7 +186,7 @@ def test_numbers_are_those_of_the_first_test_set(store: MemoryStore) -> None:
     ]
     found = shown(store, *sets)
     assert found["chrf"] == 42.0
-    assert [row["score"] for row in found["scores"]] == ["40.0", "49.0", "44.0", "53.0"]
+    assert [row["chrF"] for row in found["scores"]] == ["40.0", "49.0", "44.0", "53.0"]
 
 
 def training(updates: int) -> dict[str, Any]:
@@ -216,8 +215,9 @@ def training(updates: int) -> dict[str, Any]:
 def test_a_training_is_summed_up_with_its_curves(store: MemoryStore) -> None:
     found = shown(store, result(store, "train-a", metrics_json=training(3)))
     assert next(iter(found)) == "summary"
-    assert found["summary"].startswith("train-a: chrF **40** at 1, BLEU **11** at 1; 3 updates\n\n1 step, ")
-    pictures = re.findall(r"!\[(.*?)\]\(data:image/svg\+xml;base64,(.*?)\)", found["summary"])
+    assert found["summary"].startswith("train-a: chrF **40** at 1, BLEU **11** at 1; 3 updates ▄\n\n1 step, ")
+    assert len(found["summary"]) < 1_000  # more is hidden behind a click
+    pictures = re.findall(r"!\[(.*?)\]\(data:image/svg\+xml;base64,(.*?)\)", found["curves"])
     assert [title for title, _ in pictures] == ["scores on the dev set", "cross-entropy a word", "words/s"]
     for _, encoded in pictures:
         ElementTree.fromstring(b64decode(encoded))
@@ -238,7 +238,7 @@ def test_a_training_without_validation(store: MemoryStore) -> None:
     found = shown(store, result(store, "train-a", metrics_json=metrics))
     assert found["updates"] == 5
     assert found["summary"].startswith("train-a: no validation yet; 5 updates")
-    assert "![" not in found["summary"]
+    assert "curves" not in found
     assert "validations" not in found
 
 

@@ -1,4 +1,4 @@
-"""How good a stage's models are, as metadata: summary with curves, numbers under stable names, tables."""
+"""How good a stage's models are, as metadata: summary, curves, numbers under stable names, tables."""
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,9 +20,16 @@ MAX_SAMPLES = 3  # of each evaluation
 
 
 def summary(trained: Documents, evaluated: Documents, in_short: str) -> Metadata:
-    """What people want to know first, as Markdown: scores, curves, and a line on what was made."""
-    lines = [*_best(trained), *_scored(evaluated), in_short, *_drawn(trained)]
-    return {"summary": dg.MetadataValue.md("\n\n".join(lines))}
+    """What people want to know first, as Markdown: scores, and a line on what was made; and the curves.
+
+    They stand apart because Dagster hides Markdown of more than 1,000 characters behind a click.
+    """
+    lines = [*_best(trained), *_scored(evaluated), in_short]
+    curves = list(_drawn(trained))
+    return {
+        "summary": dg.MetadataValue.md("\n\n".join(lines)),
+        **({"curves": dg.MetadataValue.md("\n\n".join(curves))} if curves else {}),
+    }
 
 
 def _best(trained: Documents) -> Iterator[str]:
@@ -31,7 +38,14 @@ def _best(trained: Documents) -> Iterator[str]:
             f"{METRICS.get(name, name)} **{found['score']:.4g}** at {found['update']:,}"
             for name, found in metrics["best"].items()
         )
-        yield f"{label}: {best or 'no validation yet'}; {metrics['updates']:,} updates"
+        learned = _sparkline([point["chrf"] for point in metrics["curve"] if "chrf" in point])
+        yield f"{label}: {best or 'no validation yet'}; {metrics['updates']:,} updates {learned}".rstrip()
+
+
+def _sparkline(values: Sequence[float]) -> str:
+    """Scores between 0 and 100 as a line of blocks, at most 30 of them."""
+    stride = -(-len(values) // 30) or 1
+    return "".join("▁▂▃▄▅▆▇█"[min(7, int(value / 12.5))] for value in values[::stride])
 
 
 def _scored(evaluated: Documents) -> Iterator[str]:
@@ -73,18 +87,23 @@ def training_numbers(trained: Documents) -> Metadata:
 
 
 def evaluation_tables(evaluated: Documents) -> Metadata:
-    """Every score with its interval and signature, and a few translations."""
+    """Every score with its interval, the signatures of the metrics, and a few translations."""
     scores = [
-        {"step": label, "metric": METRICS[name], "score": shown(score), "signature": score["signature"]}
+        {"step": label, **{METRICS[name]: shown(score) for name, score in scores_in(metrics).items()}}
         for label, metrics in evaluated
-        for name, score in scores_in(metrics).items()
     ]
+    signatures = {
+        METRICS[name]: score["signature"]
+        for _, metrics in evaluated
+        for name, score in scores_in(metrics).items()
+    }
     samples = [
         {"step": label, **sample}
         for label, metrics in evaluated
         for sample in metrics.get("samples", ())[:MAX_SAMPLES]
     ]
-    tables = {"scores": scores, "translations": samples}
+    signed = [{"metric": name, "signature": signature} for name, signature in signatures.items()]
+    tables = {"scores": scores, "signatures": signed, "translations": samples}
     return {name: table(rows) for name, rows in tables.items() if rows}
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from markupsafe import Markup, escape
 
 WIDTH, HEIGHT = 460, 240
-LEFT, RIGHT, TOP, BOTTOM = 48, 12, 16, 34  # margins, for the axes' numbers
+LEFT, RIGHT, TOP, BOTTOM = 48, 12, 26, 34  # margins, for the axes' numbers
 TICKS = 5  # at most, on an axis
 MOST_POINTS = 300  # of a line
 COLOURS = (
@@ -49,7 +49,7 @@ def as_image(title: str, x_name: str, lines: Sequence[Line]) -> Markup:
         return Markup("")
     names = ", ".join(f"{line.name} {COLOURS[number % 8][1]}" for number, line in enumerate(drawn))
     shown = f"{title} ({names})" if len(drawn) > 1 else title
-    heading = Markup('<text x="{}" y="{}">{}</text>').format(LEFT, TOP - 2, shown)
+    heading = Markup('<text x="{}" y="{}">{}</text>').format(LEFT, TOP - 12, shown)
     colours = "".join(f".c{number} {{ stroke: {colour} }}" for number, (colour, _) in enumerate(COLOURS))
     return _svg(title, x_name, drawn, style=STYLE + colours, heading=heading)
 
