@@ -13,6 +13,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import selectors
 import signal
 import socket
@@ -26,11 +27,16 @@ from pathlib import Path
 from typing import IO
 
 from tests.shared_keys import compute_keys, share_keys
+from translations_assets import cli
 
 # Program → the function that it calls, and what else is imported beforehand
 PROGRAMS = {
     "dagster": ("dagster._cli:main", "translations_assets.cli.main", "translations_assets.checks.gates"),
-    "translations": ("translations_assets.cli.main:main", "translations_assets.store.local"),
+    "translations": (
+        "translations_assets.cli.main:main",
+        *(f"translations_assets.cli.{module.name}" for module in pkgutil.iter_modules(cli.__path__)),
+        *(f"translations_assets.{name}" for name in ("generate", "project", "store.local", "why.certain")),
+    ),
 }
 _ROOT = Path(__file__).parents[1]
 _MOST_BYTES = 1 << 17  # of a request

@@ -6,7 +6,6 @@ command that only prints a graph opens no store.
 
 from __future__ import annotations
 
-import subprocess
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.records.run import RunOptions
+from translations_assets.revision import revision
 from translations_assets.running.engine import Engine
 from translations_assets.running.protocols import Store
 from translations_assets.running.runner import Runner
@@ -359,18 +359,3 @@ def _usable_files() -> tuple[dict[str, Path], list[Problem]]:
     files = [path for folder in folders for suffix in SUFFIXES for path in folder.glob(f"[!.]*{suffix}")]
     unusable = {Path(problem.file).stem for problem in problems}
     return {path.stem: path for path in files if path.is_file() and path.stem not in unusable}, problems
-
-
-def revision(root: Path) -> str:
-    """The checkout's commit, with `+changes` when files differ from it; empty when it is no checkout.
-
-    An image has it in a file, from when it was built.
-    """
-    try:
-        git = ["git", "-C", str(root)]
-        commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
-        status = subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        file = root / "revision"
-        return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
-    return commit.stdout.strip() + ("+changes" if status.stdout.strip() else "")

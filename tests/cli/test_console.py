@@ -190,7 +190,7 @@ def test_the_display_may_ask_for_its_lines_while_a_line_is_printed() -> None:
     """Printing waits for a refresh that is under way, which must not wait for what prints."""
     console, answered = Console(["a"], MemoryStore()), list[object]()
 
-    def printed(text: str) -> None:
+    def printed(text: object) -> None:
         display = threading.Thread(target=lambda: answered.append(console.lines()), daemon=True)
         display.start()
         display.join(PATIENCE / 24)

@@ -271,8 +271,9 @@ def test_all_training_configs_are_planned_in_a_line_each(command: Command, place
     make("merge_devset")
     text = (place.root / "configs" / f"{PARTITION}.yml").read_text()
     (place.root / "configs" / "en-eo.copy.yml").write_text(text)
+    said = command("plan", "--target", "merge_devset")
+    assert (said.code, said.out) == (0, "2 with everything cached; to list them: --all\n"), said.err
     said = command("plan", "--all", "--target", "merge_devset")
-    assert said.code == 0, said.err
     assert [line.split(maxsplit=1) for line in said.out.splitlines()] == [
         [name, "3 steps: 3 cached"] for name in sorted(("en-eo.copy", PARTITION))
     ]
@@ -283,11 +284,19 @@ def test_all_training_configs_are_planned_in_a_line_each(command: Command, place
     assert "en-eo.broken.yml:1: not valid YAML" in broken.err
 
 
-@pytest.mark.parametrize("words", [(), ("--all", PARTITION), ("--all", "--steps")])
-def test_plan_needs_one_training_config_or_all(command: Command, words: tuple[str, ...]) -> None:
-    said = command("plan", *words)
-    assert said.code == 2
-    assert "Name a training config, or give --all" in said.err
+def test_what_is_cached_is_listed_on_demand(command: Command) -> None:
+    make("merge_corpus")
+    ask = ("plan", PARTITION, "--target", "train_vocab")
+    some, every = command(*ask).out.splitlines(), command(*ask, "--all").out.splitlines()
+    assert "train_vocab" in " ".join(some)
+    assert [line for line in every if re.search(r"  \d+ cached$|^merge_corpus", line)]
+    assert [line for line in every if line not in some] == [
+        line for line in every[:-1] if line.endswith(" cached")
+    ]
+    steps, all_steps = command(*ask, "--steps").out, command(*ask, "--steps", "--all").out
+    assert steps.count("\ncached ") == 0
+    assert all_steps.count("\ncached ") == 5
+    assert "--steps is for one training config" in command("plan", "--steps").err
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from dagster import DagsterInstance, DagsterRunStatus, job, op
 from tests.cli.conftest import Command, make
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
-from translations_assets.cli import runs_status
+from translations_assets.cli import logs
 from translations_assets.dagster_home import prepare
 from translations_assets.process_id import PROCESS_TAG, this_process
 from translations_assets.project import Project
@@ -265,8 +265,8 @@ def test_following_goes_on_with_the_next_attempt(command: Command, monkeypatch: 
         if store.attempts(key, 1) == [1]:
             store.append_log(key, 1, 2, 0, b"second\n")
 
-    monkeypatch.setattr(runs_status, "time", SimpleNamespace(sleep=retry, monotonic=time.monotonic))
-    monkeypatch.setattr(runs_status, "RETRY_SECONDS", 0.5)
+    monkeypatch.setattr(logs, "time", SimpleNamespace(sleep=retry, monotonic=time.monotonic))
+    monkeypatch.setattr(logs, "RETRY_SECONDS", 0.5)
     said = command("logs", "-f", PARTITION, VOCAB)
     assert said.out == "first\nsecond\n"
     assert "attempt 2" in said.err

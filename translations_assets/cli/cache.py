@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
-from rich.filesize import decimal
 
-from translations_assets.cli import common
-from translations_assets.cli.common import Json, Partition, print_json
+from translations_assets.cli import common, completion, exits
+from translations_assets.cli.common import Json, Partition, this_project
+from translations_assets.cli.output import print_json, print_note, tell
 from translations_assets.errors import TranslationsError
-from translations_assets.keys.code.accepted import FILE, Accepted, add_changes
-from translations_assets.keys.key import KeyMaker
-from translations_assets.project import Project, this_project
 from translations_assets.records.retention import Rules
 
 if TYPE_CHECKING:
     from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
+    from translations_assets.keys.code.accepted import Accepted
     from translations_assets.keys.code.compare import Acceptance
+    from translations_assets.keys.key import KeyMaker
+    from translations_assets.project import Project
     from translations_assets.records.manifest import Manifest
     from translations_assets.running.protocols import Reading
     from translations_assets.running.session import Session
@@ -34,15 +34,19 @@ if TYPE_CHECKING:
     from translations_assets.store.gc import Collected
     from translations_assets.store.verify import Sample, Verified
 
-app = typer.Typer(no_args_is_help=True, help="What the store keeps, and what counts as made.")
-
-Run = Annotated[str, typer.Argument(help="A run's id, or how it begins, as `translations status` prints it.")]
+Run = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="A run's id, or how it begins, as `translations status` prints it.",
+        autocompletion=completion.runs,
+    ),
+]
 _RULES = Rules()
 _OWNERS = 5  # printed of each file
 _SECONDS = 2.0  # between two lines of progress
 
 
-@app.command()
 @common.reads
 def verify(
     sample: Annotated[
@@ -72,10 +76,9 @@ def verify(
     else:
         _print_verified(verified, str(store), "" if chosen is None else f" (a sample; seed {seed})")
     if verified.problems:
-        raise typer.Exit(1)
+        raise typer.Exit(exits.FAILED)
 
 
-@app.command()
 @common.reads
 def gc(
     keep_days: Annotated[
@@ -108,7 +111,6 @@ def gc(
         _print_collected(collected, str(store))
 
 
-@app.command()
 @common.reads
 def pin(run: Run, reason: Annotated[str, typer.Option(help="Why, for those who wonder later.")] = "") -> None:
     """Keep everything that a run uses, until it is unpinned."""
@@ -126,7 +128,6 @@ def pin(run: Run, reason: Annotated[str, typer.Option(help="Why, for those who w
     typer.echo(f"Pinned {run}: its {len(uses):,} artifacts are kept{lacking}.")
 
 
-@app.command()
 @common.reads
 def unpin(run: Run) -> None:
     """Let what a pinned run uses be collected like everything else."""
@@ -136,7 +137,6 @@ def unpin(run: Run) -> None:
     typer.echo(f"Unpinned {run}.")
 
 
-@app.command("pins")
 @common.reads
 def list_pins(json: Json = False) -> None:
     """List the pinned runs, since when, and why."""
@@ -154,7 +154,6 @@ def list_pins(json: Json = False) -> None:
         typer.echo("No run is pinned. To pin one: translations cache pin RUN")
 
 
-@app.command()
 def accept(
     partition: Partition,
     what: Annotated[
@@ -162,6 +161,7 @@ def accept(
         typer.Argument(
             metavar="LABEL|SYMBOL",
             help="A step, or one changed symbol as explain names it: pipeline.train.train:build_args.",
+            autocompletion=completion.labels,
         ),
     ],
     reason: Annotated[str, typer.Option(help="Why the change does not change what the step makes.")],
@@ -173,6 +173,9 @@ def accept(
     pipeline/accepted-changes.yml, to be committed. A later change of the same code runs the steps again.
     To undo, delete the lines.
     """
+    from translations_assets.keys.code.accepted import FILE, Accepted, add_changes
+    from translations_assets.keys.key import KeyMaker
+
     if not reason.strip():
         raise TranslationsError("--reason is empty: say why the change is harmless.")
     project, session = this_project(), common.reading_session(partition)
@@ -214,9 +217,11 @@ class _HashProgress:
         self._next = time.monotonic() + _SECONDS
 
     def __call__(self, done: int, total: int) -> None:
+        from rich.filesize import decimal
+
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + _SECONDS * (1 if sys.stderr.isatty() else 15)
-            typer.echo(f"re-hashed {decimal(done)} of {decimal(total)}", err=True)
+            tell(f"re-hashed {decimal(done)} of {decimal(total)}")
 
 
 def _verified_values(verified: Verified) -> dict[str, Any]:
@@ -228,6 +233,8 @@ def _verified_values(verified: Verified) -> dict[str, Any]:
 
 
 def _print_verified(verified: Verified, root: str, sample: str) -> None:
+    from rich.filesize import decimal
+
     for problem in verified.problems:
         aside = "; put aside in quarantine/" if problem.aside else ""
         typer.echo(f"{problem.kind:8} {problem.path}: {problem.reason}{aside}")
@@ -243,6 +250,8 @@ def _print_verified(verified: Verified, root: str, sample: str) -> None:
 
 
 def _print_collected(collected: Collected, root: str) -> None:
+    from rich.filesize import decimal
+
     rows = [(stage, share, "artifacts") for stage, share in collected.stages.items()]
     rows += [(kind, share, "files") for kind, share in collected.rest.items()]
     for name, share, what in rows:
@@ -323,7 +332,7 @@ def _check(found: Acceptance, earlier: Manifest, step: Step, symbol: str) -> Non
     if not found.changes:
         raise TranslationsError(f"{symbol} is as it was when {earlier.label} was made: nothing to accept.")
     if found.digest != found.earlier:
-        common.print_note(f"{step.label} still runs: its code differs in more than {symbol}")
+        print_note(f"{step.label} still runs: its code differs in more than {symbol}")
 
 
 def _digests(keys: KeyMaker, graph: Graph) -> dict[str, str]:

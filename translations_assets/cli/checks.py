@@ -9,12 +9,10 @@ from uuid import uuid4
 
 import typer
 
-from translations_assets.cli import common
-from translations_assets.cli.common import Json, Partition, Set, print_json
+from translations_assets.cli import common, exits, output
+from translations_assets.cli.common import Json, Partition, Set, this_project
 from translations_assets.errors import StepFailed, TranslationsError
-from translations_assets.project import this_project
 from translations_assets.records.run import RunOptions
-from translations_assets.running.session import UpstreamMissing
 
 if TYPE_CHECKING:
     from translations_assets.checks.gates import Finding
@@ -22,7 +20,8 @@ if TYPE_CHECKING:
     from translations_assets.running.engine import StepEvent
     from translations_assets.running.session import Session
 
-STYLES = {"failed": "bold red", "passed": "green", "off": "dim", "not computed": "yellow"}
+# As the line of sums names them, in this order
+STATES = ("failed", "passed", "off", "not computed")
 
 
 @common.reads
@@ -44,7 +43,7 @@ def checks(
     common.print_warnings(session)
     if json:
         values = [_finding_as_json(found) for found in findings]
-        print_json({"partition": session.partition, "checks": values})
+        output.print_json({"partition": session.partition, "checks": values})
     else:
         _print_findings(findings)
     missing = [found for found in findings if found.state == "not computed"]
@@ -55,7 +54,7 @@ def checks(
             err=True,
         )
     if missing or any(found.is_error for found in findings):
-        raise typer.Exit(1)
+        raise typer.Exit(exits.FAILED)
 
 
 def _judge(session: Session, errors: Mapping[str, TranslationsError]) -> list[Finding]:
@@ -69,6 +68,8 @@ def _judge(session: Session, errors: Mapping[str, TranslationsError]) -> list[Fi
 
 def _compute(session: Session) -> dict[str, TranslationsError]:
     """Run the gates' steps that have no result; stage → error of those that failed."""
+    from translations_assets.running.session import UpstreamMissing
+
     ran = False
     errors: dict[str, TranslationsError] = {}
 
@@ -76,9 +77,9 @@ def _compute(session: Session) -> dict[str, TranslationsError]:
         nonlocal ran
         if event.kind in ("started", "retry", "done", "failed"):
             ran = True
-            typer.echo(f"{event.step.label}: {event.kind}", err=True)
+            output.tell(f"{event.step.label}: {event.kind}")
         elif event.kind == "waiting":
-            typer.echo(f"{event.step.label}: {event.detail['message']}", err=True)
+            output.tell(f"{event.step.label}: {event.detail['message']}")
 
     engine = this_project().engine
     try:
@@ -102,7 +103,7 @@ def _tell_waiting(session: Session, steps: Sequence[Step]) -> None:
     """Name the steps that are about to wait for a slot: other runs may hold all of them for long."""
     for planned in session.plan(session.graph.step_closure(steps)).steps:
         if planned.step in steps and planned.status != "cached":
-            typer.echo(f"{planned.step.label}: waits until the runner has room for it", err=True)
+            output.tell(f"{planned.step.label}: waits until the runner has room for it")
 
 
 def _finding_as_json(found: Finding) -> dict[str, Any]:
@@ -127,9 +128,9 @@ def _print_findings(findings: list[Finding]) -> None:
 
     table = Table("asset", "check", "level", "state", "description")
     for found in findings:
-        state = f"[{STYLES[found.state]}]{found.state}[/]"
+        state = f"[{output.STYLES[found.state]}]{found.state}[/]"
         description = escape(found.description.splitlines()[0])
         table.add_row(found.gate.stage, found.gate.name, found.level, state, description)
-    common.print_table(table)
-    states = sorted((found.state for found in findings), key=list(STYLES).index)
-    typer.echo(f"{len(findings)} checks: {common.counts(states)}")
+    output.print_table(table)
+    states = sorted((found.state for found in findings), key=STATES.index)
+    output.print_line(f"{len(findings)} checks: {output.counts(states)}")

@@ -1,10 +1,8 @@
-"""What the commands share: arguments, sessions, the steps and results that a person names, and output."""
+"""What the commands share: arguments, sessions, and the steps and results that a person names."""
 
 from __future__ import annotations
 
 import inspect
-import json
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import wraps
@@ -13,21 +11,18 @@ from uuid import uuid4
 
 import typer
 
+from translations_assets.cli import completion
+from translations_assets.cli.output import print_note
 from translations_assets.config.errors import ConfigError
-from translations_assets.config.load import OVERRIDES
-from translations_assets.config.stage_names import resolve_stage
-from translations_assets.config.yaml_reader import read_yaml
 from translations_assets.errors import GraphError, TranslationsError
-from translations_assets.project import ReadConfig, this_project
 from translations_assets.records.run import OPTIONS, Option, RunOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.table import Table
-
     from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
+    from translations_assets.project import Project, ReadConfig
     from translations_assets.records.manifest import Blob
     from translations_assets.running.plan import Plan
     from translations_assets.running.protocols import Store
@@ -35,29 +30,59 @@ if TYPE_CHECKING:
 
 
 P = ParamSpec("P")
+_COMPLETED = {"--start": completion.stages, "--previous-run": completion.runs}
 
 
 def _option(option: Option) -> Any:
-    return typer.Option(option.flag, metavar=option.metavar, help=option.help)
+    offered = _COMPLETED.get(option.flag)
+    return typer.Option(option.flag, metavar=option.metavar, help=option.help, autocompletion=offered)
 
 
-PARTITION = typer.Argument(help="A training config's name, or the path of a YAML file.")
-Partition = Annotated[str, PARTITION]
-PARTITION_OR_RUN = (
-    "A training config's name, or the path of a YAML file. Or the id of a run, or how it begins."
+PARTITION = typer.Argument(
+    metavar="PARTITION",
+    help="A training config's name, or the path of a YAML file.",
+    autocompletion=completion.partitions,
 )
-Label = Annotated[str, typer.Argument(help="A step's label, as `translations graph` prints it.")]
+Partition = Annotated[str, PARTITION]
+LABEL = typer.Argument(
+    metavar="LABEL",
+    help="A step's label, as `translations graph` prints it.",
+    autocompletion=completion.labels,
+)
+Label = Annotated[str, LABEL]
+
+
+def partition_or_run(metavar: str) -> Any:
+    """The argument that names either."""
+    return typer.Argument(
+        metavar=metavar,
+        help="A training config's name, or the path of a YAML file. Or the id of a run, or how it begins.",
+        autocompletion=completion.partitions_or_runs,
+    )
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Steps = Annotated[bool, typer.Option("--steps", help="Print every step, not only each stage.")]
+Every = Annotated[bool, typer.Option("--all", help="List what is cached, too.")]
 Target = Annotated[
     str | None,
-    typer.Option(help="The last stage to make; the config's target-stage, else everything, by default."),
+    typer.Option(
+        metavar="STAGE",
+        help="The last stage to make; the config's target-stage, else everything, by default.",
+        autocompletion=completion.stages,
+    ),
 ]
 Set = Annotated[list[str] | None, _option(OPTIONS["overrides"])]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before starting.")]
-WIDE = 10_000
 MOST_NOTES = 3
 READING = "reading"  # the run id of sessions that run no step
+
+
+def this_project() -> Project:
+    """The project of this process; what it needs is imported only now, as names are completed without it."""
+    from translations_assets import project
+
+    return project.this_project()
 
 
 def asks(command: Callable[..., None]) -> Callable[..., None]:
@@ -116,6 +141,9 @@ def _parameter(name: str) -> inspect.Parameter:
 
 def overrides_of(settings: Sequence[str] | None) -> dict[str, Any]:
     """The overrides that `--set KEY=VALUE` give; values are YAML. ConfigError for what has no such form."""
+    from translations_assets.config.load import OVERRIDES
+    from translations_assets.config.yaml_reader import read_yaml
+
     overrides = {}
     for setting in settings or ():
         key, equals, text = setting.partition("=")
@@ -135,6 +163,8 @@ def plannable(read: ReadConfig, target: str | None, options: RunOptions) -> Sess
 
     Raises TranslationsError for a start that is not among the target's stages: the run would repeat nothing.
     """
+    from translations_assets.config.stage_names import resolve_stage
+
     stages = read.graph.up_to(target)
     if options.start and not set(resolve_stage(options.start)) & set(stages):
         end = target or read.graph.target
@@ -215,11 +245,6 @@ def copy_blob(store: Store, blob: Blob, target: Path) -> None:
     target.chmod(0o644)
 
 
-def print_note(text: object) -> None:
-    """Print a note on standard error."""
-    typer.echo(f"note: {text}", err=True)
-
-
 def print_notes(read: ReadConfig) -> None:
     """Print what people should know of a config: a few notes, or how to see the many.
 
@@ -241,20 +266,3 @@ def print_warnings(session: Session) -> None:
     """Print what people should know of the results that a session has found."""
     for warning in dict.fromkeys(session.warnings):
         print_note(warning)
-
-
-def print_json(value: Any) -> None:
-    """Print a value as indented JSON."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def print_table(table: Table) -> None:
-    """Print a table: as wide as the terminal, or, in a pipe or a file, as wide as its longest lines."""
-    from rich.console import Console
-
-    Console(width=None if sys.stdout.isatty() else WIDE).print(table)
-
-
-def counts(words: Sequence[str]) -> str:
-    """How often there is each of some words: `3 cached, 1 run`."""
-    return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))

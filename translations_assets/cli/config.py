@@ -9,15 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
-from rich.filesize import decimal
 
-from translations_assets.cli.common import Json, print_json, print_note, print_table
-from translations_assets.config.datasets import listed
+from translations_assets.cli import completion, exits
+from translations_assets.cli.common import Json, this_project
+from translations_assets.cli.output import print_json, print_note, print_table
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.load import config_notes, read_text, read_values
-from translations_assets.generate import SOURCES, USUAL, check_name, judge, pair_of, search, size_text
-from translations_assets.generate import generate as generate_config
-from translations_assets.project import this_project
 from translations_assets.settings import config_folders, mirror
 from translations_assets.whole_file import write_whole
 
@@ -26,16 +22,17 @@ if TYPE_CHECKING:
     from translations_assets.config.sources import Wanted
     from translations_assets.config.web import Answer
 
-app = typer.Typer(no_args_is_help=True, help="Training configs: check, generate, rewrite, describe.")
-
 Language = Annotated[str, typer.Argument(help="A language's code, such as `en`, `lt`, `zh_hant`.")]
 
 
-@app.command()
 def check(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE...", help="Paths of YAML files, or names of training configs."),
+        typer.Argument(
+            metavar="FILE...",
+            help="Paths of YAML files, or names of training configs.",
+            autocompletion=completion.partitions,
+        ),
     ],
     online: Annotated[
         bool, typer.Option("--online", help="Look up whether datasets and models exist, and their sizes.")
@@ -59,10 +56,9 @@ def check(
             if names:
                 _print_names(found)
     if any(found.problems for found in checked):
-        raise typer.Exit(1)
+        raise typer.Exit(exits.FAILED)
 
 
-@app.command()
 def generate(
     src: Language,
     trg: Language,
@@ -81,6 +77,10 @@ def generate(
     When a source cannot be reached, the config is made of what the others have,
     the file and standard error name what is missing, and the exit code is 1.
     """
+    import translations_assets.stages  # noqa: F401 - configs may name them
+    from translations_assets.generate import check_name, pair_of
+    from translations_assets.generate import generate as generate_config
+
     query = pair_of(src, trg, mirror())
     check_name(name, query)
     path = output or config_folders()[0] / f"{src}-{trg}.{name}.yml"
@@ -95,12 +95,13 @@ def generate(
     _end(generated.problems)
 
 
-@app.command()
 def migrate(
     file: Annotated[Path, typer.Argument(help="The YAML file of a training config.")],
     write: Annotated[bool, typer.Option("--write", help="Rewrite the file.")] = False,
 ) -> None:
     """Print a training config in today's form, comments and order kept, and a note for each changed key."""
+    import translations_assets.stages  # noqa: F401 - configs may name them
+    from translations_assets.config.load import read_text
     from translations_assets.config.migrate import migrated
 
     text, notes = migrated(read_text(file), str(file))
@@ -118,19 +119,23 @@ def migrate(
         typer.echo(f"{file}: is in today's form already")
 
 
-@app.command()
 def schema() -> None:
     """Print the JSON Schema of training configs, by which an editor completes and checks them.
 
     Save it next to the configs, and begin a config with `# yaml-language-server: $schema=schema.json`.
     """
+    import translations_assets.stages  # noqa: F401 - configs may name them
     from translations_assets.config.reference import json_schema
 
     print_json(json_schema())
 
 
 def _source(names: list[str] | None) -> list[str] | None:
-    for name in names or ():
+    if not names:
+        return names
+    from translations_assets.generate import SOURCES
+
+    for name in names:
         if name not in SOURCES:
             raise typer.BadParameter(f"{name!r} is not one of {', '.join(SOURCES)}.")
     return names
@@ -142,9 +147,10 @@ def find_corpus(
     importer: Annotated[
         list[str] | None,
         typer.Option(
-            metavar=f"[{'|'.join(SOURCES)}]",
+            metavar="SOURCE",
             callback=_source,
-            help="Ask this source only; may be repeated. All but huggingface_any by default.",
+            autocompletion=completion.sources,
+            help="Ask this source only, such as opus; may be repeated. All but huggingface_any by default.",
         ),
     ] = None,
     json: Json = False,
@@ -156,6 +162,8 @@ def find_corpus(
     When a source cannot be reached, the others are listed, standard error names
     it, and the exit code is 1.
     """
+    from translations_assets.generate import USUAL, judge, pair_of, search
+
     query = pair_of(src, trg, mirror())
     searched = search(query, importer or USUAL)
     found = list(judge(searched.found))
@@ -178,6 +186,8 @@ class _Checked(NamedTuple):
 
 
 def _check(file: str, online: bool) -> _Checked:
+    from translations_assets.config.load import config_notes, read_values
+
     project = this_project()
     try:
         text, place = project.config_text(file)
@@ -203,6 +213,8 @@ def _check(file: str, online: bool) -> _Checked:
 
 
 def _print(checked: _Checked) -> None:
+    from rich.filesize import decimal
+
     for note in checked.notes:
         typer.echo(f"note: {note}")
     for wanted, answer in checked.found:
@@ -219,6 +231,8 @@ def _print(checked: _Checked) -> None:
 
 def _print_names(checked: _Checked) -> None:
     """A line for each dataset that can be read: where it stands, its name, its key."""
+    from translations_assets.config.datasets import listed
+
     for path, dataset in listed(checked.values or {}):
         typer.echo(f"{path[1]:9} {dataset.short_name}  {dataset.key}")
 
@@ -251,12 +265,14 @@ def _end(problems: Sequence[Problem]) -> None:
     for problem in problems:
         typer.echo(f"warning: {problem}", err=True)
     if problems:
-        raise typer.Exit(1)
+        raise typer.Exit(exits.FAILED)
 
 
 def _print_found(found: Sequence[Found]) -> None:
     from rich.table import Table
     from rich.text import Text
+
+    from translations_assets.generate import size_text
 
     table = Table("dataset", "size", "licence", "used for")
     before = ""

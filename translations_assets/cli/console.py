@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import typer
 
-from translations_assets.cli.common import steps_of
+from translations_assets.cli.common import steps_of, this_project
 from translations_assets.cli.live import RunningStep, cut_line, rows_of
-from translations_assets.project import this_project
+from translations_assets.cli.output import STYLES, is_quiet
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.engine import Listener, StepEvent
 from translations_assets.running.protocols import Store
@@ -30,12 +30,14 @@ from translations_assets.why.history import duration, past_seconds
 if TYPE_CHECKING:
     from rich.console import Console as Terminal
     from rich.console import Group, RenderableType
+    from rich.text import Text
 
     from translations_assets.graph.graph import Graph
     from translations_assets.running.plan import Plan
     from translations_assets.running.session import Session
 
-Said: TypeAlias = tuple[Callable[[str], None], str]  # what prints, and what
+Say: TypeAlias = "Callable[[str | Text], None]"
+Said: TypeAlias = "tuple[Say, str | Text]"  # what prints, and what
 
 NUMBERS_SECONDS = 5.0
 _REFRESH = 4  # a second
@@ -59,8 +61,8 @@ class Console:
         self._last: dict[str, float] = {}
         self._lock = threading.RLock()
         self._is_live = False
-        self._say: Callable[[str], None] = typer.echo
-        self._complain: Callable[[str], None] = partial(typer.echo, err=True)
+        self._say: Say = typer.echo
+        self._complain: Say = partial(typer.echo, err=True)
 
     @contextmanager
     def display(self) -> Iterator[None]:
@@ -79,7 +81,9 @@ class Console:
             self._use(
                 partial(_print_line, terminal), partial(_print_line, terminal if both else Terminal(file=err))
             )
-            if out.isatty():
+            if is_quiet():
+                self._say = lambda text: None
+            elif out.isatty():
                 self._is_live = True
                 live = Live(
                     console=terminal,
@@ -91,7 +95,7 @@ class Console:
                 stack.enter_context(live)
             yield
 
-    def _use(self, say: Callable[[str], None], complain: Callable[[str], None]) -> None:
+    def _use(self, say: Say, complain: Say) -> None:
         self._say, self._complain, self._is_live = say, complain, False
 
     def __call__(self, event: StepEvent) -> None:
@@ -165,7 +169,8 @@ class Console:
         if event.kind == "cached":
             return
         after = f" after {running.elapsed:.1f} s" if running else ""
-        yield self._line(f"{label} {event.kind}{after}{self._counts(event)}")
+        kind = event.kind, STYLES.get(event.kind, "")
+        yield self._line(f"{label} ", kind, f"{after}{self._counts(event)}")
         if event.kind == "failed":
             yield self._complain, f"\n{event.detail['message']}\n"
 
@@ -191,8 +196,10 @@ class Console:
         self._last[label] = time.monotonic()
         yield self._line(f"{label}: {running.shown()}")
 
-    def _line(self, text: str) -> Said:
-        return self._say, f"[{len(self._ended):>3}/{len(self._labels)}] {text}"
+    def _line(self, *parts: str | tuple[str, str]) -> Said:
+        from rich.text import Text
+
+        return self._say, Text.assemble(f"[{len(self._ended):>3}/{len(self._labels)}] ", *parts)
 
 
 def _duplicate(stream: TextIO) -> TextIO:
@@ -201,10 +208,10 @@ def _duplicate(stream: TextIO) -> TextIO:
     return os.fdopen(os.dup(stream.fileno()), "w", encoding=stream.encoding, errors=stream.errors)
 
 
-def _print_line(terminal: Terminal, text: str) -> None:
+def _print_line(terminal: Terminal, text: str | Text) -> None:
     from rich.text import Text
 
-    terminal.print(Text(text), soft_wrap=True)
+    terminal.print(Text.assemble(text), soft_wrap=True)
 
 
 def steps(number: int) -> str:

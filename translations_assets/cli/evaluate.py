@@ -18,20 +18,17 @@ from uuid import uuid4
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Json
+from translations_assets.cli.common import Json, this_project
+from translations_assets.cli.output import tell
 from translations_assets.cli.results import Metrics, print_results
-from translations_assets.config.checks import languages_of_providers
-from translations_assets.config.final_evaluation import RELEASED, SECTION
-from translations_assets.config.load import validated
-from translations_assets.config.schema import TrainingConfig
-from translations_assets.config.yaml_reader import Document
 from translations_assets.errors import TranslationsError
-from translations_assets.project import ReadConfig, this_project
 from translations_assets.records.run import RunOptions
 
 if TYPE_CHECKING:
     from translations_assets.config.datasets import Dataset
+    from translations_assets.config.schema import TrainingConfig
     from translations_assets.graph.step import Step
+    from translations_assets.project import ReadConfig
     from translations_assets.running.engine import StepEvent
     from translations_assets.running.session import Session
 
@@ -67,6 +64,8 @@ def evaluate(
     Test sets are fetched once and kept in the store. An exported model runs in Firefox's engine, a sentence
     at a time. A folder's results are replaced with --override only.
     """
+    from translations_assets.config.final_evaluation import RELEASED
+
     if not model.is_dir():
         raise TranslationsError(f"{model} is no folder. Give a model's folder before --datasets.")
     keys = [*(datasets or ()), *(more or ())]
@@ -108,6 +107,13 @@ def _languages(model: Path, src: str | None, trg: str | None) -> tuple[str, str]
 
 def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadConfig:
     """A training config of which nothing but the test sets and the released model is made."""
+    from translations_assets.config.checks import languages_of_providers
+    from translations_assets.config.final_evaluation import SECTION
+    from translations_assets.config.load import validated
+    from translations_assets.config.schema import TrainingConfig
+    from translations_assets.config.yaml_reader import Document
+    from translations_assets.project import ReadConfig
+
     values: dict[str, Any] = {
         "experiment": {"name": "evaluate", "src": src, "trg": trg},
         "datasets": {"test": [*dict.fromkeys(datasets)]},
@@ -124,7 +130,7 @@ def _fetch(session: Session) -> Step | None:
 
     def listen(event: StepEvent) -> None:
         if event.kind in ("started", "retry", "done", "failed"):
-            typer.echo(f"{event.step.label}: {event.kind}", err=True)
+            tell(f"{event.step.label}: {event.kind}")
 
     fetches = [step for step in session.graph.stages["final_evaluation"] if "model.tar" in step.outputs]
     try:
@@ -149,7 +155,7 @@ def _evaluate(
     script += ["--trg", session.config.experiment.trg, "--dataset", dataset.short_name]
     script += ["--corpus-src", str(sides[0]), "--corpus-trg", str(sides[1])]
     script += ["--results", _results(pair, dataset, "{translator}", name), "--output", str(made)]
-    typer.echo(f"evaluate {name} on {dataset.short_name}", err=True)
+    tell(f"evaluate {name} on {dataset.short_name}")
     ended = subprocess.run(script, stderr=subprocess.PIPE, text=True, check=False)
     if ended.returncode:
         *_, said = re.split(r"^error[^:]*: ", ended.stderr, flags=re.MULTILINE)

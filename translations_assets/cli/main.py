@@ -2,65 +2,74 @@
 
 from __future__ import annotations
 
+import platform
 import sys
+from typing import Annotated
 
 import typer
 
-from translations_assets.cli import (
-    cache,
-    checks,
-    config,
-    evaluate,
-    plan,
-    playground,
-    report,
-    results,
-    runs_status,
-    runs_train,
-    shell,
-)
+from translations_assets.cli import exits
+from translations_assets.cli.commands import Commands
+from translations_assets.cli.lazy import PROGRAM, SETTINGS
 from translations_assets.config.errors import ConfigError
 from translations_assets.errors import Cancelled, TranslationsError
-from translations_assets.settings import allow_all_files
+from translations_assets.settings import allow_all_files, repository_root
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
-    help="Train small, fast translation models. PARTITION is the name of a training config in configs/ "
-    "(en-ru for configs/en-ru.yml) or the path of a YAML file.",
+    rich_markup_mode=None,
+    context_settings=SETTINGS,
 )
-COMMANDS = (
-    *(plan.graph, plan.plan, plan.explain),
-    *(runs_train.train, runs_status.status, runs_status.logs, runs_train.cancel, runs_train.rerun),
-    shell.shell,
-    *(results.artifacts, results.results, checks.checks, report.report, results.translate),
-    *(evaluate.evaluate, playground.playground),
-    config.find_corpus,
-)
-for command in COMMANDS:
-    app.command()(command)
-app.add_typer(cache.app, name="cache")
-app.add_typer(config.app, name="config")
+
+
+def _print_version(asked: bool) -> None:
+    if not asked:
+        return
+    from importlib.metadata import version
+
+    from translations_assets.revision import revision
+
+    commit = revision(repository_root())
+    about = f"Python {platform.python_version()}" + (f", commit {commit}" if commit else "")
+    typer.echo(f"{PROGRAM} {version('translations-assets')} ({about})")
+    raise typer.Exit(exits.DONE)
+
+
+@app.callback()
+def translations(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print which version and commit this is.",
+        ),
+    ] = False,
+) -> None:
+    """Train small, fast translation models.
+
+    PARTITION is the name of a training config in configs/ (en-ru for configs/en-ru.yml) or the path of a YAML
+    file. LABEL is that of a step, as `translations graph` prints it.
+    """
 
 
 def main() -> None:
-    """Run the command; a foreseen error ends it with one message and exit code 1."""
+    """Run the command; a foreseen error ends it with one message."""
     allow_all_files()
     try:
-        app()
+        app(prog_name=PROGRAM)
     except Cancelled as error:
         print(f"cancelled: {error}", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(exits.CANCELLED)
     except (TranslationsError, ConfigError) as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
-    except BrokenPipeError:  # `translations plan … | head`
-        sys.stderr.close()
-        sys.exit(141)
+        sys.exit(exits.FAILED)
     except OSError as error:  # a full disk, a folder that is a file
         print(f"error: {error.strerror or error}: {error.filename or ''}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(exits.FAILED)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from translations_assets.cli import common
+from translations_assets.cli import common, exits, output
 from translations_assets.cli.common import (
     Json,
     Label,
@@ -16,26 +16,24 @@ from translations_assets.cli.common import (
     Set,
     Steps,
     Target,
-    counts,
     note_new_store,
     plan_of,
     settled_plan,
+    this_project,
 )
 from translations_assets.cli.remarks import Remark, print_remark, remark_as_json, remarks
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.errors import StoreUnreachable, TranslationsError
 from translations_assets.graph.step import RepoFile
-from translations_assets.project import this_project
 from translations_assets.records.run import RunOptions
 from translations_assets.running.job import command
-from translations_assets.running.plan import Plan, PlannedStep
-from translations_assets.why.history import Durations, summary
 
 if TYPE_CHECKING:
     from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
     from translations_assets.records.manifest import KeyParts, Manifest
+    from translations_assets.running.plan import Plan, PlannedStep
     from translations_assets.running.session import Session
     from translations_assets.why.explain import Explanation
 
@@ -62,7 +60,7 @@ def graph(
     """Print the graph of steps, as taskgraph shows it."""
     keys = _shown(common.reading_session(partition, overrides), show, target)
     if json:
-        common.print_json({step.label: _step_as_json(step, key) for step, key in keys.items()})
+        output.print_json({step.label: _step_as_json(step, key) for step, key in keys.items()})
         return
     for step in keys:
         edges = "" if show == "tasks" else "".join(f"\n    <- {up.label}" for up in step.upstream())
@@ -114,20 +112,23 @@ def plan(
     target: Target = None,
     *,
     options: RunOptions,
-    every: Annotated[bool, typer.Option("--all", help="Plan every training config, in a line each.")] = False,
     steps: Steps = False,
+    every: common.Every = False,
     json: Json = False,
 ) -> None:
-    """Print which steps are cached, will run and why, or run only if their input changes (maybe).
+    """Print which steps will run and why, or run only if their input changes (maybe).
 
-    The last line says what that costs by past durations: hours of GPU (times the number of GPUs), and of
-    processor time for steps without a GPU.
+    What is cached is counted, and listed with --all. The last line says what the rest costs by past
+    durations: hours of GPU (times the number of GPUs), and of processor time for steps without a GPU. When no
+    training config is named, each gets that line.
     """
+    from translations_assets.why.history import Durations, summary
+
     project = this_project()
-    if partition is None or every:
-        if partition or steps or not every:
-            raise typer.BadParameter("Name a training config, or give --all, which knows no --steps.")
-        _plan_all(target, options, json)
+    if partition is None:
+        if steps:
+            raise typer.BadParameter("--steps is for one training config: name it.")
+        _plan_all(target, options, every, json)
         return
     session = common.plannable(project.read(partition, options.overrides), target, options)
     planned = settled_plan(session, target)
@@ -138,21 +139,28 @@ def plan(
         planned = project.explainer(session.config, history).explain_plan(planned)
     if json:
         found = [{**_planned_as_json(step), **remark_as_json(told.get(step.step))} for step in planned.steps]
-        common.print_json({"steps": found, "summary": line})
+        output.print_json({"steps": found, "summary": line})
         return
     print_target(session.graph, target)
     if steps:
-        for step in planned.steps:
-            reasons = f"  ({'; '.join(step.reasons)})" if step.reasons else ""
-            typer.echo(f"{step.status:7}{step.step.label}{reasons}")
-            print_remark(told.get(step.step))
+        _print_steps(planned, told, every)
     else:
-        print_stages(planned, told)
+        print_stages(planned, told, every)
     typer.echo(line)
 
 
-def _plan_all(target: str | None, options: RunOptions, json: bool) -> None:
+def _print_steps(plan: Plan, told: Mapping[Step, Remark], every: bool) -> None:
+    for step in plan.steps:
+        if every or step.status != "cached":
+            reasons = f"  ({'; '.join(step.reasons)})" if step.reasons else ""
+            output.print_line(f"{output.shown(step.status, 7)}{step.step.label}{reasons}")
+        print_remark(told.get(step.step))
+
+
+def _plan_all(target: str | None, options: RunOptions, every: bool, json: bool) -> None:
     """Plan all training configs. Exit code 1 when there are some that cannot be planned."""
+    from translations_assets.why.history import Durations, summary
+
     project = this_project()
     note_new_store()
     found = project.partitions()
@@ -160,7 +168,7 @@ def _plan_all(target: str | None, options: RunOptions, json: bool) -> None:
         raise StoreUnreachable(found.away)
     summaries: dict[str, str] = {}
     errors = [str(problem) for problem in found.problems]
-    width = max(map(len, found.states), default=0)
+    width, cached = max(map(len, found.states), default=0), 0
     for partition in found.states:
         try:
             read = project.read(partition, options.overrides)
@@ -171,14 +179,19 @@ def _plan_all(target: str | None, options: RunOptions, json: bool) -> None:
             raise
         except (ConfigError, TranslationsError) as problem:
             errors.append(str(problem))
-        if not json and partition in summaries:
+            continue
+        if not every and plan.count("cached") == len(plan.steps):
+            cached += 1
+        elif not json:
             typer.echo(f"{partition:{width}}  {summaries[partition]}")
     if json:
-        common.print_json({"partitions": summaries, "errors": errors})
+        output.print_json({"partitions": summaries, "errors": errors})
+    elif cached:
+        typer.echo(f"{cached} with everything cached; to list them: --all")
     for error in errors:
         typer.echo(f"error: {error}", err=True)
     if errors:
-        raise typer.Exit(1)
+        raise typer.Exit(exits.FAILED)
 
 
 def print_target(graph: Graph, target: str | None) -> None:
@@ -191,12 +204,16 @@ def print_target(graph: Graph, target: str | None) -> None:
     typer.echo(f"up to {name}, without a student; {make}")
 
 
-def print_stages(plan: Plan, told: Mapping[Step, Remark]) -> None:
-    """Print a line for each stage, how many of its steps have which status, and the remarks on them."""
+def print_stages(plan: Plan, told: Mapping[Step, Remark], every: bool = False) -> None:
+    """Print a line for each stage that is not cached as a whole, how many of its steps have which status, and
+    the remarks on them.
+    """
     stages = plan.by_stage()
     width = max(map(len, stages), default=0)
     for stage, planned in stages.items():
-        typer.echo(f"{stage:{width}} {counts([step.status for step in planned])}")
+        states = [step.status for step in planned]
+        if every or set(states) != {"cached"}:
+            output.print_line(f"{stage:{width}} {output.counts(states)}")
         for step in planned:
             print_remark(told.get(step.step))
 
@@ -231,13 +248,14 @@ def explain(partition: Partition, label: Label, overrides: Set = None, json: Jso
     session = common.reading_session(partition, overrides)
     found = _find(session, common.find_step(session.graph, partition, label))
     if json:
-        common.print_json(_found_as_json(found))
+        output.print_json(_found_as_json(found))
         return
     for line in (*_why(found), "", *_parts(found)):
         typer.echo(line)
 
 
 def _find(session: Session, step: Step) -> _Found:
+    from translations_assets.running.plan import Plan
     from translations_assets.why.certain import settled
     from translations_assets.why.explain import Explanation, known_parts
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from translations_assets.cli.run_steps import newest_save
-from translations_assets.why.epochs import TRAINING, epochs
 
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step
@@ -26,6 +25,8 @@ class Remark(NamedTuple):
 
 def remarks(session: Session, plan: Plan) -> dict[Step, Remark]:
     """What is to be said of the steps that will or may run."""
+    from translations_assets.why.epochs import TRAINING, epochs
+
     results, told = plan.results(), {}
     for planned in plan.steps:
         step, saved = planned.step, ""

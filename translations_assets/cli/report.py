@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Partition, Set
+from translations_assets.cli.common import Partition, Set, this_project
 from translations_assets.errors import TranslationsError
-from translations_assets.project import this_project
 from translations_assets.whole_file import write_whole
 
 

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from translations_assets.cli import common
-from translations_assets.cli.common import Json, Partition, Set, print_json
+from translations_assets.cli import common, completion, exits, output
+from translations_assets.cli.common import Json, Partition, Set
+from translations_assets.cli.output import print_json
 from translations_assets.errors import TranslationsError
 from translations_assets.records.inside import inside
 from translations_assets.records.scores import METRICS, differences_in, scores_in, shown
-from translations_assets.running.session import UpstreamMissing
-from translations_assets.stages.handles import MODEL_FILES, QUANTIZED_FILES
 
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step
@@ -47,7 +46,12 @@ STAGE_OF: dict[ModelName, str] = {
 def artifacts(
     partition: Partition,
     label: Annotated[
-        str | None, typer.Argument(help="A step's label; every finished step by default.")
+        str | None,
+        typer.Argument(
+            metavar="LABEL",
+            help="A step's label; every finished step by default.",
+            autocompletion=completion.labels,
+        ),
     ] = None,
     download: Annotated[
         Path | None, typer.Option(help="Copy the step's files to this folder.", file_okay=False)
@@ -176,7 +180,7 @@ def _refuse_missing(session: Session, missing: Sequence[str]) -> None:
         names = ", ".join(missing[:MOST_MISSING])
         more = f" and {len(missing) - MOST_MISSING} more" if len(missing) > MOST_MISSING else ""
         typer.echo(f"not made: {names}{more}. To make them: {session.command('train')}", err=True)
-        raise typer.Exit(1)
+        raise typer.Exit(exits.FAILED)
 
 
 def _read_metrics(session: Session, missing: list[str]) -> Metrics:
@@ -202,6 +206,8 @@ def _documents(
     session: Session, stages: tuple[str, ...], name: str, missing: list[str] | None = None
 ) -> Iterator[tuple[Step, dict[str, Any]]]:
     """The documents that were made by stages whose names begin so, with the config's names of datasets."""
+    from translations_assets.running.session import UpstreamMissing
+
     for stage, steps in session.graph.stages.items():
         for step in steps if stage.startswith(stages) else ():
             if name not in step.outputs:
@@ -248,7 +254,7 @@ def _print_scores(metrics: Metrics) -> None:
             scores = [shown(found[name]) if name in found else "" for name in names]
             differences = ["\n".join(_differences(found.get("others", {})))] if compared else []
             table.add_row(model, *scores, *differences)
-        common.print_table(table)
+        output.print_table(table)
 
 
 def _differences(others: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterator[str]:
@@ -287,6 +293,8 @@ def translate(
     overrides: Set = None,
 ) -> None:
     """Translate standard input, a sentence a line, to standard output."""
+    from translations_assets.stages.handles import MODEL_FILES, QUANTIZED_FILES
+
     session = common.reading_session(partition, overrides)
     stage = STAGE_OF[model]
     steps = session.graph.stages[stage]

@@ -12,13 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from translations_assets.cli.common import whole_id
+from translations_assets.cli.common import this_project, whole_id
 from translations_assets.dagster_home import home, prepare, unusable
 from translations_assets.errors import TranslationsError
 from translations_assets.process_id import PROCESS_TAG, has_ended
-from translations_assets.project import this_project
 from translations_assets.records.run import RunOptions, RunRecord
-from translations_assets.server import GATE, PARTITION_TAG
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance, DagsterRun
@@ -77,6 +75,8 @@ class Run:
 
 def newest_runs(number: int) -> list[Run]:
     """The newest runs, those that began last first. Runs whose process has died are marked in Dagster."""
+    from translations_assets.server import PARTITION_TAG
+
     store = this_project().store
     found = {run: _of_record(run, store.read_run(run) or RunRecord()) for run in store.runs()[:number]}
     if _has_instance():
@@ -125,6 +125,8 @@ def is_run(name: str) -> bool:
 def missed_gates(run: str) -> dict[str, list[str]]:
     """The asset checks of a run that did not pass, by state: "failed" (or warned) or "not computed"."""
     from dagster import DagsterEventType
+
+    from translations_assets.server import GATE
 
     with open_instance() as instance:
         checks = instance.all_logs(run, of_type=DagsterEventType.ASSET_CHECK_EVALUATION)
@@ -199,6 +201,7 @@ def _is_silent(record: RunRecord) -> bool:
 
 def _of_dagster(instance: DagsterInstance, record: DagsterRecord) -> Run:
     from translations_assets.defs.runs import stages_of
+    from translations_assets.server import PARTITION_TAG
 
     run = record.dagster_run
     lost = LOST_TAG in run.tags or _mark_when_lost(instance, run)

@@ -1,8 +1,7 @@
-"""`translations status` and `logs`: the newest runs; the steps of a run or of a partition, and their logs."""
+"""`translations status`: the newest runs; the steps of a run or of a partition."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,71 +9,52 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Json, Label, Set, counts, plan_of, print_json
+from translations_assets.cli.common import Json, Set, plan_of, this_project
+from translations_assets.cli.output import counts, print_json, print_line, shown
 from translations_assets.cli.run_steps import Row, make_row, newest_save, rows_of_run
 from translations_assets.cli.runs import Run, find_run, is_run, newest_runs
-from translations_assets.errors import TranslationsError
-from translations_assets.graph.stage import stage_order
-from translations_assets.project import this_project
-from translations_assets.stages import ASSETS, STAGES
-from translations_assets.why.history import duration
+from translations_assets.cli.watch import Look, show_page, watch
+from translations_assets.records.run import RunOptions
 
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step
     from translations_assets.records.manifest import Manifest
-    from translations_assets.running.plan import PlannedStep
+    from translations_assets.running.plan import Plan, PlannedStep
     from translations_assets.running.protocols import Store
 
 NEWEST = 15
-POLL_SECONDS = 0.5
-RETRY_SECONDS = 10.0  # the engine pauses some seconds before it tries again
 
 
 @common.reads
 def status(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[PARTITION|RUN]", help=common.PARTITION_OR_RUN)
-    ] = None,
+    name: Annotated[str | None, common.partition_or_run("[PARTITION|RUN]")] = None,
     steps: common.Steps = False,
+    every: common.Every = False,
+    watching: Annotated[
+        bool,
+        typer.Option("--watch", help="Go on showing it until the run ends; Ctrl-C ends the showing alone."),
+    ] = False,
+    web: Annotated[
+        bool,
+        typer.Option(
+            "--web", help="Print and open the page in Dagster's UI: the run's, or the newest one's."
+        ),
+    ] = False,
     overrides: Set = None,
     json: Json = False,
 ) -> None:
     """Print the newest runs; of a run or a partition, each step's state, attempts, time, CPU and memory."""
-    if name is None:
-        _print_newest(json)
-    elif is_run(name):
-        _print_run(find_run(name), steps, json)
+    if json and watching:
+        raise typer.BadParameter("--watch goes on for people: ask again with --json instead.")
+    if web:
+        show_page(name)
+    elif json:
+        print_json(_values(name, overrides))
+    elif watching:
+        watch(lambda: _look(name, steps, every, overrides))
     else:
-        _print_partition(name, steps, overrides, json)
-
-
-@common.reads
-def logs(
-    name: Annotated[str, typer.Argument(metavar="PARTITION|RUN", help=common.PARTITION_OR_RUN)],
-    label: Label,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on until the step ends, through all its attempts.")
-    ] = False,
-    overrides: Set = None,
-) -> None:
-    """Print the log of a step's newest attempt."""
-    store = this_project().store
-    key, generations = _find_step(name, label, overrides)
-    generation, attempt = _newest_attempt(store, label, key, generations, follow)
-    part = 0
-    while True:
-        running = follow and store.owners.is_owned(key, generation)
-        for data in store.read_log(key, generation, attempt, part):
-            sys.stdout.buffer.write(data)
-            part += 1
-        sys.stdout.flush()
-        if not running:
-            later = _next_attempt(store, key, generation, attempt) if follow else None
-            if later is None:
-                return
-            attempt, part = later, 0
-            typer.echo(f"attempt {attempt}:", err=True)
-        time.sleep(POLL_SECONDS)
+        for line in _look(name, steps, every, overrides).lines:
+            print_line(line)
 
 
 def _planned(store: Store, planned: PlannedStep) -> Row:
@@ -100,28 +80,50 @@ def _row(step: Step, state: str, manifest: Manifest | None = None, **others: Any
     return make_row(step.label, step.stage, step.worker, state, manifest, **others)
 
 
-def _print_newest(json: bool) -> None:
+def _look(name: str | None, steps: bool, every: bool, overrides: list[str] | None) -> Look:
+    """What is to be shown now."""
+    if name is None:
+        return Look([*_lines_of_newest()])
+    if is_run(name):
+        run = find_run(name)
+        return Look([*_lines_of_run(run, steps, every)], run.is_over)
+    return Look([*_lines_of_partition(name, steps, every, overrides)])
+
+
+def _values(name: str | None, overrides: list[str] | None) -> dict[str, Any]:
+    """The same for programs."""
+    if name is None:
+        runs = [(run, *_progress(run)) for run in newest_runs(NEWEST)]
+        return {"runs": [{**_as_json(run), "steps_done": done, "steps": total} for run, done, total in runs]}
+    if is_run(name):
+        run = find_run(name)
+        return {**_as_json(run), "steps": rows_of_run(this_project().store, run)}
+    rows, _ = _rows_now(name, overrides)
+    return {"steps": rows}
+
+
+def _lines_of_newest() -> Iterator[str]:
+    from translations_assets.why.history import duration
+
     runs = [(run, *_progress(run)) for run in newest_runs(NEWEST)]
-    if json:
-        values = [{**_as_json(run), "steps_done": done, "steps": total} for run, done, total in runs]
-        print_json({"runs": values})
-        return
     if not runs:
-        typer.echo("No run yet. To start one: translations train PARTITION")
-        return
-    width = max(len(run.partition) for run, _, _ in runs)
+        yield "No run yet. To start one: translations train PARTITION"
+    width = max((len(run.partition) for run, _, _ in runs), default=0)
     for run, done, total in runs:
         steps = f"{done}/{total}" if total else "-"
         took = duration(run.seconds) if run.seconds is not None else "-"
         started = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started)) if run.started else "-"
-        typer.echo(
-            f"{run.short}  {run.partition:{width}}  {run.state:16}  {started:16}  {took:>9}  {steps:>9} steps"
-            + "".join(f"  {part}" for part in _asked(run))
+        yield (
+            f"{run.short}  {run.partition:{width}}  {shown(run.state, 16)}  {started:16}  {took:>9}  "
+            f"{steps:>9} steps" + "".join(f"  {part}" for part in _asked(run))
         )
 
 
 def _asked(run: Run) -> Iterator[str]:
     """By what a run is told from others of its partition: whose it is, how far it goes, why, its options."""
+    from translations_assets.graph.stage import stage_order
+    from translations_assets.stages import ASSETS, STAGES
+
     made = [stage for stage in stage_order(STAGES) if stage in ASSETS and stage in run.record.stages]
     if run.record.space:
         yield run.record.space
@@ -138,17 +140,14 @@ def _progress(run: Run) -> tuple[int, int]:
     return len(labels & run.record.uses.keys()), len(labels)
 
 
-def _print_run(run: Run, steps: bool, json: bool) -> None:
+def _lines_of_run(run: Run, steps: bool, every: bool) -> Iterator[str]:
     rows = rows_of_run(this_project().store, run)
-    if json:
-        print_json({**_as_json(run), "steps": rows})
-        return
-    _print_rows(rows, steps)
+    yield from _lines_of_rows(rows, steps, every)
     asked = ", ".join(_asked(run))
-    state = f"{run.state} ({asked})" if asked else run.state
-    typer.echo(f"run {run.id} of {run.partition}: {state}, {_count(rows)}")
+    state = shown(run.state) + (f" ({asked})" if asked else "")
+    yield f"run {run.id} of {run.partition}: {state}, {_count(rows)}"
     if run.state in ("failed", "cancelled", "lost its process"):
-        typer.echo(f"To repeat what is missing: translations rerun {run.short}")
+        yield f"To repeat what is missing: translations rerun {run.short}"
 
 
 def _as_json(run: Run) -> dict[str, Any]:
@@ -166,29 +165,40 @@ def _as_json(run: Run) -> dict[str, Any]:
     }
 
 
-def _print_partition(partition: str, steps: bool, overrides: list[str] | None, json: bool) -> None:
-    session = common.reading_session(partition, overrides)
+def _rows_now(partition: str, overrides: list[str] | None) -> tuple[list[Row], Plan]:
+    """The steps of a partition as they are now."""
+    project, options = this_project(), RunOptions(overrides=common.overrides_of(overrides))
+    read = project.read(partition, options.overrides)
+    session = project.new_session(
+        common.READING, read, options, ()
+    )  # what was looked up before may have changed
     plan = plan_of(session, "all")
-    rows = [_planned(session.store, planned) for planned in plan.steps]
-    if json:
-        print_json({"steps": rows})
-        return
-    _print_rows(rows, steps)
-    typer.echo(plan.summary())
+    return [_planned(session.store, planned) for planned in plan.steps], plan
 
 
-def _print_rows(rows: list[Row], steps: bool) -> None:
+def _lines_of_partition(
+    partition: str, steps: bool, every: bool, overrides: list[str] | None
+) -> Iterator[str]:
+    rows, plan = _rows_now(partition, overrides)
+    yield from _lines_of_rows(rows, steps, every)
+    yield plan.summary()
+
+
+def _lines_of_rows(rows: list[Row], steps: bool, every: bool) -> Iterator[str]:
+    """A line for each step or stage; without what was cached, unless everything is to be listed."""
     if not steps:
-        _print_stages(rows)
+        yield from _lines_of_stages(rows, every)
         return
     for row in rows:
+        if row["state"] == "cached" and not every:
+            continue
         attempts = f"  {row['attempts']} attempts" if row["attempts"] > 1 else ""
-        typer.echo(
-            f"{row['state']:11} {row['seconds']:>9.1f} s {row['cpu_seconds']:>9.1f} s CPU "
+        yield (
+            f"{shown(row['state'], 11)} {row['seconds']:>9.1f} s {row['cpu_seconds']:>9.1f} s CPU "
             f"{row['memory_mb']:>8.0f} MB  {_gpu(row):22}{row['worker']:9} {row['host'] or '-':12} "
             f"{row['label']}{attempts}"
         )
-        _print_note(row)
+        yield from _notes(row)
 
 
 def _gpu(row: Row) -> str:
@@ -197,80 +207,23 @@ def _gpu(row: Row) -> str:
     return f"{row['gpus']} GPU {row['gpu_utilisation']:.0%} {row['gpu_memory_mb']:.0f} MB"
 
 
-def _print_stages(rows: list[Row]) -> None:
-    for stage in dict.fromkeys(row["stage"] for row in rows):
+def _lines_of_stages(rows: list[Row], every: bool) -> Iterator[str]:
+    for stage in dict.fromkeys(row["stage"] for row in rows if every or row["state"] != "cached"):
         mine = [row for row in rows if row["stage"] == stage]
         seconds = sum(row["seconds"] for row in mine)
         memory = max(row["memory_mb"] for row in mine)
-        typer.echo(f"{stage:34}{_count(mine):28}{seconds:>9.1f} s {memory:>8.0f} MB")
+        yield f"{stage:34}{_count(mine, 28)}{seconds:>9.1f} s {memory:>8.0f} MB"
         for row in mine:
-            _print_note(row)
+            yield from _notes(row)
 
 
-def _print_note(row: Row) -> None:
-    """Print why a step failed, and from where it will go on."""
+def _notes(row: Row) -> Iterator[str]:
+    """Why a step failed, and from where it will go on."""
     if row["why"]:
-        typer.echo(f"    {row['label']}: {row['why']}")
+        yield f"    {row['label']}: {row['why']}"
     if row["goes_on_from"]:
-        typer.echo(f"    {row['label']} goes on from {row['goes_on_from']}")
+        yield f"    {row['label']} goes on from {row['goes_on_from']}"
 
 
-def _count(rows: list[Row]) -> str:
-    return counts([row["state"] for row in rows]) or "no steps"
-
-
-def _find_step(name: str, label: str, overrides: list[str] | None) -> tuple[str, list[int]]:
-    """The step's key, and the generations whose log is meant, the newest first.
-
-    Of a run, that which it used, or had begun; of a partition, what is under way now, else what counts.
-    """
-    if is_run(name):
-        run = find_run(name)
-        key, generation = _of_run(run, label)
-        return key, [generation]
-    session = common.reading_session(name, overrides)
-    step = common.find_step(session.graph, name, label)
-    planned = next(found for found in plan_of(session, step.stage).steps if found.step is step)
-    if planned.key is None:
-        raise TranslationsError(f"{label} has not begun: {planned.reasons[0]}.")
-    generation = planned.manifest.generation if planned.manifest else 0
-    return planned.key, [generation + 1, generation]
-
-
-def _of_run(run: Run, label: str) -> tuple[str, int]:
-    """Key and generation of a step in a run."""
-    made = {**run.record.begun, **run.record.uses}
-    if label in made:
-        return made[label]
-    if label in run.record.labels:
-        raise TranslationsError(f"{label} has not begun in run {run.short}.")
-    raise TranslationsError(
-        f"No step of run {run.short} is called {label!r}. To list them: "
-        f"translations status {run.short} --steps"
-    )
-
-
-def _newest_attempt(
-    store: Store, label: str, key: str, generations: list[int], follow: bool
-) -> tuple[int, int]:
-    """Generation and number of the newest attempt, of the first generation that has one."""
-    while True:
-        for number in generations:
-            if attempts := store.attempts(key, number):
-                return number, attempts[-1]
-        if not follow:
-            raise TranslationsError(
-                f"{label} has no log yet. To wait for it, add -f; to run it: translations train."
-            )
-        time.sleep(POLL_SECONDS)
-
-
-def _next_attempt(store: Store, key: str, generation: int, attempt: int) -> int | None:
-    """The attempt after one that has ended, once it begins; None when the step is done, or nothing comes."""
-    deadline = time.monotonic() + RETRY_SECONDS
-    while store.generation(key, generation) is None and time.monotonic() < deadline:
-        later = [number for number in store.attempts(key, generation) if number > attempt]
-        if later:
-            return later[0]
-        time.sleep(POLL_SECONDS)
-    return None
+def _count(rows: list[Row], width: int = 0) -> str:
+    return counts([row["state"] for row in rows], width) or "no steps"

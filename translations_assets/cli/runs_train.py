@@ -10,37 +10,34 @@ from uuid import uuid4
 
 import typer
 
-from translations_assets.cli import runs
+from translations_assets.cli import completion, exits, runs
 from translations_assets.cli.common import (
     Partition,
     Target,
     Yes,
     asks,
     plannable,
-    print_note,
     reads,
     settled_plan,
+    this_project,
 )
-from translations_assets.cli.console import Follower, console_of, steps
+from translations_assets.cli.output import is_quiet, print_note, tell
 from translations_assets.cli.plan import print_stages, print_target
 from translations_assets.cli.remarks import remarks
 from translations_assets.cli.run_steps import interrupted
 from translations_assets.cli.runs import Run
-from translations_assets.config.partitions import SUFFIXES
 from translations_assets.errors import Cancelled, TranslationsError
-from translations_assets.project import this_project
 from translations_assets.records.run import RunOptions, RunRecord
-from translations_assets.server import ENDED, PARTITION_TAG, Server, ServerUnreachable
 from translations_assets.settings import server_url
-from translations_assets.stages import ASSETS
-from translations_assets.why.history import Durations, summary
 
 if TYPE_CHECKING:
     from dagster import DagsterRun, JobDefinition
 
+    from translations_assets.cli.console import Follower
     from translations_assets.running.engine import Listener
     from translations_assets.running.plan import Plan
     from translations_assets.running.session import Session
+    from translations_assets.server import Server
 
 CANCEL_SECONDS = 20.0  # running steps have ten to end
 STORING_SECONDS = 10.0  # that it is waited for what ended steps have saved
@@ -61,6 +58,9 @@ def train(
     ] = None,
 ) -> None:
     """Train: run every step, up to the target, that has no result yet."""
+    from translations_assets.server import Server
+    from translations_assets.why.history import Durations, summary
+
     project = this_project()
     remote = Server(server) if server else None
     if remote:
@@ -68,14 +68,15 @@ def train(
     read = project.read(partition, options.overrides)
     session = plannable(read, target, options)
     plan = settled_plan(session, target)
-    print_target(session.graph, target)
-    print_stages(plan, remarks(session, plan))
-    typer.echo(summary(plan, Durations(project.history(session.partition)).estimate))
+    if not (yes and is_quiet()):
+        print_target(session.graph, target)
+        print_stages(plan, remarks(session, plan))
+        typer.echo(summary(plan, Durations(project.history(session.partition)).estimate))
     if _is_published(session, plan):
-        typer.echo("Everything is made already: nothing to run.")
+        tell("Everything is made already: nothing to run.", err=False)
         return
     if not yes and not typer.confirm(_question(partition, session.partition), default=True):
-        raise typer.Exit(1)
+        raise typer.Exit(exits.FAILED)
     project.adopt(read)
     if remote:
         _run_on_server(remote, session, plan)
@@ -85,10 +86,17 @@ def train(
 
 @reads
 def rerun(
-    name: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, or how it begins.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN", help="The id of a run, or how it begins.", autocompletion=completion.runs
+        ),
+    ],
     yes: Yes = False,
 ) -> None:
     """Repeat what failed in a run: same partition, stages and options; finished steps are kept."""
+    from translations_assets.cli.console import steps
+
     project = this_project()
     run = runs.find_run(name)
     _check_repeatable(run)
@@ -100,11 +108,12 @@ def rerun(
         print_note(f"the training config {run.partition} has changed since run {run.short}")
     labels = {step.label for step in graph.steps if step.stage in own}
     made = len(labels & run.record.uses.keys())
-    typer.echo(f"Run {run.short} of {run.partition} ({run.state}): {made} of {steps(len(labels))} made.")
-    for line in interrupted(project.store, run.record):
-        typer.echo(line)
+    if not (yes and is_quiet()):
+        typer.echo(f"Run {run.short} of {run.partition} ({run.state}): {made} of {steps(len(labels))} made.")
+        for line in interrupted(project.store, run.record):
+            typer.echo(line)
     if not yes and not typer.confirm("Start?", default=True):
-        raise typer.Exit(1)
+        raise typer.Exit(exits.FAILED)
     _run_here(session, parent=run.id)
 
 
@@ -113,7 +122,9 @@ def cancel(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="RUN", help="The id of a run, how it begins, or a partition of which one run is running."
+            metavar="RUN",
+            help="The id of a run, how it begins, or a partition of which one run is running.",
+            autocompletion=completion.partitions_or_runs,
         ),
     ],
     server: Annotated[
@@ -122,6 +133,8 @@ def cancel(
 ) -> None:
     """Cancel a run: its running steps end within ten seconds, finished ones are kept."""
     if server:
+        from translations_assets.server import Server
+
         _cancel_on_server(name, Server(server))
         return
     run = _running(name)
@@ -150,6 +163,8 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
     from dagster import AssetKey
 
     from translations_assets.defs.runs import run_here
+    from translations_assets.server import PARTITION_TAG
+    from translations_assets.stages import ASSETS
 
     job, partition = all_job(), session.partition
     if job.partitions_def is None or partition not in job.partitions_def.get_partition_keys():
@@ -179,8 +194,11 @@ def _run_here(session: Session, plan: Plan | None = None, parent: str | None = N
 
     Raises Cancelled, or TranslationsError for a failure.
     """
+    from translations_assets.cli.console import console_of
+    from translations_assets.server import Server
+
     short, console = session.run[:8], console_of(session, plan)
-    typer.echo(f"Run {short}: {Server(server_url()).run_url(session.run)} (to start the UI: make ui)")
+    tell(f"Run {short}: {Server(server_url()).run_url(session.run)} (to start the UI: make ui)", err=False)
     with console.display():
         status = launch(session, console, parent).status.value
     for state, names in runs.missed_gates(session.run).items():
@@ -194,7 +212,7 @@ def _run_here(session: Session, plan: Plan | None = None, parent: str | None = N
             f"The run failed. To see its steps: translations status {short}\n"
             f"To repeat what failed: translations rerun {short}"
         )
-    typer.echo(f"Done. Scores: {session.command('results')}")
+    tell(f"Done. Scores: {session.command('results')}", err=False)
 
 
 def _run_on_server(server: Server, session: Session, plan: Plan) -> None:
@@ -202,9 +220,11 @@ def _run_on_server(server: Server, session: Session, plan: Plan) -> None:
 
     Raises Cancelled, or TranslationsError for a failure and for a server that does not know the partition.
     """
+    from translations_assets.cli.console import Follower, console_of
+
     server.load_partition(session.partition)
     run = server.launch(session.partition, session.stages, session.options)
-    typer.echo(f"Run {run[:8]}: {server.run_url(run)}")
+    tell(f"Run {run[:8]}: {server.run_url(run)}", err=False)
     console = console_of(session, plan)
     follower = Follower(session.graph, console)
     try:
@@ -212,18 +232,20 @@ def _run_on_server(server: Server, session: Session, plan: Plan) -> None:
             status = _follow(server, run, follower)
     except KeyboardInterrupt:
         _detach(server, run)
-        raise typer.Exit(130) from None
+        raise typer.Exit(exits.CANCELLED) from None
     if status == "CANCELED":
         raise Cancelled(f"What is finished is kept: {server.run_url(run)}")
     if status != "SUCCESS":
         raise TranslationsError(
             follower.explain() or f"The run failed. To see its steps: {server.run_url(run)}"
         )
-    typer.echo(f"Done. Scores: {session.command('results')}")
+    tell(f"Done. Scores: {session.command('results')}", err=False)
 
 
 def _follow(server: Server, run: str, follower: Follower) -> str:
     """Pass a run's events on until it ends; how it did."""
+    from translations_assets.server import ENDED, ServerUnreachable
+
     cursor, away = None, 0.0
     while True:
         try:
@@ -255,6 +277,8 @@ def _detach(server: Server, run: str) -> None:
 
 def _question(partition: str, key: str) -> str:
     """The question before the start; it offers a name where that of the file cannot be a partition."""
+    from translations_assets.config.partitions import SUFFIXES
+
     renamed = partition.endswith(SUFFIXES) and Path(partition).stem != key
     return f"Start, as the partition {key}?" if renamed else "Start?"
 
@@ -305,6 +329,8 @@ def _running(name: str) -> Run:
 
 
 def _cancel_on_server(run: str, server: Server) -> None:
+    from translations_assets.server import ENDED
+
     server.terminate(run)
     deadline = time.monotonic() + CANCEL_SECONDS
     while (status := server.run_state(run).status) not in ENDED:

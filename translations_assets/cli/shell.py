@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Label, Partition, Set
+from translations_assets.cli.common import Label, Partition, Set, this_project
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.step import Output, RepoFile, placed
-from translations_assets.project import this_project
 from translations_assets.records.manifest import Blob, Provenance
 
 if TYPE_CHECKING:

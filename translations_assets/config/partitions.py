@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from translations_assets.config.errors import ConfigError, Problem, suggestion
 from translations_assets.config.languages import languages
-from translations_assets.config.schema import TrainingConfig
-from translations_assets.config.yaml_reader import at
+
+if TYPE_CHECKING:
+    from translations_assets.config.schema import TrainingConfig
 
 SUFFIXES = (".yml", ".yaml")
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -88,6 +89,8 @@ def fitting_key(path: Path, pair: str) -> str:
 
 def name_note(path: Path, values: Mapping[str, Any]) -> list[Problem]:
     """What people should know of a config file whose name cannot be a partition, given the file's values."""
+    from translations_assets.config.yaml_reader import at
+
     pair = [str(at(values, ("experiment", side))) for side in ("src", "trg")]
     if not set(pair) <= set(languages()):  # reported by the schema
         return []

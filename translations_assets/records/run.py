@@ -40,7 +40,9 @@ class RunOptions(Record):
     Dagster's resource `run`, the record of a run and the command of a child process are made from it.
     """
 
-    start: str = _option("", "--start", "Repeat this stage and all that is made from it, although cached.")
+    start: str = _option(
+        "", "--start", "Repeat this stage and all that is made from it, although cached.", "STAGE"
+    )
     previous_run: str = _option(
         "",
         "--previous-run",

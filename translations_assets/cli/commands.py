@@ -1,0 +1,221 @@
+"""The list of all commands, by what people want to do, and the examples of their help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from translations_assets.cli import exits
+from translations_assets.cli.lazy import Entry, LazyGroup
+
+if TYPE_CHECKING:
+    from typer._click import Context, HelpFormatter
+
+
+class ConfigCommands(LazyGroup):
+    """Training configs: find text, write one, check it, describe it."""
+
+    panels = {
+        "Commands": (
+            Entry(
+                "check",
+                "All problems of training configs, each with file and line",
+                "config:check",
+                (
+                    "config check en-ru",
+                    "config check configs/en-ru.yml en-lt --online",
+                    "config check en-ru --json",
+                ),
+            ),
+            Entry(
+                "generate",
+                "Write a config for a language pair from what there is to train on",
+                "config:generate",
+                ("config generate en lt --name spring",),
+            ),
+            Entry(
+                "migrate",
+                "Rewrite a config of an earlier year",
+                "config:migrate",
+                ("config migrate old.yml", "config migrate old.yml --write"),
+            ),
+            Entry("schema", "A JSON Schema of configs, for editors", "config:schema", ("config schema",)),
+        )
+    }
+
+
+class CacheCommands(LazyGroup):
+    """What the store keeps, and what counts as made."""
+
+    panels = {
+        "Commands": (
+            Entry(
+                "gc",
+                "Count what could be freed, and free it",
+                "cache:gc",
+                ("cache gc --keep-days 30", "cache gc --delete"),
+            ),
+            Entry(
+                "verify",
+                "Read everything again and name what is damaged",
+                "cache:verify",
+                ("cache verify", "cache verify --sample 10%"),
+            ),
+            Entry(
+                "pin",
+                "Keep everything that a run uses",
+                "cache:pin",
+                ('cache pin 1a2b3c4d --reason "production 2026-11"',),
+            ),
+            Entry("unpin", "Let it be collected again", "cache:unpin", ("cache unpin 1a2b3c4d",)),
+            Entry("pins", "List the pinned runs", "cache:list_pins", ("cache pins",)),
+            Entry(
+                "accept",
+                "Declare a change of code harmless",
+                "cache:accept",
+                (
+                    'cache accept en-ru train-student-en-ru --reason "clearer message"',
+                    'cache accept en-ru pipeline.train.train:build_args --reason "renamed"',
+                ),
+            ),
+        )
+    }
+
+
+class Commands(LazyGroup):
+    """All commands."""
+
+    panels = {
+        "What would run, and why": (
+            Entry(
+                "plan",
+                "What would run, and what that costs; without a name, of every training config",
+                "plan:plan",
+                (
+                    "plan en-ru",
+                    "plan en-ru --steps",
+                    "plan en-ru --target train_teacher --set marian-args.training-teacher.after=50u",
+                    "plan",
+                ),
+            ),
+            Entry(
+                "explain",
+                "Why a step would run: the function, or the key of the config, that has changed",
+                "plan:explain",
+                ("explain en-ru train-student-en-ru",),
+            ),
+            Entry(
+                "graph",
+                "The steps of a training config, and what each needs",
+                "plan:graph",
+                ("graph en-ru", "graph en-ru --show full --target train_student", "graph en-ru --json"),
+            ),
+        ),
+        "Runs": (
+            Entry(
+                "train",
+                "Start a run",
+                "runs_train:train",
+                (
+                    "train en-ru",
+                    "train en-ru --target train_teacher --yes",
+                    "train en-ru --start train_student --set marian-args.training-student.after=50u",
+                    "train en-ru --server http://127.0.0.1:3000",
+                ),
+            ),
+            Entry(
+                "status",
+                "The newest runs; the steps of a run or of a training config",
+                "runs_status:status",
+                ("status", "status en-ru", "status 1a2b3c4d --steps"),
+            ),
+            Entry(
+                "logs",
+                "The log of a step",
+                "logs:logs",
+                ("logs en-ru train-student-en-ru", "logs -f 1a2b3c4d train-student-en-ru"),
+            ),
+            Entry("cancel", "End a run", "runs_train:cancel", ("cancel 1a2b3c4d", "cancel en-ru")),
+            Entry("rerun", "Repeat what failed in a run", "runs_train:rerun", ("rerun 1a2b3c4d",)),
+            Entry(
+                "shell",
+                "A step's work folder, and the command that it runs",
+                "shell:shell",
+                ("shell en-ru train-student-en-ru", "shell en-ru train-student-en-ru --command ./run.sh"),
+            ),
+        ),
+        "What was made": (
+            Entry(
+                "results",
+                "The scores of every model",
+                "results:results",
+                ("results en-ru", "results en-ru --json"),
+            ),
+            Entry(
+                "checks",
+                "What the quality gates say",
+                "checks:checks",
+                ("checks en-ru", "checks en-ru --make"),
+            ),
+            Entry(
+                "artifacts",
+                "The files of steps: list them, copy them, tell how they were made",
+                "results:artifacts",
+                (
+                    "artifacts en-ru",
+                    "artifacts en-ru export-en-ru --download exported/",
+                    "artifacts en-ru export-en-ru --provenance",
+                ),
+            ),
+            Entry(
+                "report",
+                "All that can be told of a training, as a page or a model card",
+                "report:report",
+                ("report en-ru", "report en-ru --card --output README.md"),
+            ),
+            Entry(
+                "translate",
+                "Translate standard input",
+                "results:translate",
+                ("translate en-ru < text.txt", "translate en-ru --model teacher < text.txt"),
+            ),
+            Entry(
+                "evaluate",
+                "Score any model, also beside Firefox's",
+                "evaluate:evaluate",
+                ("evaluate exported/ --datasets flores_devtest ntrex_test --released --output results/",),
+            ),
+            Entry(
+                "playground",
+                "An exported model in a web page",
+                "playground:playground",
+                ("playground exported/",),
+            ),
+        ),
+        "Training configs": (
+            Entry(
+                "config",
+                "Check, generate, rewrite and describe training configs",
+                ConfigCommands,
+                ("config check en-ru",),
+            ),
+            Entry(
+                "find-corpus",
+                "The datasets of a language pair",
+                "config:find_corpus",
+                ("find-corpus en lt", "find-corpus en lt --importer opus --json"),
+            ),
+        ),
+        "The store": (
+            Entry(
+                "cache",
+                "Verify it, free space, pin runs, accept changes of code",
+                CacheCommands,
+                ("cache gc",),
+            ),
+        ),
+    }
+
+    def format_epilog(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write the exit codes."""
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code), meaning) for code, meaning in exits.MEANINGS.items()])

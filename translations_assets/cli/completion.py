@@ -1,0 +1,109 @@
+"""What a shell offers to complete names: training configs, runs, stages, steps.
+
+A shell asks at each press of the key, so nothing is imported but what a name needs, and nothing is asked of a
+bucket or of Dagster. Where something is wrong, nothing is offered: the command itself says what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import TYPE_CHECKING
+
+import typer
+
+from translations_assets import settings
+
+if TYPE_CHECKING:
+    from translations_assets.running.protocols import Store
+
+NEWEST = 50  # runs that are offered
+SHORT = 8  # characters of a run's id
+
+Offer = tuple[str, str]  # a name, and what some shells show beside it
+Complete = Callable[[typer.Context, str], list[Offer]]
+
+
+def _offers(find: Callable[[typer.Context], Iterable[Offer]]) -> Complete:
+    @wraps(find)
+    def complete(ctx: typer.Context, incomplete: str) -> list[Offer]:
+        try:
+            return [offer for offer in find(ctx) if offer[0].startswith(incomplete)]
+        except Exception:  # a traceback would stand in the line that is being typed
+            return []
+
+    complete.__annotations__ = {"ctx": typer.Context, "incomplete": str}
+    del complete.__wrapped__  # whose parameters would count
+    return complete
+
+
+@_offers
+def partitions(ctx: typer.Context) -> Iterator[Offer]:
+    """The training configs of the folders, and those that a store in a folder keeps."""
+    yield from _partitions()
+
+
+@_offers
+def runs(ctx: typer.Context) -> Iterator[Offer]:
+    """The newest runs that a store in a folder knows."""
+    yield from _runs()
+
+
+@_offers
+def partitions_or_runs(ctx: typer.Context) -> Iterator[Offer]:
+    """Both."""
+    yield from _partitions()
+    yield from _runs()
+
+
+@_offers
+def stages(ctx: typer.Context) -> Iterator[Offer]:
+    """The stages that can be made, with the family of each."""
+    from translations_assets.stages import ASSETS
+
+    return ((name, stage.group) for name, stage in ASSETS.items())
+
+
+@_offers
+def labels(ctx: typer.Context) -> Iterator[Offer]:
+    """The steps of the training config, or of the run's, that stands before."""
+    from translations_assets.project import this_project
+
+    name = str(ctx.params.get("partition") or ctx.params.get("name"))
+    store = _local_store()
+    run = next((run for run in store.runs() if run.startswith(name)), None) if store else None
+    record = store.read_run(run) if store and run else None
+    graph = this_project().read(record.partition if record else name).graph
+    return ((step.label, step.stage) for step in graph.steps)
+
+
+@_offers
+def sources(ctx: typer.Context) -> Iterator[Offer]:
+    """Where datasets are looked for."""
+    from translations_assets.generate import SOURCES
+
+    return ((name, "") for name in SOURCES)
+
+
+def _partitions() -> Iterator[Offer]:
+    from translations_assets.config.partitions import find_configs
+
+    yield from ((name, str(path)) for name, path in find_configs(settings.config_folders()).items())
+    if store := _local_store():
+        yield from ((name, "kept in the store") for name in store.config_names())
+
+
+def _runs() -> Iterator[Offer]:
+    store = _local_store()
+    for run in store.runs()[:NEWEST] if store else ():
+        record = store.read_run(run) if store else None
+        yield run[:SHORT], record.partition if record else ""
+
+
+def _local_store() -> Store | None:
+    """The store, where asking it costs nothing: in folders that no deployment file names."""
+    from translations_assets.store.open import open_store
+
+    url, base = settings.store_url(), settings.store_base_url()
+    is_near = not settings.deployment_file() and "://" not in url + base
+    return open_store(url, base) if is_near else None

@@ -1,0 +1,19 @@
+"""How the command ends: the only list of its exit codes, from which help and tests take them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+DONE = 0
+FAILED = 1
+USAGE = 2
+CANCELLED = 130
+BROKEN_PIPE = 141
+
+MEANINGS: Mapping[int, str] = {
+    DONE: "done",
+    FAILED: "failed: an error, a failed run, a gate that fails, what is not made, a `no` to a question",
+    USAGE: "the command was not understood: an unknown option, a missing argument",
+    CANCELLED: "cancelled: by Ctrl-C, or the run by somebody",
+    BROKEN_PIPE: "what reads the output has ended, as in `translations plan en-ru | head -1`",
+}

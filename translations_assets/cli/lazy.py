@@ -1,0 +1,146 @@
+"""Commands that are imported when they are called: help and completion need their names alone."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from translations_assets.cli import exits
+from translations_assets.cli.output import be_quiet
+
+if TYPE_CHECKING:
+    from typer._click import Command as AnyCommand
+    from typer._click import Context as AnyContext
+    from typer._click import HelpFormatter, Parameter
+
+PROGRAM = "translations"
+SETTINGS: dict[str, Any] = {"help_option_names": ["--help", "-h"], "max_content_width": 110}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A command, or a group of commands, in the list of a group.
+
+    summary   what that list says of it
+    where     its module in this package and its function there, `plan:explain`; or the group
+    examples  what may stand behind `translations`; the first one stands in the help of all
+    json      the form of what `--json` prints: keys in YAML, `<>` around those that may be any
+    """
+
+    name: str
+    summary: str
+    where: str | type[LazyGroup]
+    examples: Sequence[str] = ()
+    json: str = ""
+
+    def load(self) -> AnyCommand:
+        """The command; its module is imported only now."""
+        if not isinstance(self.where, str):
+            help = inspect.getdoc(self.where)
+            return self.where(
+                name=self.name,
+                help=help,
+                no_args_is_help=True,
+                context_settings=SETTINGS,
+                rich_markup_mode=None,
+            )
+        module, _, name = self.where.partition(":")
+        command = _command(getattr(import_module(f"{__package__}.{module}"), name), self.name)
+        command.examples = self.examples
+        command.params += _common_options()
+        return command
+
+
+class _Command(TyperCommand):
+    """A command whose help ends with examples."""
+
+    examples: Sequence[str] = ()
+
+    def format_epilog(self, ctx: AnyContext, formatter: HelpFormatter) -> None:
+        """Write the examples."""
+        if self.examples:
+            with formatter.section("Examples"):
+                _write_examples(formatter, self.examples)
+
+
+class LazyGroup(TyperGroup):
+    """A group of commands; its help lists them by what they are for, each list with an example.
+
+    panels  what they are for → the commands
+    """
+
+    panels: ClassVar[Mapping[str, Sequence[Entry]]]
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._entries = {entry.name: entry for entries in self.panels.values() for entry in entries}
+        self.commands = {
+            name: TyperCommand(name, short_help=entry.summary) for name, entry in self._entries.items()
+        }
+
+    def resolve_command(
+        self, ctx: AnyContext, args: list[str]
+    ) -> tuple[str | None, AnyCommand | None, list[str]]:
+        """The command that the first word names, and the other words."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else self._entries[name].load(), rest
+
+    def invoke(self, ctx: AnyContext) -> Any:
+        """Call the command that is named."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it at its end
+            raise typer.Exit(exits.BROKEN_PIPE) from error
+
+    def format_commands(self, ctx: AnyContext, formatter: HelpFormatter) -> None:
+        """Write the lists of commands."""
+        for panel, entries in self.panels.items():
+            with formatter.section(panel):
+                formatter.write_dl([(entry.name, entry.summary) for entry in entries])
+                formatter.write("\n")
+                _write_examples(formatter, entries[0].examples[:1])
+
+
+def _write_examples(formatter: HelpFormatter, examples: Sequence[str]) -> None:
+    indent = " " * formatter.current_indent
+    for example in examples:
+        formatter.write(f"{indent}{PROGRAM} {example}\n")
+
+
+def _command(function: Any, name: str) -> _Command:
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.command(name, cls=_Command, context_settings=SETTINGS)(function)
+    command = typer.main.get_command(app)
+    assert isinstance(command, _Command)
+    return command
+
+
+@cache
+def _common_options() -> list[Parameter]:
+    """The options that every command has."""
+
+    def common(
+        quiet: Annotated[
+            bool,
+            typer.Option(
+                "--quiet",
+                "-q",
+                callback=be_quiet,
+                expose_value=False,
+                help="Print the answer and errors alone: no notes, nothing of what goes on.",
+            ),
+        ] = False,
+    ) -> None: ...
+
+    common.__annotations__ = inspect.get_annotations(common, eval_str=True, locals=locals())
+    return _command(common, "").params

@@ -1,0 +1,95 @@
+"""What commands print: the answer on standard output, notes and what goes on on standard error.
+
+With `--quiet` an answer and errors are all. States have colours on a terminal: not in a pipe, not where
+NO_COLOR is set, and everywhere where FORCE_COLOR is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+WIDE = 10_000
+# State of a step, a run or a gate → how it is shown
+STYLES = {
+    **dict.fromkeys(("failed", "lost", "lost its process"), "bold red"),
+    **dict.fromkeys(("run", "running"), "bold cyan"),
+    **dict.fromkeys(("maybe", "ending", "cancelled", "interrupted", "not computed"), "yellow"),
+    **dict.fromkeys(("finished", "done", "passed"), "green"),
+    **dict.fromkeys(("cached", "waiting", "off", "ended"), "dim"),
+}
+
+_is_quiet = False
+
+
+def be_quiet(value: bool) -> None:
+    """Print answers and errors alone, or notes and what goes on, too."""
+    global _is_quiet
+    _is_quiet = value
+
+
+def is_quiet() -> bool:
+    """Whether only answers and errors are printed."""
+    return _is_quiet
+
+
+def tell(text: object = "", err: bool = True) -> None:
+    """Print what goes on, which is no answer: not when the command is to be quiet."""
+    if not _is_quiet:
+        typer.echo(text, err=err)
+
+
+def print_note(text: object) -> None:
+    """Print a note on standard error."""
+    tell(f"note: {text}")
+
+
+def print_json(value: Any) -> None:
+    """Print a value as indented JSON."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_table(table: Table) -> None:
+    """Print a table: as wide as the terminal, or, in a pipe or a file, as wide as its longest lines."""
+    from rich.console import Console
+
+    Console(width=None if sys.stdout.isatty() else WIDE).print(table)
+
+
+def print_line(text: str) -> None:
+    """Print a line of an answer, in which states may have colours."""
+    typer.echo(text, color=has_colours())
+
+
+def has_colours() -> bool:
+    """Whether what is printed on standard output has colours, by the rules of `rich`."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    is_forced, is_dumb = os.environ.get("FORCE_COLOR"), os.environ.get("TERM") in ("dumb", "unknown")
+    return bool(is_forced) or (sys.stdout.isatty() and not is_dumb)
+
+
+def shown(state: str, width: int = 0) -> str:
+    """A state in its colour, filled up to a width."""
+    words = STYLES.get(state, "").split()
+    if words and has_colours():
+        marks: dict[str, Any] = {word: True for word in words if word in ("bold", "dim")}
+        colour = next((word for word in words if word not in marks), None)
+        return typer.style(state, fg=colour, **marks) + " " * (width - len(state))
+    return f"{state:{width}}"
+
+
+def counts(states: Sequence[str], width: int = 0) -> str:
+    """How often there is each of some states, filled up to a width: `3 cached, 1 run`."""
+    numbers = {state: states.count(state) for state in dict.fromkeys(states)}
+    plain = ", ".join(f"{number} {state}" for state, number in numbers.items())
+    text = ", ".join(f"{number} {shown(state)}" for state, number in numbers.items())
+    return text + " " * (width - len(plain))

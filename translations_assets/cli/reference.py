@@ -1,0 +1,78 @@
+"""The page of all commands: `python -m translations_assets.cli.reference > docs/commands.md`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import typer
+
+from translations_assets.cli import exits
+from translations_assets.cli.commands import Commands
+from translations_assets.cli.lazy import PROGRAM, Entry, LazyGroup
+
+if TYPE_CHECKING:
+    from typer._click import Context
+
+_HEAD = """# Commands
+
+Made from the code by `python -m translations_assets.cli.reference`; do not edit.
+[command-line.md](command-line.md) says what all have in common: how names are completed, what is printed
+where, colours. Every command has `--help`, `-h`, `--quiet` and `-q`, too.
+
+What `--json` prints is described so: `{steps: [{label, key}]}` is an object with a list of objects. A name in
+`<>` stands for any name, one with `?` for what may be missing.
+
+## Exit codes
+
+| code | meaning |
+|---|---|
+"""
+
+
+def reference() -> str:
+    """The page, in Markdown."""
+    codes = "".join(f"| {code} | {_cell(meaning)} |\n" for code, meaning in exits.MEANINGS.items())
+    ends = "\n`translate` and `shell` end as the program does that they start.\n"
+    return _HEAD + codes + ends + "".join(_of_group(Commands, PROGRAM))
+
+
+def _of_group(group: type[LazyGroup], path: str) -> Iterator[str]:
+    for panel, entries in group.panels.items():
+        yield f"\n## {panel}\n" if group is Commands else ""
+        for entry in entries:
+            if isinstance(entry.where, str):
+                yield "".join(_of_command(entry, f"{path} {entry.name}"))
+            else:
+                yield from _of_group(entry.where, f"{path} {entry.name}")
+
+
+def _of_command(entry: Entry, path: str) -> Iterator[str]:
+    command = entry.load()
+    context = typer.Context(command, info_name=path)
+    yield f"\n### `{path}`\n\n{inspect.cleandoc(command.help or '')}\n\n"
+    yield "".join(f"    {PROGRAM} {example}\n" for example in entry.examples)
+    yield from _table(entry, context)
+    if entry.json:
+        yield f"\n`--json`: `{entry.json}`\n"
+
+
+def _table(entry: Entry, context: Context) -> Iterator[str]:
+    own = [param for param in context.command.get_params(context) if not _is_common(param.name)]
+    rows = [record for param in own if (record := param.get_help_record(context))]
+    if rows:
+        yield "\n| argument, option | |\n|---|---|\n"
+        yield from (f"| `{_cell(name)}` | {_cell(help)} |\n" for name, help in rows)
+
+
+def _is_common(name: str) -> bool:
+    return name in ("help", "quiet")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    print(reference(), end="")
