@@ -80,7 +80,7 @@ def test_what_was_made_is_told(two_pairs: Place) -> None:
     found = min(pairs, key=lambda one: one["steps_cached"])  # the other run may find it made
     assert (found["steps_run"], found["steps_cached"]) == (1, 0)
     assert (found["lines_in"], found["dagster/row_count"], found["lines_dropped"]) == (400, 400, 0)
-    assert found["peak memory (MB)"] > 1
+    assert found["peak_memory"] > 1
     assert re.search(r"The \w+ dog .* \|\|\| La \w+ hundo ", found["samples"])
 
 
