@@ -20,7 +20,7 @@ import typer
 from translations_assets.cli import common
 from translations_assets.cli.common import Json, this_project
 from translations_assets.cli.output import tell
-from translations_assets.cli.results import Metrics, print_results
+from translations_assets.cli.results import print_results
 from translations_assets.errors import TranslationsError
 from translations_assets.records.run import RunOptions
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from translations_assets.config.schema import TrainingConfig
     from translations_assets.graph.step import Step
     from translations_assets.project import ReadConfig
+    from translations_assets.report.evaluations import Evaluations
     from translations_assets.running.engine import StepEvent
     from translations_assets.running.session import Session
 
@@ -79,7 +80,7 @@ def evaluate(
         _refuse_existing(output, read.config, [*names, *([RELEASED] if released else [])])
     session = this_project().new_session(str(uuid4()), read, RunOptions(), ())
     fetched = _fetch(session)
-    metrics: Metrics = {}
+    metrics: Evaluations = {}
     with tempfile.TemporaryDirectory() as work:
         if fetched:
             common.copy_blob(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -19,15 +17,13 @@ from translations_assets.cli.common import Json, Partition, Set
 from translations_assets.cli.output import print_json
 from translations_assets.errors import TranslationsError
 from translations_assets.records.inside import inside
-from translations_assets.records.scores import METRICS, differences_in, scores_in, shown
+from translations_assets.records.scores import METRICS, scores_in, shown
 
 if TYPE_CHECKING:
-    from translations_assets.graph.step import Step
     from translations_assets.records.manifest import Blob
+    from translations_assets.report.evaluations import Evaluations
     from translations_assets.running.protocols import Store
     from translations_assets.running.session import Result, Session
-
-Metrics = dict[str, dict[str, dict[str, Any]]]
 
 MOST_MISSING = 3  # labels that are named of steps without a result
 
@@ -131,19 +127,27 @@ def _download(store: Store, files: Mapping[str, Blob], folder: Path) -> None:
 @common.reads
 def results(partition: Partition, overrides: Set = None, json: Json = False) -> None:
     """Print the scores of every model on every test set."""
+    from translations_assets.report.evaluations import (
+        evaluation_steps,
+        missing_evaluations,
+        read_evaluations,
+    )
+    from translations_assets.report.known import known_results
+
     session = common.reading_session(partition, overrides)
-    missing: list[str] = []
-    metrics = _read_metrics(session, missing)
+    found = known_results(session, evaluation_steps(session))
+    common.print_warnings(session)
+    metrics = read_evaluations(session, found)
     if not metrics:
         raise TranslationsError(
             f"not made: no model of {session.partition} is evaluated yet. "
             f"To make them: {session.command('train')}"
         )
     print_results(metrics, json)
-    _refuse_missing(session, missing)
+    _refuse_missing(session, missing_evaluations(session, found))
 
 
-def print_results(metrics: Metrics, json: bool) -> None:
+def print_results(metrics: Evaluations, json: bool) -> None:
     """Print scores, speeds and some sentences; as JSON the numbers alone."""
     if json:
         print_json(
@@ -183,61 +187,7 @@ def _refuse_missing(session: Session, missing: Sequence[str]) -> None:
         raise typer.Exit(exits.FAILED)
 
 
-def _read_metrics(session: Session, missing: list[str]) -> Metrics:
-    """Model → test set → metrics.json of every evaluation that was made, with differences as `others`.
-
-    Labels of evaluations that were not are added to `missing`.
-    """
-    found: Metrics = {}
-    stages = ("evaluate_", "final_evaluation")
-    for step, value in _documents(session, stages, "metrics.json", missing):
-        found.setdefault(_model(step), {}).setdefault(value["dataset"], value)
-    for step, scores in _documents(session, stages, "scores.json"):
-        if evaluation := found.get(_model(step), {}).get(scores["dataset"]):
-            evaluation |= scores_in(scores)
-    for _, numbers in _documents(session, ("check_evaluate_", "check_final_evaluation"), "numbers.json"):
-        if evaluation := found.get(numbers["model"], {}).get(numbers["dataset"]):
-            evaluation.setdefault("others", {}).update(differences_in(numbers))
-    common.print_warnings(session)
-    return found
-
-
-def _documents(
-    session: Session, stages: tuple[str, ...], name: str, missing: list[str] | None = None
-) -> Iterator[tuple[Step, dict[str, Any]]]:
-    """The documents that were made by stages whose names begin so, with the config's names of datasets."""
-    from translations_assets.running.session import UpstreamMissing
-
-    for stage, steps in session.graph.stages.items():
-        for step in steps if stage.startswith(stages) else ():
-            if name not in step.outputs:
-                continue
-            try:
-                session.need([step])
-            except UpstreamMissing:
-                if missing is not None:
-                    missing.append(step.label)
-                continue
-            value = jsonlib.loads(session.store.read_blob(session.result_of(step).outputs[name]))
-            yield step, {**value, "dataset": step.aliases.get(str(step.args["dataset"]), value["dataset"])}
-
-
-def _model(step: Step) -> str:
-    """`evaluate_teacher` of the second teacher → teacher-2."""
-    if step.stage == "final_evaluation":
-        return _compared(step)
-    teacher = re.match(r"[a-z]+-(teacher-\d+)-", step.label)
-    return teacher[1] if teacher else step.stage.removeprefix("evaluate_").replace("_", "-")
-
-
-def _compared(step: Step) -> str:
-    """The model that a step of the final evaluation evaluates, or scores by one more metric."""
-    if step.script == "pipeline.eval.final":
-        return str(step.args["name"])
-    return next(_compared(made.step) for name, _, made in step.input_outputs() if name == "translations")
-
-
-def _print_scores(metrics: Metrics) -> None:
+def _print_scores(metrics: Evaluations) -> None:
     """Print a table for each test set: a row for each model, a column for each metric, and differences."""
     from rich.table import Table
 
@@ -264,7 +214,7 @@ def _differences(others: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Ite
         yield f"{chrf['difference']:+.2f} from {other}, p = {chrf['p_value']:.3f}"
 
 
-def _print_speeds(metrics: Metrics) -> None:
+def _print_speeds(metrics: Evaluations) -> None:
     """Print what models need that were timed, on their first test set."""
     for model, tests in metrics.items():
         if speed := next(iter(tests.values())).get("speed"):
@@ -274,7 +224,7 @@ def _print_speeds(metrics: Metrics) -> None:
             )
 
 
-def _print_samples(metrics: Metrics) -> None:
+def _print_samples(metrics: Evaluations) -> None:
     """Print a few sentences as the last model translates the first test set."""
     model, datasets = list(metrics.items())[-1]
     value = next(iter(datasets.values()))
