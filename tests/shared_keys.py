@@ -5,6 +5,7 @@ Most of what a command computes before its first step is the normal form of the 
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
@@ -13,6 +14,7 @@ from translations_assets import project
 from translations_assets.config.load import load_config
 from translations_assets.graph.stage import build_graph
 from translations_assets.keys.key import KeyMaker
+from translations_assets.keys.local_files import LocalFiles
 from translations_assets.stages import STAGES
 
 _ROOT = Path(__file__).parents[1]
@@ -31,13 +33,20 @@ def compute_keys(training_config: Path) -> None:
         keys.recipe(step)
 
 
-def _keys(root: Path) -> KeyMaker:
-    return _shared(_files()) if root == _ROOT else KeyMaker(root)
+def _keys(root: Path, local: LocalFiles | None = None) -> KeyMaker:
+    if root != _ROOT:
+        return KeyMaker(root, local)
+    keys = copy(_shared(_files()))
+    keys._files = local or keys._files
+    return keys
 
 
 @cache
 def _shared(files: _Files) -> KeyMaker:
-    return KeyMaker(_ROOT)
+    keys = KeyMaker(_ROOT)
+    assert keys._code  # made now, so that copies share it
+    assert keys._requirements
+    return keys
 
 
 def _files() -> _Files:

@@ -246,9 +246,9 @@ def _head(name: str, query: Query, problems: Sequence[Problem]) -> Iterator[str]
 def _experiment(name: str, query: Query, choice: Choice) -> Iterator[str]:
     src, trg = query.src, query.trg
     yield "experiment:"
-    yield f"  name: {_scalar(name)}"
-    yield f"  src: {_scalar(src.code)}"
-    yield f"  trg: {_scalar(trg.code)}"
+    yield f"  name: {scalar(name)}"
+    yield f"  src: {scalar(src.code)}"
+    yield f"  trg: {scalar(trg.code)}"
     yield "  dev-max-sentences: 8000 # as in production: validation takes time"
     yield "  student-model: base-memory # or tiny, or base: see docs/config.md"
     if not src.phonemic:
@@ -324,7 +324,7 @@ def _list(category: str, chosen: Sequence[Chosen]) -> Iterator[str]:
     for each in chosen:
         comment = "" if each.found in told else _size_and_licence(each.found)  # once for all its variants
         told.add(each.found)
-        key = _scalar(each.key)
+        key = scalar(each.key)
         yield f"    - {key:<{width}} # {comment}" if comment else f"    - {key}"
 
 
@@ -345,6 +345,6 @@ def _number(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _scalar(text: str) -> str:
+def scalar(text: str) -> str:
     """Text as a YAML value: quoted where YAML would read it as something else (`no`, `1.0`)."""
     return text if yaml.safe_load(f"- {text}") == [text] else json.dumps(text)

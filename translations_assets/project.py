@@ -6,10 +6,12 @@ command that only prints a graph opens no store.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,12 +26,13 @@ from translations_assets.config.partitions import (
     partition_key,
 )
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.config.sources import check_files
+from translations_assets.config.sources import Readable, check_files, check_paths
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
+from translations_assets.keys.local_files import LocalFiles
 from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.records.run import RunOptions
 from translations_assets.revision import revision
@@ -90,7 +93,8 @@ class Project:
 
     def __init__(self) -> None:
         self.root = settings.repository_root()
-        self.keys = KeyMaker(self.root)
+        self.files = LocalFiles(settings.state_folder() / "files.json")
+        self.keys = KeyMaker(self.root, self.files)
         self._sessions: dict[tuple[str, str], Session] = {}
         self._explainers: dict[tuple[str, str], Explainer] = {}
         self._lock = threading.RLock()
@@ -183,7 +187,7 @@ class Project:
         project.read("my config.yml", {"experiment.spm-vocab-size": 8000}).partition == "en-ru.my-config"
         """
         text, source = self.config_text(partition)
-        config = self.parse(text, str(source))
+        config = self.parse(text, source)
         key = partition
         if isinstance(source, Path):
             given_by_path = partition.endswith(SUFFIXES)
@@ -191,10 +195,15 @@ class Project:
         config = apply_overrides(config, overrides) if overrides else config
         return ReadConfig(partition, key, text, source, config)
 
-    def parse(self, text: str, source: str) -> TrainingConfig:
-        """A training config, whose files may be read where its steps run. Raises ConfigError."""
+    def parse(self, text: str, source: Path | str) -> TrainingConfig:
+        """A training config, whose files may be read where its steps run, or here. Raises ConfigError."""
         folders = self._cluster.files if self._cluster else settings.file_folders()
-        return parse_config(text, source, lambda values: check_files(values, folders))
+        own = [str(source.parent)] if isinstance(source, Path) else []
+        keys = settings.credentials(os.environ)
+        readable = Readable([*settings.file_folders(), *own], keys, self.files.is_known)
+        return parse_config(
+            text, source, lambda values: chain(check_files(values, folders), check_paths(values, readable))
+        )
 
     def config_text(self, partition: str) -> tuple[str, Path | str]:
         """The text of a training config, given by key or path, and its file or what it is called."""
@@ -207,7 +216,7 @@ class Project:
         return read_text(path), path
 
     def adopt(self, read: ReadConfig) -> None:
-        """Keep a config that was read from outside the config folders in the store, as it was read.
+        """Keep a config from outside the config folders in the store, its relative paths written out.
 
         Raises StoreError when the store has another config of that name: one that was trained never changes.
         """
@@ -216,7 +225,9 @@ class Project:
             if known is not None:
                 message = f"{read.partition} is also {known}; give the file another name"
                 raise ConfigError.of(message, str(read.source))
-            self._keep(read.partition, read.text.replace("\r\n", "\n"))
+            from translations_assets.config.migrate import located
+
+            self._keep(read.partition, located(read.text, read.source).replace("\r\n", "\n"))
 
     def keep(self, text: str, name: str = "") -> str:
         """Keep a pasted training config in the store, as an experiment of its pair; the partition key.
@@ -325,7 +336,7 @@ class Project:
     def _as_written(self, read: ReadConfig) -> Graph:
         """The graph of a training config without overrides; an empty one when it needs them to be valid."""
         try:
-            return build_graph(self.parse(read.text, str(read.source)), STAGES)
+            return build_graph(self.parse(read.text, read.source), STAGES)
         except (ConfigError, TranslationsError):
             return Graph({}, {})
 

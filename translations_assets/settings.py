@@ -27,8 +27,10 @@ import math
 import os
 import re
 import unicodedata
+from collections.abc import Mapping
 from pathlib import Path
 
+_CREDENTIALS = (".config/gcloud", ".kube", ".ssh", ".aws", ".netrc")  # below the user's home
 _SPACE = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
@@ -68,6 +70,15 @@ def file_folders() -> tuple[str, ...]:
     named = [folder for folder in os.environ.get("TRANSLATIONS_FILES", "").split(":") if folder]
     mirrors = [mirror()] if mirror() and "://" not in mirror() else []
     return tuple(str(_folder(folder)) for folder in [*named, *mirrors])
+
+
+def credentials(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Where a user's credentials are, by the user's variables: no config can name one as a dataset."""
+    given = [environment.get("GOOGLE_APPLICATION_CREDENTIALS"), environment.get("CLOUDSDK_CONFIG")]
+    given += environment.get("KUBECONFIG", "").split(":")
+    if home := environment.get("HOME"):
+        given += [f"{home}/{name}" for name in _CREDENTIALS]
+    return tuple(os.path.abspath(path) for path in given if path)
 
 
 def allow_all_files() -> None:

@@ -8,7 +8,7 @@ from functools import cache
 from translations_assets.config.load import parse_config
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph
-from translations_assets.graph.step import RepoFile, Step, placed
+from translations_assets.graph.step import Output, Step, placed
 from translations_assets.stages import STAGES
 
 FULL = """\
@@ -119,6 +119,6 @@ def labels(steps: Sequence[Step]) -> list[str]:
 def files(step: Step, name: str) -> list[str]:
     """What an input is: `label:file` of what a step makes, else the path in the repository."""
     return [
-        handle.path if isinstance(handle, RepoFile) else f"{handle.step.label}:{handle.name}"
+        f"{handle.step.label}:{handle.name}" if isinstance(handle, Output) else handle.path
         for _, handle in placed(step.inputs[name])
     ]

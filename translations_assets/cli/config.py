@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 
@@ -18,11 +18,13 @@ from translations_assets.settings import config_folders, mirror
 from translations_assets.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from translations_assets.config.providers.provider import Found
+    from translations_assets.config.providers.provider import Found, Query
     from translations_assets.config.sources import Wanted
     from translations_assets.config.web import Answer
+    from translations_assets.own_corpus import Given
 
 Language = Annotated[str, typer.Argument(help="A language's code, such as `en`, `lt`, `zh_hant`.")]
+Pair: TypeAlias = tuple[Path, Path] | None
 
 
 def check(
@@ -62,13 +64,32 @@ def check(
 def generate(
     src: Language,
     trg: Language,
-    name: Annotated[str, typer.Option(help="The experiment's name; part of the file's name.")],
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="The experiment's name; part of the file's name. Of files of one's own `own` by default, or "
+            "`trial`."
+        ),
+    ] = None,
+    files: Annotated[
+        Pair, typer.Option(help="Two files of one's own to train on, a sentence a line, and no search.")
+    ] = None,
+    dev: Annotated[Pair, typer.Option(help="Files of a dev set; else it is taken from --files.")] = None,
+    test: Annotated[Pair, typer.Option(help="Files of a test set; else it is taken from --files.")] = None,
+    mono_src: Annotated[Path | None, typer.Option(help="A file of more text in the source language.")] = None,
+    mono_trg: Annotated[
+        Path | None, typer.Option(help="A file of text in the target language, to translate back.")
+    ] = None,
+    trial: Annotated[
+        bool,
+        typer.Option("--trial", help="With --files: tiny models and few updates, to see all stages run."),
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option(help="The file to write; SRC-TRG.NAME.yml in the folder of configs by default."),
     ] = None,
 ) -> None:
-    """Search for datasets of a language pair and write a training config with them.
+    """Write a training config for a language pair, from a search for datasets or from files of one's own.
 
     OPUS, mtdata, sacreBLEU, Hugging Face, HPLT and the News Crawl are asked.
     Comments in the file tell sizes and licences, and which datasets are left
@@ -76,23 +97,51 @@ def generate(
 
     When a source cannot be reached, the config is made of what the others have,
     the file and standard error name what is missing, and the exit code is 1.
+
+    With --files nothing is asked. Files may be plain, .gz or .zst. The text goes
+    into a folder beside the config, dev and test sets apart from the rest.
     """
     import translations_assets.stages  # noqa: F401 - configs may name them
+    from translations_assets import own_corpus
     from translations_assets.generate import check_name, pair_of
     from translations_assets.generate import generate as generate_config
 
     query = pair_of(src, trg, mirror())
+    given = own_corpus.Given(files, dev, test, mono_src, mono_trg) if files else None
+    if not given and (dev or test or mono_src or mono_trg or trial):
+        raise typer.BadParameter("--dev, --test, --mono-src, --mono-trg and --trial go with --files.")
+    name = name or (own_corpus.TRIAL_NAME if trial else own_corpus.NAME if given else None)
+    if name is None:
+        raise typer.BadParameter("give --name for a search, or --files with two files of your own.")
     check_name(name, query)
     path = output or config_folders()[0] / f"{src}-{trg}.{name}.yml"
     if not path.parent.is_dir():
         raise ConfigError.of(
             "there is no such folder; make it, or give another file as --output", str(path.parent)
         )
+    if given:
+        _generate_own(name, query, given, path, trial)
+        return
     generated = generate_config(name, query)
     _write(path, generated.text)
     counts = ", ".join(f"{len(keys)} {category}" for category, keys in generated.choice.chosen.items())
     typer.echo(f"{path}: {counts}; {len(generated.choice.skipped)} left out")
     _end(generated.problems)
+
+
+def _generate_own(name: str, query: Query, given: Given, path: Path, trial: bool) -> None:
+    """Write a config of files of one's own, and their text into a folder beside it."""
+    from translations_assets import own_corpus
+
+    folder = own_corpus.data_folder(path)
+    with own_corpus.split(query, given, path.parent) as made:
+        made.refuse_other(folder)
+        _write(path, own_corpus.write(name, query, made, path, trial=trial))
+        made.move(folder)
+    counted = [f"{made.lines('train'):,} pairs to train on", f"{made.lines('dev'):,} in the dev set"]
+    counted += [f"{made.lines('test'):,} in the test set", f"{made.left_out:,} left out"]
+    typer.echo(f"{path}: {', '.join(counted)}")
+    typer.echo(f"{folder}: the text; dev and test sets are in no other file of it")
 
 
 def migrate(
@@ -191,19 +240,22 @@ def _check(file: str, online: bool) -> _Checked:
     project = this_project()
     try:
         text, place = project.config_text(file)
-        source, notes = str(place), config_notes(text, place)
-        document = read_values(text, source)
+        notes = config_notes(text, place)
+        document = read_values(text, str(place))
     except ConfigError as error:
         return _Checked(file, error.problems)
     problems: list[Problem] = []
     try:
-        project.parse(text, source)
+        project.parse(text, place)
     except ConfigError as error:
         problems = error.problems
     found: list[tuple[Wanted, Answer]] = []
     if online:
+        from translations_assets.config.datasets import locate
         from translations_assets.config.sources import look_up
 
+        if isinstance(place, Path):
+            locate(document.value, place.parent.resolve())
         found = look_up(document.value, mirror())
         for wanted, answer in found:
             if answer.problem:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json as jsonlib
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Sequence
@@ -23,6 +21,7 @@ from translations_assets.cli.output import tell
 from translations_assets.cli.results import print_results
 from translations_assets.errors import TranslationsError
 from translations_assets.records.run import RunOptions
+from translations_assets.scripts import run_script
 
 if TYPE_CHECKING:
     from translations_assets.config.datasets import Dataset
@@ -109,6 +108,7 @@ def _languages(model: Path, src: str | None, trg: str | None) -> tuple[str, str]
 def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadConfig:
     """A training config of which nothing but the test sets and the released model is made."""
     from translations_assets.config.checks import languages_of_providers
+    from translations_assets.config.datasets import locate
     from translations_assets.config.final_evaluation import SECTION
     from translations_assets.config.load import validated
     from translations_assets.config.schema import TrainingConfig
@@ -120,6 +120,7 @@ def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadCo
         "datasets": {"test": [*dict.fromkeys(datasets)]},
         SECTION: {"released": released},
     }
+    locate(values, Path.cwd())
     problems = [*languages_of_providers(values)]
     values["datasets"]["devtest"] = ["demo_dev"]  # a config needs one
     config = validated(Document(GIVEN, values), TrainingConfig, lambda _: problems)
@@ -152,15 +153,12 @@ def _evaluate(
     sides, made = [folder / f"corpus.{lang}.zst" for lang in pair.split("-")], folder / "made"
     for side in sides:
         common.copy_blob(session.store, session.result_of(test).outputs[side.name], side)
-    script = [sys.executable, "-m", "pipeline.eval.final", "--model", str(model), "--name", name]
-    script += ["--trg", session.config.experiment.trg, "--dataset", dataset.short_name]
-    script += ["--corpus-src", str(sides[0]), "--corpus-trg", str(sides[1])]
-    script += ["--results", _results(pair, dataset, "{translator}", name), "--output", str(made)]
+    options = ["--model", str(model), "--name", name]
+    options += ["--trg", session.config.experiment.trg, "--dataset", dataset.short_name]
+    options += ["--corpus-src", str(sides[0]), "--corpus-trg", str(sides[1])]
+    options += ["--results", _results(pair, dataset, "{translator}", name), "--output", str(made)]
     tell(f"evaluate {name} on {dataset.short_name}")
-    ended = subprocess.run(script, stderr=subprocess.PIPE, text=True, check=False)
-    if ended.returncode:
-        *_, said = re.split(r"^error[^:]*: ", ended.stderr, flags=re.MULTILINE)
-        raise TranslationsError(said.strip())
+    run_script("pipeline.eval.final", options)
     metrics: dict[str, Any] = jsonlib.loads((made / "metrics.json").read_bytes())
     if output:
         output.mkdir(parents=True, exist_ok=True)

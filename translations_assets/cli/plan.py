@@ -25,7 +25,7 @@ from translations_assets.cli.remarks import Remark, print_remark, remark_as_json
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.errors import StoreUnreachable, TranslationsError
-from translations_assets.graph.step import RepoFile
+from translations_assets.graph.step import Output
 from translations_assets.records.run import RunOptions
 from translations_assets.running.job import command
 
@@ -329,7 +329,7 @@ def _parts(found: _Found) -> Iterator[str]:
     fingerprint = this_project().keys.fingerprint(step.script)
     inputs = {
         path: f"{parts.inputs[path][:SHOWN_DIGITS] or 'not known yet':{SHOWN_DIGITS + 1}}  "
-        + (handle.path if isinstance(handle, RepoFile) else f"made by {handle.step.label}")
+        + (f"made by {handle.step.label}" if isinstance(handle, Output) else handle.path)
         for path, handle in handles(step).items()
     }
     rows: dict[str, Sequence[str]] = {
@@ -359,7 +359,7 @@ def _found_as_json(found: _Found) -> dict[str, Any]:
     step, parts = planned.step, found.parts.to_dict()
     inputs = {
         path: {"digest": parts["inputs"][path] or None}
-        | ({"file": handle.path} if isinstance(handle, RepoFile) else {"made_by": handle.step.label})
+        | ({"made_by": handle.step.label} if isinstance(handle, Output) else {"file": handle.path})
         for path, handle in handles(step).items()
     }
     accepted = [vars(change) for change in this_project().keys.fingerprint(step.script).accepted]

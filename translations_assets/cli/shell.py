@@ -20,7 +20,7 @@ import typer
 from translations_assets.cli import common
 from translations_assets.cli.common import Label, Partition, Set, this_project
 from translations_assets.errors import TranslationsError
-from translations_assets.graph.step import Output, RepoFile, placed
+from translations_assets.graph.step import Given, Output, RepoFile, placed
 from translations_assets.records.manifest import Blob, Provenance
 
 if TYPE_CHECKING:
@@ -82,22 +82,30 @@ def _folder(label: str, keep: bool) -> Iterator[WorkFolder]:
             shutil.rmtree(parent, ignore_errors=True)
 
 
-def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes]]:
-    """The step as a job, and the contents of what the store need not have: code and repository files."""
+def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes | Path]]:
+    """The step as a job, and the contents of what the store need not have: code and given files."""
     from translations_assets.running.job import make_job
+    from translations_assets.store.contents import digest_file
 
     keys, inputs = session.keys, session.inputs(step)
-    own: dict[Blob, bytes] = {}
+    own: dict[Blob, bytes | Path] = {}
 
     def blob_of(data: bytes) -> Blob:
         blob = Blob(sha256(data).hexdigest(), len(data))
         own[blob] = data
         return blob
 
-    contents: dict[Output | RepoFile, Blob] = {
-        handle: blob_of(keys.repo_bytes(handle)) if isinstance(handle, RepoFile) else inputs[handle]
-        for handles in step.inputs.values()
-        for _, handle in placed(handles)
+    def contents_of(handle: Output | Given) -> Blob:
+        if isinstance(handle, Output):
+            return inputs[handle]
+        if isinstance(handle, RepoFile):
+            return blob_of(keys.repo_bytes(handle))
+        blob = digest_file(Path(handle.path).resolve())
+        own[blob] = Path(handle.path)
+        return blob
+
+    contents = {
+        handle: contents_of(handle) for handles in step.inputs.values() for _, handle in placed(handles)
     }
     parts = keys.parts(step, inputs)
     latest = session.store.latest(parts.digest)
@@ -115,23 +123,30 @@ def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes]]:
     return job, own
 
 
-def _place(session: Session, job: Job, own: Mapping[Blob, bytes], folder: WorkFolder) -> None:
+def _place(session: Session, job: Job, own: Mapping[Blob, bytes | Path], folder: WorkFolder) -> None:
     """Code and inputs as the worker places them, but as files of the person's own."""
     from translations_assets.runners.work_folder import unpack
 
     bundle = folder.path / "bundle.tar"
-    bundle.write_bytes(own[job.bundle])
+    _write(own[job.bundle], bundle)
     unpack(bundle, folder.code)
     bundle.unlink()
     for path, blob in job.inputs.items():
         target = folder.inputs / path
         target.parent.mkdir(parents=True, exist_ok=True)
         if blob in own:
-            target.write_bytes(own[blob])
+            _write(own[blob], target)
         else:
             common.copy_blob(session.store, blob, target)
     if job.resumable:
         session.store.place_checkpoints(job.key, job.generation, folder.checkpoints)
+
+
+def _write(contents: bytes | Path, target: Path) -> None:
+    if isinstance(contents, Path):
+        shutil.copyfile(contents, target)
+    else:
+        target.write_bytes(contents)
 
 
 def _environment(job: Job, folder: WorkFolder) -> dict[str, str]:

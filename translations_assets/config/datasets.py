@@ -6,24 +6,27 @@ In a config a dataset is its key, or a mapping of the key and a name of the conf
 
 - dataset: url_https://example.org/bulletins.[LANG].zst
   alias: bulletins
+
+A path, `corpora/news.[LANG].gz`, is short for `file_` and the path.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from translations_assets.config.errors import ConfigError, suggestion
 from translations_assets.config.languages import Language, languages
-from translations_assets.config.providers import BY_URL, FORMER, MONO, PARALLEL
+from translations_assets.config.providers import BY_URL, FILE, FORMER, MONO, PARALLEL
 from translations_assets.config.providers.provider import Provider
 from translations_assets.config.urls import PLACEHOLDER, shown
 from translations_assets.config.yaml_reader import KeyPath, at
@@ -55,9 +58,11 @@ _KEY = re.compile(r"(?P<provider>[a-z]+(?:-[a-z]+)*)_(?:aug-(?P<augmentation>[a-
 
 
 # The forms of keys and aliases as regular expressions of JavaScript, for editors.
-PARALLEL_KEY = rf"^({'|'.join(PARALLEL)})_(aug-({'|'.join(AUGMENTATIONS)})_)?\S+$"
+# A path begins with `/`, `./` or `../`, or begins like no key and has a dot or a slash.
+PATH = r"(\.{0,2}/|(?![a-z]+(-[a-z]+)*_|[a-z]+:)[^/.]*[/.]).*"
+PARALLEL_KEY = rf"^(({'|'.join(PARALLEL)})_(aug-({'|'.join(AUGMENTATIONS)})_)?\S+|{PATH})$"
 ALIAS = rf"^[^\s!-,./:-@\[-\^`{{-~]{{1,{ALIAS_LENGTH}}}$"
-MONO_KEY = rf"^({'|'.join(MONO)})_\S+$"
+MONO_KEY = rf"^(({'|'.join(MONO)})_\S+|{PATH})$"
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,7 @@ class Dataset:
 
     augmentation  the modifier's name without `aug-`
     alias         the config's own name for the dataset; empty when it gives none
+    number        of a file: the how manyeth of its list
     """
 
     key: str
@@ -73,11 +79,17 @@ class Dataset:
     augmentation: str | None
     name: str
     alias: str = ""
+    number: int = 0
 
     @property
     def shown_key(self) -> str:
         """The key as messages may hold it: of a URL without login and query."""
         return shown(self.key)
+
+    @property
+    def known_as(self) -> str:
+        """What scripts call the dataset: its key, and of files their number, as no path is part of a key."""
+        return f"{FILE.name}_{self._prefix}{self.number}" if self.provider == FILE.name else self.key
 
     @property
     def short_name(self) -> str:
@@ -92,14 +104,20 @@ class Dataset:
         a URL to its host and file name, and both end in the start of the name's MD5. The slug of a slug is
         the slug itself.
         """
-        prefix = f"aug-{self.augmentation}_" if self.augmentation else ""
+        prefix = self._prefix
+        if self.provider == FILE.name:
+            return f"{self.provider}_{_in_slugs(prefix + _file_name(self.name))[:SLUG_LENGTH]}"
         name = prefix + self.name
         digest = hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()[:6]
         if "://" in self.name:
             name = f"{prefix}{_url_slug(self.name)}_{digest}"
         elif len(name) > SLUG_LENGTH and not _is_cut(self.provider, name):
             name = f"{name[:SLUG_LENGTH]}_{digest}"
-        return f"{self.provider}_{''.join(c if _stands_in_slugs(c) else '_' for c in name)}"
+        return f"{self.provider}_{_in_slugs(name)}"
+
+    @property
+    def _prefix(self) -> str:
+        return f"aug-{self.augmentation}_" if self.augmentation else ""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -113,6 +131,8 @@ def parse_dataset(key: str) -> Dataset:
     if len(key) > KEY_LENGTH:
         said = f"is no dataset key: it has more than {KEY_LENGTH:,} characters"
         raise ConfigError.of(f"'{shown(key)[:40]}…' {said}")
+    if re.fullmatch(PATH, key, re.DOTALL):
+        return Dataset(key, FILE.name, None, key)
     match = _KEY.fullmatch(key)
     if match is None:
         raise ConfigError.of(
@@ -139,6 +159,24 @@ def read_dataset(entry: object) -> Dataset:
             f"{wanted} is missing, or is no text: a mapping has `dataset: key` and `alias: name`"
         )
     return replace(parse_dataset(key), alias=_checked_alias(alias))
+
+
+def numbered(datasets: tuple[Dataset, ...]) -> tuple[Dataset, ...]:
+    """The datasets of a list, where those that are files have their numbers."""
+    files = iter(range(1, len(datasets) + 1))
+    return tuple(
+        replace(dataset, number=next(files)) if dataset.provider == FILE.name else dataset
+        for dataset in datasets
+    )
+
+
+def locate(config: Mapping[str, Any], folder: Path) -> None:
+    """Write out the relative paths of a config as it was read, which count from a folder."""
+    for (*above, index), dataset in listed(config):
+        if dataset.provider == FILE.name and not Path(dataset.name).is_absolute():
+            name = os.path.normpath(folder / dataset.name)
+            whole = replace(dataset, key=dataset.key.removesuffix(dataset.name) + name, name=name)
+            at(config, tuple(above))[index] = written(whole)
 
 
 def listed(config: Mapping[str, Any], *categories: str) -> Iterator[tuple[KeyPath, Dataset]]:
@@ -224,6 +262,10 @@ def _is_cut(provider: str, name: str) -> bool:
     return re.fullmatch(rf".{{{SLUG_LENGTH},{most}}}_[0-9a-f]{{6}}", name) is not None
 
 
+def _in_slugs(name: str) -> str:
+    return "".join(character if _stands_in_slugs(character) else "_" for character in name)
+
+
 def _stands_in_slugs(character: str) -> bool:
     """Letters with their marks, digits, `_` and `-`."""
     return character in "_-" or unicodedata.category(character)[0] in "LMN"
@@ -235,4 +277,15 @@ def _url_slug(url: str) -> str:
     except ValueError:  # reported by the schema
         parts = urlsplit(re.sub(r"[^\w.:/-]", "", url, flags=re.ASCII))
     host = "gcp" if parts.hostname == "storage.googleapis.com" else parts.hostname or parts.scheme
-    return f"{host}_{PurePosixPath(parts.path).stem.replace(f'.{PLACEHOLDER}', '').replace(PLACEHOLDER, '')}"
+    return f"{host}_{_without_language(PurePosixPath(parts.path).stem)}"
+
+
+def _file_name(path: str) -> str:
+    """A file's name without `[LANG]` and its suffixes; `[LANG]` alone is named after its folder."""
+    name = PurePosixPath(path)
+    stem = _without_language(name.name).partition(".")[0]
+    return stem or name.parent.name or PLACEHOLDER
+
+
+def _without_language(name: str) -> str:
+    return name.replace(f".{PLACEHOLDER}", "").replace(PLACEHOLDER, "")

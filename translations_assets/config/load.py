@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, TypeVar, get_args, get_origin
 from pydantic import ValidationError
 
 from translations_assets.config.checks import check_together, remarks
+from translations_assets.config.datasets import locate
 from translations_assets.config.errors import ConfigError, Problem, suggestion
 from translations_assets.config.old_spellings import rewrite
 from translations_assets.config.old_spellings.generations import left_open
@@ -63,19 +64,19 @@ Check: TypeAlias = "Callable[[dict[str, Any]], Iterable[tuple[KeyPath, str]]]"
 
 
 def load_config(path: Path) -> TrainingConfig:
-    """Read a training config of any year from a YAML file.
+    """Read a training config of any year from a YAML file, from which relative paths of datasets count.
 
     Raises ConfigError with everything that is wrong: the file cannot be read, is not UTF-8 or YAML; keys are
     unknown, missing, doubled or of the wrong type; values are not allowed, contradict each other, or ask for
     what is not built yet.
     """
-    return parse_config(read_text(path), str(path))
+    return parse_config(read_text(path), path)
 
 
-def parse_config(text: str, source_name: str, check: Check | None = None) -> TrainingConfig:
-    """Read a training config from YAML text; errors call it `source_name`. Raises as `load_config`.
+def parse_config(text: str, source: Path | str, check: Check | None = None) -> TrainingConfig:
+    """Read a training config from the YAML text of a file, or what errors call it. Raises as `load_config`.
 
-    `check` finds what else is wrong with the values as they were read.
+    `check` finds what else is wrong with the values as they were read, relative paths written out.
 
     >>> try:
     ...     parse_config("experiment: {name: x, src: en, trg: deu}", "en-de.yml")
@@ -84,8 +85,10 @@ def parse_config(text: str, source_name: str, check: Check | None = None) -> Tra
     en-de.yml:1: experiment.trg: 'deu' is not a known language. Did you mean 'de'?
     en-de.yml:1: datasets: is missing
     """
-    document = read_yaml(text, source_name)
+    document = read_yaml(text, str(source))
     rewrite(document)
+    if isinstance(source, Path):
+        locate(document.value, source.parent.resolve())
     return _validated(document, check)
 
 

@@ -8,11 +8,15 @@ several ways.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import yaml
 
+from translations_assets.config.datasets import listed, locate
 from translations_assets.config.edits import Edit, Put, apply
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.old_spellings import ALL_RULES, rewrite
@@ -62,11 +66,28 @@ def migrated(text: str, file: str) -> tuple[str, list[Problem]]:
     return text, whole.notes
 
 
+def located(text: str, file: Path) -> str:
+    """The text of a config's file with its relative paths written out, for where they count from nowhere."""
+    whole, wanted, page = read_yaml(text, str(file)), read_yaml(text, str(file)), _Page(text)
+    locate(wanted.value, file.parent.resolve())
+    for path, _ in listed(whole.value):
+        old, new = at(whole.value, path), at(wanted.value, path)
+        if old != new:
+            inner = (*path, "dataset") if isinstance(old, Mapping) else path
+            with suppress(_NotEditable):
+                page.replace_value(inner, json.dumps(at(wanted.value, inner), ensure_ascii=False))
+    if read_yaml(page.text, str(file)).value != wanted.value:
+        raise ConfigError.of(
+            "a dataset's relative path cannot be written out; write one from / on", str(file)
+        )
+    return page.text
+
+
 def _edited(text: str, edit: Edit, values: Mapping[str, Any]) -> str:
     """The text, which holds some values, after an edit of them. Raises _NotEditable."""
     page = _Page(text)
     if edit.replaces_an_item:
-        page.replace_item(edit.path, str(_spelled(edit.puts[0].value)))
+        page.replace_value(edit.path, str(_spelled(edit.puts[0].value)))
         return page.text
     puts = _tree((put.path, page.spelled(put, values)) for put in edit.puts)
     if not edit.goes:
@@ -177,14 +198,14 @@ class _Page:
         rest = self.lines[line][key.end_mark.column :]
         self.lines[line] = self.lines[line][:column] + str(_spelled(name)) + rest
 
-    def replace_item(self, path: KeyPath, new: str) -> None:
-        """Give an item of a list another value."""
-        item, _ = self.find(path)
-        line = item.start_mark.line
-        if line != item.end_mark.line:
+    def replace_value(self, path: KeyPath, new: str) -> None:
+        """Give an item of a list, or a key, another value on its line."""
+        _, value = self.find(path)
+        line = value.start_mark.line
+        if line != value.end_mark.line:
             raise _NotEditable
         text = self.lines[line]
-        self.lines[line] = text[: item.start_mark.column] + new + text[item.end_mark.column :]
+        self.lines[line] = text[: value.start_mark.column] + new + text[value.end_mark.column :]
 
     def remove(self, path: KeyPath, keep_comments: bool, line: int | None = None) -> list[str]:
         """Take out a key or an item with all below it; the comments among them. Of two keys: that in a line.

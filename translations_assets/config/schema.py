@@ -24,6 +24,7 @@ from translations_assets.config.datasets import (
     Dataset,
     check_mono,
     check_parallel,
+    numbered,
     written,
 )
 from translations_assets.config.errors import suggestion
@@ -111,8 +112,10 @@ MonoDataset: TypeAlias = Annotated[
     PlainSerializer(written),
     InJsonSchema(lambda: _dataset_schema(MONO_KEY)),
 ]
-Parallel: TypeAlias = Annotated[tuple[ParallelDataset, ...], FROM_LIST, "list of datasets"]
-Mono: TypeAlias = Annotated[tuple[MonoDataset, ...], FROM_LIST, "list of datasets"]
+Parallel: TypeAlias = Annotated[
+    tuple[ParallelDataset, ...], FROM_LIST, AfterValidator(numbered), "list of datasets"
+]
+Mono: TypeAlias = Annotated[tuple[MonoDataset, ...], FROM_LIST, AfterValidator(numbered), "list of datasets"]
 MarianOptions: TypeAlias = Mapping[
     Annotated[str, AfterValidator(_marian_option)], Annotated[MarianValue, PlainValidator(_marian_value)]
 ]

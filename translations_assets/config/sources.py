@@ -2,14 +2,15 @@
 
 On the command line of one's own machine any file of one's own may be named. In pods, in runs that the UI
 launches and in pasted configs files must lie below folders that the deployment names, or in the mirror;
-scripts ask again where they read. Servers are asked for existence and sizes; where a provider's files lie
-stands in its record, as in the script that fetches them, which is the authority.
+scripts ask again where they read. Files that are named by their paths are read where the run is directed,
+and may lie beside the config's own file, too. Servers are asked for existence and sizes; where a provider's
+files lie stands in its record, as in the script that fetches them, which is the authority.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from translations_assets.config import continuation, evaluation, final_evaluatio
 from translations_assets.config.datasets import listed, pair_of, provider_of, sides_of
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.languages import Language
-from translations_assets.config.providers import BY_URL
+from translations_assets.config.providers import BY_URL, FILE
 from translations_assets.config.providers.provider import Addresses
 from translations_assets.config.urls import PLACEHOLDER, shown
 from translations_assets.config.web import Answer, ask, together
@@ -45,11 +46,46 @@ def refusal(url: str, folders: Sequence[str]) -> str:
         return ""
     try:
         path = url2pathname(urlsplit(url.replace(PLACEHOLDER, "LANG")).path)
-        real = os.path.realpath(path)
+        return _refusal(path, folders)
     except ValueError:  # reported elsewhere
         return ""
+
+
+@dataclass(frozen=True)
+class Readable:
+    """Which files of this machine a config may name by their paths; links are followed before it is asked.
+
+    folders   below which they lie
+    keys      files and folders with keys of the person who reads, which are no datasets wherever they lie
+    is_known  whether a file is there, or was
+    """
+
+    folders: Sequence[str]
+    keys: Sequence[str] = ()
+    is_known: Callable[[str], bool] = os.path.isfile
+
+
+def check_paths(config: Mapping[str, Any], readable: Readable) -> Found:
+    """The key path and message of every dataset whose files must not be read, or are not there."""
+    pair = pair_of(config)
+    for path, dataset in listed(config):
+        if dataset.provider != FILE.name or not dataset.name.startswith("/"):
+            continue
+        files = (dataset.name.replace(PLACEHOLDER, side.code) for side in sides_of(path, pair) if side)
+        for file in dict.fromkeys(files):
+            if message := _refusal(file, readable.folders, readable.keys):
+                yield path, message
+            elif not readable.is_known(file):
+                yield path, f"there is no file {file}"
+
+
+def _refusal(path: str, folders: Sequence[str], keys: Sequence[str] = ()) -> str:
+    """Why a file must not be read; empty when it may be. ValueError for what can be no path."""
+    real = os.path.realpath(path)
     if _is_below(real, NEVER):
         return f"{path} is a file of the system, which no dataset can be"
+    if _is_below(real, keys):
+        return f"{path} is a file with keys, which no dataset can be"
     if _is_below(real, folders):
         return ""
     allowed = f"below {', '.join(folders)}" if folders else "in a mirror"

@@ -182,7 +182,7 @@ class CurrentKeys:
         code = file_state(self._root / "pipeline", self._root / "requirements")
         state = json_digest([code, _LOADED])
         if self._keys is None or state != self.state:
-            self._keys, self.state = KeyMaker(self._root), state
+            self._keys, self.state = KeyMaker(self._root, PROJECT.files), state
         return self._keys
 
 

@@ -29,6 +29,17 @@ class RepoFile:
 
 
 @dataclass(frozen=True)
+class LocalFile:
+    """A file of this machine, with its absolute path; by its contents, never its path, part of a key.
+
+    It is put into the store when a step is to read it, so that the step runs anywhere.
+    """
+
+    path: str
+    name: str = "text"  # under which the script finds it; a file's own would be part of the key
+
+
+@dataclass(frozen=True)
 class Output:
     """Handle to one file that a step will produce."""
 
@@ -46,7 +57,8 @@ class Folder:
         return hash(tuple(self.files.items()))
 
 
-Handle: TypeAlias = "Output | Folder | RepoFile"
+Given: TypeAlias = "RepoFile | LocalFile"  # files that no step makes
+Handle: TypeAlias = "Output | Folder | Given"
 Input: TypeAlias = "Handle | Sequence[Handle]"
 
 
@@ -110,7 +122,7 @@ class Step:
         return f"<Step {self.label}>"
 
 
-def placed(handles: Input) -> Iterator[tuple[str, Output | RepoFile]]:
+def placed(handles: Input) -> Iterator[tuple[str, Output | Given]]:
     """Where each file of an input stands below the input's own folder, in the order of the command line.
 
     A single file stands under its name; a folder's files in a folder `0`; of several handles the n-th in
@@ -120,7 +132,7 @@ def placed(handles: Input) -> Iterator[tuple[str, Output | RepoFile]]:
     >>> [path for path, _ in placed(text)], [path for path, _ in placed([text, text])]
     (['text.txt'], ['0/text.txt', '1/text.txt'])
     """
-    several = not isinstance(handles, (Output, Folder, RepoFile))
+    several = not isinstance(handles, (Output, Folder, RepoFile, LocalFile))
     for number, handle in enumerate(as_list(handles)):
         if isinstance(handle, Folder):
             for name, output in handle.files.items():
@@ -131,7 +143,7 @@ def placed(handles: Input) -> Iterator[tuple[str, Output | RepoFile]]:
 
 def roots(handles: Input) -> list[str]:
     """What the command line names for an input: below the input's folder, one path for each handle."""
-    several = not isinstance(handles, (Output, Folder, RepoFile))
+    several = not isinstance(handles, (Output, Folder, RepoFile, LocalFile))
     return [
         str(number) if isinstance(handle, Folder) else f"{number}/{handle.name}" if several else handle.name
         for number, handle in enumerate(as_list(handles))
@@ -140,4 +152,4 @@ def roots(handles: Input) -> list[str]:
 
 def as_list(handles: Input) -> list[Handle]:
     """The handles of an input that may be a single one."""
-    return [handles] if isinstance(handles, (Output, Folder, RepoFile)) else list(handles)
+    return [handles] if isinstance(handles, (Output, Folder, RepoFile, LocalFile)) else list(handles)

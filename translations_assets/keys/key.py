@@ -19,11 +19,12 @@ from typing import Any
 import yaml
 
 from translations_assets.errors import GraphError
-from translations_assets.graph.step import Output, RepoFile, Step, placed
+from translations_assets.graph.step import Given, LocalFile, Output, RepoFile, Step, placed
 from translations_assets.keys.code.accepted import FILE as ACCEPTED_CHANGES
 from translations_assets.keys.code.accepted import Accepted
 from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
 from translations_assets.keys.code.libraries import Lock, resolve
+from translations_assets.keys.local_files import LocalFiles
 from translations_assets.keys.programs import program_version
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Blob, KeyParts
@@ -37,11 +38,13 @@ _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class KeyMaker:
     """Computes keys for the code, the files and the lock of one repository, as they are when first asked for.
 
-    Safe for use by several threads. `root` is the folder that holds `pipeline/` and `requirements/`.
+    Safe for use by several threads. `root` is the folder that holds `pipeline/` and `requirements/`; `files`
+    knows the files of this machine that configs name, which count as they are at each time.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, files: LocalFiles | None = None) -> None:
         self.root = root
+        self._files = files or LocalFiles()
         self._libraries: dict[str, Mapping[str, str]] = {}
         self._repo_files: dict[str, tuple[str, bytes]] = {}
         self._lock = threading.RLock()
@@ -115,7 +118,7 @@ class KeyMaker:
             code=self.fingerprint(step.script).digest,
             args=dict(step.args),
             inputs={
-                f"{name}/{path}": self.repo_file(handle) if isinstance(handle, RepoFile) else contents[handle]
+                f"{name}/{path}": self._digest(handle, contents)
                 for name, handles in step.inputs.items()
                 for path, handle in placed(handles)
             },
@@ -126,6 +129,11 @@ class KeyMaker:
             },
             python=f"{sys.version_info.major}.{sys.version_info.minor}",
         )
+
+    def _digest(self, handle: Output | Given, contents: Mapping[Output, str]) -> str:
+        if isinstance(handle, LocalFile):
+            return self._files.digest(handle.path)
+        return self.repo_file(handle) if isinstance(handle, RepoFile) else contents[handle]
 
     def repo_file(self, file: RepoFile) -> str:
         """The digest of a repository file: of its parsed contents for YAML and JSON, else of its bytes."""

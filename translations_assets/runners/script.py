@@ -15,6 +15,7 @@ from translations_assets.runners import launcher
 from translations_assets.runners.publisher import secrets_of
 from translations_assets.runners.wire import Request
 from translations_assets.runners.work_folder import WorkFolder
+from translations_assets.settings import credentials
 
 _LAUNCHER = launcher.__file__  # imported, so that what looks for a worker's modules finds it
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
@@ -33,7 +34,6 @@ _PASSED = (
 )
 _LIBRARIES = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "RAYON")
 _THREADS = ("TRANSLATIONS_THREADS", *(f"{library}_NUM_THREADS" for library in _LIBRARIES))
-_CREDENTIALS = (".config/gcloud", ".kube", ".ssh", ".aws", ".netrc")  # below the user's home
 
 
 class ScriptProcess:
@@ -150,17 +150,8 @@ def script_environment(request: Request, folder: WorkFolder, outer: Mapping[str,
         "TRANSLATIONS_GRACE": f"{request.grace:g}",
         "TRANSLATIONS_PROGRESS": str(folder.progress),
         "TRANSLATIONS_FILES": ":".join(request.files),
-        "TRANSLATIONS_KEYS": _credentials(outer),
+        "TRANSLATIONS_KEYS": ":".join(credentials(outer)),
     }
     if job.resumable:
         environment["TRANSLATIONS_CHECKPOINTS"] = str(folder.checkpoints)
     return environment
-
-
-def _credentials(outer: Mapping[str, str]) -> str:
-    """Where the credentials of the worker's user are, so that no URL of a config can name one of them."""
-    given = [outer.get("GOOGLE_APPLICATION_CREDENTIALS"), outer.get("CLOUDSDK_CONFIG")]
-    given += outer.get("KUBECONFIG", "").split(":")
-    if home := outer.get("HOME"):
-        given += [f"{home}/{name}" for name in _CREDENTIALS]
-    return ":".join(os.path.abspath(path) for path in given if path)

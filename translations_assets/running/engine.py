@@ -20,8 +20,9 @@ from translations_assets.errors import (
     TemporaryError,
     TranslationsError,
 )
-from translations_assets.graph.step import Output, RepoFile, Step, placed
-from translations_assets.records.manifest import Blob, KeyParts, Manifest, Provenance
+from translations_assets.graph.step import Step
+from translations_assets.records.manifest import KeyParts, Manifest, Provenance
+from translations_assets.running.contents import stored_contents
 from translations_assets.running.job import Job, JobEvent, Outcome, make_job
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import Map, parallel_map
@@ -318,7 +319,7 @@ class _Execution:
         return make_job(
             step,
             missing.parts,
-            self._contents(step),
+            stored_contents(step, missing.parts, session.inputs(step), session.keys, store),
             bundle=store.add_bytes(session.keys.bundle(step.script)),
             generation=missing.generation,
             attempt=max(store.attempts(missing.parts.digest, missing.generation), default=0) + 1,
@@ -332,15 +333,6 @@ class _Execution:
                 revision=self.engine.revision,
             ),
         )
-
-    def _contents(self, step: Step) -> dict[Output | RepoFile, Blob]:
-        """The contents of all that a step reads; files of the repository are put into the store."""
-        inputs, keys, store = self.session.inputs(step), self.session.keys, self.engine.store
-        handles = (handle for given in step.inputs.values() for _, handle in placed(given))
-        return {
-            read: store.add_bytes(keys.repo_bytes(read)) if isinstance(read, RepoFile) else inputs[read]
-            for read in handles
-        }
 
     def _retry(self, step: Step, message: str) -> None:
         self._emit(StepEvent("retry", step, {"message": message}))

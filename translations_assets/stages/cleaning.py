@@ -229,7 +229,7 @@ def _filter_file(mode: str, src: str, trg: str, dataset: Dataset) -> str:
 
 def _names(dataset: Dataset) -> Iterator[str]:
     yield dataset.short_name
-    if "://" not in dataset.name:
+    if "://" not in dataset.name and not dataset.number:
         head, separator, tail = dataset.key.rpartition("/" if "/" in dataset.key else "_")
         yield from (dataset.key, f"{head}{'-' if separator else ''}{tail}")
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from translations_assets.config.datasets import Dataset
 from translations_assets.config.languages import Language, language
-from translations_assets.config.providers import MONO, PARALLEL, monolingual
+from translations_assets.config.providers import FILE, MONO, PARALLEL, monolingual
 from translations_assets.config.schema import MonoLimits, TrainingConfig
+from translations_assets.config.urls import PLACEHOLDER
 from translations_assets.graph.stage import stage, step
-from translations_assets.graph.step import Arg, Input, Output
+from translations_assets.graph.step import Arg, Input, LocalFile, Output
 from translations_assets.stages.alignments import align, learn_priors
 from translations_assets.stages.continuation import (
     DOWNLOAD_ATTEMPTS,
@@ -139,16 +140,18 @@ def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> 
     provider = PARALLEL[dataset.provider]
     label = f"dataset-{category}-{dataset.short_name}-{config.pair}"
     chinese = _chinese_args(src, trg)
+    codes = {"src": provider.code(dataset.name, src), "trg": provider.code(dataset.name, trg)}
+    args: dict[str, Arg] = {"dataset": dataset.name, **{f"{side}_code": codes[side] for side in codes}}
+    inputs: dict[str, Input | None] = {}
+    if dataset.provider == FILE.name:
+        args, inputs = {}, {f"corpus_{side}": _file(dataset, codes[side]) for side in codes}
     corpus = corpus_step(
         config,
         f"pipeline.data.parallel_{dataset.provider}",
         label=f"{label}-unmodified" if chinese or dataset.augmentation else label,
         dataset=dataset,
-        args={
-            "dataset": dataset.name,
-            "src_code": provider.code(dataset.name, src),
-            "trg_code": provider.code(dataset.name, trg),
-        },
+        args=args,
+        inputs=inputs,
         attempts=DOWNLOAD_ATTEMPTS,
         secrets=provider.secrets or url_secrets([dataset.name]),
     )
@@ -170,12 +173,13 @@ def import_mono(config: TrainingConfig, side: Side, dataset: Dataset) -> Mono:
     limits: MonoLimits = getattr(config.experiment, f"mono_max_sentences_{side}")
     label = f"dataset-mono-{side}-{dataset.short_name}-{lang}"
     provider, variant = MONO[dataset.provider], language(lang).chinese
-    args: dict[str, Arg] = {
-        "dataset": dataset.name,
-        "lang": lang,
-        "code": provider.code(dataset.name, language(lang)),
-        "max_sentences": limits.per_dataset,
-    }
+    code = provider.code(dataset.name, language(lang))
+    args: dict[str, Arg] = {"lang": lang, "max_sentences": limits.per_dataset}
+    inputs: dict[str, Input | None] = {}
+    if dataset.provider == FILE.name:
+        inputs["text"] = _file(dataset, code)
+    else:
+        args |= {"dataset": dataset.name, "code": code}
     if dataset.provider == "hplt":
         # Of lines of release 1.2 their fluency, 0 to 1; of documents of later releases 0 to 10.
         first = dataset.name == monolingual.FIRST
@@ -186,6 +190,7 @@ def import_mono(config: TrainingConfig, side: Side, dataset: Dataset) -> Mono:
         f"pipeline.data.mono_{dataset.provider.replace('-', '_')}",
         label=f"{label}-unmodified" if variant else label,
         args=args,
+        inputs=inputs,
         outputs=outputs,
         attempts=DOWNLOAD_ATTEMPTS,
         secrets=provider.secrets or url_secrets([dataset.name]),
@@ -199,6 +204,11 @@ def import_mono(config: TrainingConfig, side: Side, dataset: Dataset) -> Mono:
             outputs=outputs,
         )
     return Mono(fetched[outputs[0]], dataset)
+
+
+def _file(dataset: Dataset, code: str) -> LocalFile:
+    """The file of a dataset in the language with a code."""
+    return LocalFile(dataset.name.replace(PLACEHOLDER, code))
 
 
 def _chinese_args(src: Language, trg: Language) -> dict[str, Arg]:

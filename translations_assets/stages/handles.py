@@ -40,8 +40,8 @@ class _OfDataset:
 
     @property
     def name(self) -> str:
-        """The dataset's key; empty when it is none. Scripts know datasets by it."""
-        return self.dataset.key if self.dataset else ""
+        """What scripts call the dataset; empty when it is none."""
+        return self.dataset.known_as if self.dataset else ""
 
     @property
     def short_name(self) -> str:
@@ -107,8 +107,9 @@ def mozillas_name(config: TrainingConfig, test: Corpus, translator: str, model: 
 
 
 def aliases(texts: Sequence[Corpus | Mono]) -> dict[str, str]:
-    """Dataset key → alias, of the texts whose datasets have one."""
-    return {text.name: text.short_name for text in texts if text.dataset and text.dataset.alias}
+    """What scripts call a dataset → what people do, of texts whose datasets have an alias or are files."""
+    named = [text for text in texts if text.dataset and (text.dataset.alias or text.dataset.number)]
+    return {text.name: text.short_name for text in named}
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import CodeError, StoreError
-from translations_assets.graph.step import Output, RepoFile, Step
+from translations_assets.graph.step import Given, LocalFile, Output, Step
 from translations_assets.keys.code.fingerprint import CodeBase
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.checked import mapping
@@ -193,11 +193,11 @@ class Explainer:
         return ConfigChanges(earlier, self._now, self._rebuild)
 
     def _file_lines(
-        self, change: InputChange, files: Mapping[str, Output | RepoFile], earlier: Manifest
+        self, change: InputChange, files: Mapping[str, Output | Given], earlier: Manifest
     ) -> list[str]:
-        """What changed in a file of the repository."""
+        """What changed in a file that no step makes."""
         handle = files.get(change.path)
-        if not isinstance(handle, RepoFile) or not change.is_change:
+        if handle is None or isinstance(handle, Output) or not change.is_change:
             return []
         if (handle.path, change.old) not in self._files:
             blob = earlier.provenance.files.get(change.path)
@@ -205,8 +205,8 @@ class Explainer:
             self._files[handle.path, change.old] = lines or [f"{handle.path}: changed"]
         return self._files[handle.path, change.old]
 
-    def _file_changes(self, file: RepoFile, blob: Blob) -> list[str]:
-        if not file.path.endswith((".yml", ".yaml", ".json")):
+    def _file_changes(self, file: Given, blob: Blob) -> list[str]:
+        if isinstance(file, LocalFile) or not file.path.endswith((".yml", ".yaml", ".json")):
             return []
         import yaml
 
@@ -240,11 +240,11 @@ def _distance(old: KeyParts, new: KeyParts) -> int:
     return len(differing) + len(lines) + int(old.code != new.code)
 
 
-def _input_lines(found: list[InputChange], files: Mapping[str, Output | RepoFile]) -> Iterator[str]:
-    """What changed of the inputs, files of the repository with known contents on both sides left out."""
+def _input_lines(found: list[InputChange], files: Mapping[str, Output | Given]) -> Iterator[str]:
+    """What changed of the inputs; files that no step makes, with contents on both sides, are left out."""
     for change in found:
         handle = files.get(change.path)
-        if isinstance(handle, RepoFile) and change.is_change:
+        if handle and not isinstance(handle, Output) and change.is_change:
             continue
         by = f" by {handle.step.label}" if isinstance(handle, Output) else ""
         if change.is_change:

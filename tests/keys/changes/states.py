@@ -20,7 +20,7 @@ from tests.stages.configs import FULL
 from translations_assets.config.load import load_config, parse_config
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import build_graph
-from translations_assets.graph.step import Folder, Input, Output, RepoFile, Step, as_list
+from translations_assets.graph.step import Folder, Input, LocalFile, Output, RepoFile, Step, as_list
 from translations_assets.keys.code import link, modules
 from translations_assets.keys.code.accepted import FILE
 from translations_assets.keys.code.fingerprint import CodeBase
@@ -185,7 +185,7 @@ def _handle(handle: Input, made: Mapping[Step, Step]) -> Input:
         return made[handle.step][handle.name]
     if isinstance(handle, Folder):
         return Folder({name: made[output.step][output.name] for name, output in handle.files.items()})
-    if isinstance(handle, RepoFile):
+    if isinstance(handle, RepoFile | LocalFile):
         return handle
     return [one for each in handle for one in as_list(_handle(each, made))]
 

@@ -22,7 +22,7 @@ from packaging.requirements import Requirement
 from tests.keys.changes.states import LOCK, ROOT, SCRIPTS, Repository, graph_steps
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.load import parse_config
-from translations_assets.graph.step import RepoFile, Step, placed
+from translations_assets.graph.step import Output, RepoFile, Step, placed
 from translations_assets.keys.code.libraries import DISTRIBUTIONS, normal_name
 from translations_assets.running.job import command
 
@@ -198,7 +198,7 @@ def test_another_python(repository: Repository, monkeypatch: pytest.MonkeyPatch)
 def facts(step: Step) -> tuple[object, ...]:
     """What a step does, apart from the contents of its inputs."""
     given = {
-        (name, path): handle.path if isinstance(handle, RepoFile) else (handle.step.label, handle.name)
+        (name, path): (handle.step.label, handle.name) if isinstance(handle, Output) else handle.path
         for name, handles in step.inputs.items()
         for path, handle in placed(handles)
     }

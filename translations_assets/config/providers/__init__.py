@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from urllib.parse import quote
 
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.languages import Language
@@ -28,22 +29,53 @@ def _check_pair(name: str) -> None:
         raise ConfigError.of(f"the URL needs the placeholder {PLACEHOLDER} where the language's code goes")
 
 
+def _path_addresses(name: str, *sides: Language) -> Addresses:
+    return [[f"file://{quote(name.replace(PLACEHOLDER, side.code))}"] for side in sides]
+
+
+def _check_path(name: str) -> None:
+    if not name.startswith("/"):
+        raise ConfigError.of(
+            f"the path {name!r} counts from the config's file, and here is none; write one that begins with /"
+        )
+
+
+def _check_path_of_pair(name: str) -> None:
+    if PLACEHOLDER not in name:
+        raise ConfigError.of(
+            f"{name!r} is neither the key of a dataset, such as opus_ParaCrawl/v9, nor a path with the "
+            f"placeholder {PLACEHOLDER} where the language's code goes"
+        )
+    _check_path(name)
+
+
 def _demo_code(name: str, spoken: Language) -> str:
     return spoken.code if spoken.code in _DEMO else ""
 
 
 MONO_URLS = Provider("url", lambda name, spoken: spoken.code, by_url=True, addresses=_url_addresses)
 URLS = replace(MONO_URLS, check=_check_pair)
+# Files of this machine, which count by their contents
+MONO_FILE = Provider(
+    "file",
+    lambda name, spoken: spoken.code,
+    title="a file",
+    form=r"(?s:.+)",
+    check=_check_path,
+    addresses=_path_addresses,
+)
+FILE = replace(MONO_FILE, check=_check_path_of_pair)
 _DEMO_TITLE = f"the demo corpus ({', '.join(_DEMO)})"
 DEMO = Provider("demo", _demo_code, title=_DEMO_TITLE, sets=("train", "dev", "test"))
 MONO_DEMO = Provider("demo", _demo_code, title=_DEMO_TITLE, sets=("mono",))
 
 PARALLEL: Mapping[str, Provider] = {
     provider.name: provider
-    for provider in (OPUS, MTDATA, SACREBLEU, FLORES, NTREX, TMX, HUB_PARALLEL, URLS, DEMO)
+    for provider in (OPUS, MTDATA, SACREBLEU, FLORES, NTREX, TMX, HUB_PARALLEL, URLS, FILE, DEMO)
 }
 MONO: Mapping[str, Provider] = {
-    provider.name: provider for provider in (OPUS_MONO, HUB_MONO, HPLT, NEWS_CRAWL, MONO_URLS, MONO_DEMO)
+    provider.name: provider
+    for provider in (OPUS_MONO, HUB_MONO, HPLT, NEWS_CRAWL, MONO_URLS, MONO_FILE, MONO_DEMO)
 }
 PROVIDERS = (*PARALLEL.values(), *MONO.values())
 BY_URL = frozenset(provider.name for provider in PROVIDERS if provider.by_url)

@@ -1,0 +1,19 @@
+"""Scripts of `pipeline/` that commands run by themselves, outside of any step."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from translations_assets.errors import TranslationsError
+
+
+def run_script(name: str, options: Sequence[str]) -> None:
+    """Run a script to its end; TranslationsError with what it says is wrong."""
+    words = [sys.executable, "-m", name, *options]
+    ended = subprocess.run(words, stderr=subprocess.PIPE, text=True, check=False)
+    if ended.returncode:
+        *_, said = re.split(r"^error[^:]*: ", ended.stderr, flags=re.MULTILINE)
+        raise TranslationsError(said.strip())
