@@ -61,7 +61,8 @@ TRIAL: Mapping[str, Any] = {
     "enc-depth": 1,
     "dec-depth": 1,
 }
-TRIAL_PAIRS, TRIAL_DEV, TRIAL_UPDATES = 3000, 20, 20
+TRIAL_PAIRS, TRIAL_DEV = 3000, 20
+TRIAL_UPDATES = 200  # after 20 models say nothing at all, and no step can go on from that
 TRIAL_GATES = (
     *("training-collapse", "teacher-floor", "teacher-margin", "translation-collapse"),
     *("quantized-gap", "exported-gap", "export"),
@@ -263,16 +264,17 @@ def _course(updates: float) -> dict[str, Any]:
 
 
 def _trial_sections() -> dict[str, dict[str, Any]]:
+    often = TRIAL_UPDATES // 2
     course = {
         "mini-batch": 32,
         "maxi-batch": 10,
         "learn-rate": 0.003,
-        "lr-warmup": 10,
-        "valid-freq": TRIAL_UPDATES,
-        "save-freq": TRIAL_UPDATES,
-        "disp-freq": TRIAL_UPDATES // 2,
-        # What knows nothing yet talks without end, and that takes the most of the time
+        "lr-warmup": TRIAL_UPDATES // 4,
+        "valid-freq": often,
+        "save-freq": often,
+        "disp-freq": often // 5,
         "after": f"{TRIAL_UPDATES}u",
+        # What knows nothing yet talks without end, which would take most of the time
         "beam-size": 1,
         "max-length-factor": 1.5,
     }

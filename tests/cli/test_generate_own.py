@@ -1,18 +1,15 @@
-"""`config generate --files`, and the commands of docs/own-corpus.md."""
+"""`config generate --files`, and docs/own-corpus.md, whose commands test_command_line parses."""
 
 import re
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import typer
 import yaml
 
 from tests.cli.conftest import Said
 from tests.cli.test_generate import call
 from tests.generate.conftest import network
-from translations_assets.cli.main import app
 from translations_assets.config.load import load_config
 from translations_assets.generate import pair_of
 from translations_assets.own_corpus import LARGE, MEDIUM, Split, write
@@ -111,18 +108,6 @@ def test_configs_of_all_sizes_are_right(tmp_path: Path, pairs: int, codes: tuple
         batch = options["mini-batch-words"]
         assert updates * batch >= 10 * stats["train"]["characters"] / 4  # at least ten epochs
         assert 40 <= updates / options["valid-freq"] <= 60
-
-
-def test_every_command_of_the_page_is_understood(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = re.findall(r"\.venv/bin/translations (.*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(lines) >= 12
-    command = typer.main.get_command(app)
-    for line in lines:
-        words, group = shlex.split(line), command
-        while hasattr(group, "commands"):
-            group = group.commands[words.pop(0)]
-        context = group.make_context("translations", words)
-        assert not context.args
 
 
 def test_the_pages_links_lead_somewhere() -> None:

@@ -28,9 +28,13 @@ class ConfigCommands(LazyGroup):
             ),
             Entry(
                 "generate",
-                "Write a config for a language pair from what there is to train on",
+                "Write a config for a language pair from what there is to train on, or from files",
                 "config:generate",
-                ("config generate en lt --name spring",),
+                (
+                    "config generate en lt --name spring",
+                    "config generate en lt --files a.en a.lt",
+                    "config generate en lt --files a.en.gz a.lt.gz --trial",
+                ),
             ),
             Entry(
                 "migrate",

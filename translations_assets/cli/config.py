@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Language = Annotated[str, typer.Argument(help="A language's code, such as `en`, `lt`, `zh_hant`.")]
 Pair: TypeAlias = tuple[Path, Path] | None
+TWO = "SRC TRG"
 
 
 def check(
@@ -72,10 +73,15 @@ def generate(
         ),
     ] = None,
     files: Annotated[
-        Pair, typer.Option(help="Two files of one's own to train on, a sentence a line, and no search.")
+        Pair,
+        typer.Option(metavar=TWO, help="Files of one's own to train on, a sentence a line, and no search."),
     ] = None,
-    dev: Annotated[Pair, typer.Option(help="Files of a dev set; else it is taken from --files.")] = None,
-    test: Annotated[Pair, typer.Option(help="Files of a test set; else it is taken from --files.")] = None,
+    dev: Annotated[
+        Pair, typer.Option(metavar=TWO, help="Files of a dev set; else it is taken from --files.")
+    ] = None,
+    test: Annotated[
+        Pair, typer.Option(metavar=TWO, help="Files of a test set; else it is taken from --files.")
+    ] = None,
     mono_src: Annotated[Path | None, typer.Option(help="A file of more text in the source language.")] = None,
     mono_trg: Annotated[
         Path | None, typer.Option(help="A file of text in the target language, to translate back.")
