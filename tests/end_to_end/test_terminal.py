@@ -26,6 +26,10 @@ def test_the_lower_lines_follow_a_training_and_an_interrupt_is_no_traceback(tmp_
         terminal.read_until(r"[1-9]/\d+ steps  [1-9]\d* done  1 running", PATIENCE)
         terminal.type("\x03")
         assert terminal.exit_code(PATIENCE) == 130
-    assert "To go on: translations rerun " in terminal.said
+    (update,) = terminal.read_until(r"train-teacher-en-eo-1 will go on from (update [\d,]+)\.", 0)
+    (run,) = terminal.read_until(r"To go on: translations rerun (\w{8})", 0)
+    for words in (("status", run), ("plan", PARTITION, "--target", "train_teacher", *ENDLESS)):
+        said = place.run("translations", *words).stdout
+        assert f"    train-teacher-en-eo-1 goes on from {update}\n" in said
     assert "Traceback" not in terminal.said
     assert "KeyboardInterrupt" not in terminal.said
