@@ -198,11 +198,11 @@ def test_the_worst_teacher_counts() -> None:
     assert models.teacher_margin(trainings(52.0, 60.0), margin).passed
     verdict = models.teacher_margin(trainings(51.9, 60.0), margin)
     assert not verdict.passed
-    assert "chrF 51.9 of the worst teacher" in verdict.description
+    assert "chrF 51.9 of teacher-1 on the validation set, 50.0 of backwards" in verdict.description
     assert "+1.9, at least +2.0 is asked for" in verdict.description
     assert verdict.numbers == {
-        "chrF, train-teacher-1": 51.9,
-        "chrF, train-teacher-2": 60.0,
+        "chrF, teacher-1": 51.9,
+        "chrF, teacher-2": 60.0,
         "chrF, backwards": 50.0,
     }
 
@@ -226,7 +226,7 @@ def test_the_student_against_the_best_that_the_teachers_do() -> None:
     )
     verdict = models.student_gap(both, gates.StudentGap())
     assert not verdict.passed
-    assert verdict.description.startswith("chrF 40.0 on demo_b, where the teacher model has 46.0: -6.0")
+    assert verdict.description.startswith("chrF 40.0 on demo_b, where teacher-1 has 46.0: -6.0")
     assert models.student_gap(both, gates.StudentGap.model_validate({"max-gap": 6.0})).passed
     ensemble = {**both, **scores(evaluate_teacher_ensemble={"demo_a": 60.0, "demo_b": 45.0})}
     assert "50.0 on demo_a" in models.student_gap(ensemble, gates.StudentGap()).description
@@ -260,7 +260,7 @@ def test_a_fetched_model_was_not_validated_here(fetched: str) -> None:
         models.teacher_margin(documents, gates.TeacherMargin())
 
 
-def test_quantised_against_float() -> None:
+def test_the_quantised_student_against_the_finetuned() -> None:
     small = {"demo_a": 47.5}
     same = scores(evaluate_quantized=small, evaluate_finetuned_student={"demo_a": 48.0})
     worse = scores(evaluate_quantized=small, evaluate_finetuned_student={"demo_a": 58.0})
@@ -270,19 +270,19 @@ def test_quantised_against_float() -> None:
     verdict = models.quantized_gap(better, gates.QuantizedGap())
     assert not verdict.passed
     assert verdict.description == (
-        "chrF 47.5 on demo_a, where the float model has 30.0: +17.5, -3.0 to +3.0 is allowed"
+        "chrF 47.5 on demo_a, where finetuned-student has 30.0: +17.5, -3.0 to +3.0 is allowed"
     )
     assert models.quantized_gap(better, gates.QuantizedGap.model_validate({"max-gain": 20})).passed
 
 
-def test_exported_against_float() -> None:
+def test_the_exported_student_against_the_finetuned() -> None:
     documents = scores(evaluate_exported={"demo_a": 47.5}, evaluate_finetuned_student={"demo_a": 48.0})
     assert models.exported_gap(documents, gates.ExportedGap()).passed
     assert not models.exported_gap(documents, gates.ExportedLoss()).passed
     documents = scores(evaluate_exported={"demo_a": 47.5}, evaluate_finetuned_student={"demo_a": 48.6})
     verdict = models.exported_gap(documents, gates.ExportedGap())
     assert not verdict.passed
-    assert "chrF 47.5 on demo_a, where the float model has 48.6: -1.1" in verdict.description
+    assert "chrF 47.5 on demo_a, where finetuned-student has 48.6: -1.1" in verdict.description
 
 
 def final(**models: float) -> Any:
@@ -303,7 +303,7 @@ def test_exported_against_released() -> None:
     verdict = models.released_gap(final(exported=47.4, released=48.0, other=30.0), thresholds)
     assert not verdict.passed
     assert verdict.description == (
-        "chrF 47.4 on demo_a, where the released model has 48.0: -0.6 (p = 0.030), at most -0.5 is allowed"
+        "chrF 47.4 on demo_a, where released has 48.0: -0.6 (p = 0.030), at most -0.5 is allowed"
     )
     with pytest.raises(NothingToJudge, match="compares with no released model"):
         models.released_gap(final(exported=47.4, other=60.0), thresholds)

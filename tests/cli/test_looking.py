@@ -237,6 +237,20 @@ def test_a_student_without_a_shortlist_is_what_translates(command: Command) -> N
     assert "decoder.yml" in said.err  # made up: the script was begun, and cannot read it
 
 
+def test_translate_knows_the_models_as_results_call_them(command: Command) -> None:
+    for name in ("backwards", "teacher-1", "student", "finetuned-student", "quantized"):
+        said = command("translate", PARTITION, "--model", name)
+        assert "is not made" in said.err, said.err
+    for name, hint in (("finetuned", "Did you mean finetuned-student?"), ("teacher-2", "teacher-1?")):
+        said = command("translate", PARTITION, "--model", name)
+        assert (said.code, hint in said.err) == (1, True)
+        assert "It has backwards, teacher-1, student, finetuned-student, quantized." in said.err
+    said = command(
+        "translate", PARTITION, "--model", "teacher-ensemble", "--set=experiment.teacher-ensemble=2"
+    )
+    assert "train-teacher-en-eo-1 is not made" in said.err
+
+
 def test_results_of_a_dataset_with_an_alias(command: Command, place: Place) -> None:
     path = place.root / "configs" / f"{PARTITION}.yml"
     path.write_text(
@@ -304,7 +318,7 @@ def test_what_is_cached_is_listed_on_demand(command: Command) -> None:
     [
         ("results",),
         ("artifacts", "train-teacher-en-eo-1"),
-        ("translate", "--model", "teacher"),
+        ("translate", "--model", "teacher-1"),
         ("translate",),
     ],
     ids=" ".join,

@@ -75,7 +75,8 @@ def test_a_bad_teacher_stops_distillation(runs: tuple[dict[str, Any], ...]) -> N
     found = stopped["checks"]["train_teacher teacher_margin"]
     assert (found["passed"], found["severity"], found["partition"]) == (False, "ERROR", PARTITION)
     assert (
-        "chrF 20.0 of the teacher on the validation set, 50.0 of the backwards model" in found["description"]
+        "chrF 20.0 of teacher-1 on the validation set, 50.0 of backwards in the opposite"
+        in found["description"]
     )
     assert found["metadata"]["checks.teacher-margin.margin"] == -20
     assert found["metadata"]["chrF, backwards"] == 50

@@ -107,7 +107,7 @@ def test_a_student_of_an_earlier_distilled_corpus(run: Run) -> None:
     }
     done = run.place.run("translations", "translate", partition, text="The big dog sees the cat.\n")
     assert (done.returncode, done.stdout.count("\n")) == (0, 1)
-    done = run.place.run("translations", "translate", partition, "--model", "teacher", text="")
+    done = run.place.run("translations", "translate", partition, "--model", "teacher-1", text="")
     assert done.returncode == 1
     assert "has no teacher model" in done.stderr
 

@@ -103,7 +103,7 @@ def test_the_export_is_as_firefoxs_engines_load_it(trained: Place, tmp_path: Pat
     assert translator.translate("The big dog sees the cat.").endswith(".")
 
 
-@pytest.mark.parametrize("model", ["quantized", "student", "teacher", "backwards"])
+@pytest.mark.parametrize("model", ["quantized", "student", "teacher-1", "backwards"])
 def test_translating_standard_input(trained: Place, model: str) -> None:
     text = "The big dog sees the cat.\n\nThe old cow likes the bird.\n"
     done = trained.run("translations", "translate", PARTITION, "--model", model, text=text)

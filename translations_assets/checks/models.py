@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 from translations_assets.checks.verdict import Documents, NotComputed, NothingToJudge, Verdict, only, percent
-from translations_assets.config.final_evaluation import EXPORTED, RELEASED
 from translations_assets.config.gates import (
     AlignmentIndices,
     AlignmentLinks,
@@ -23,6 +22,16 @@ from translations_assets.config.gates import (
     TrainingCollapse,
     TrainingCurve,
     Vocabulary,
+)
+from translations_assets.config.model_names import (
+    BACKWARDS,
+    ENSEMBLE,
+    EXPORTED,
+    FINETUNED,
+    QUANTIZED,
+    RELEASED,
+    STUDENT,
+    teacher,
 )
 from translations_assets.records.scores import PARAGRAPHS
 
@@ -114,15 +123,16 @@ def teacher_margin(documents: Documents, thresholds: TeacherMargin) -> Verdict:
     """chrF on the validation set: every teacher's against the backwards model's."""
     if not documents["train_teacher"] or not documents["train_backwards"]:
         raise NothingToJudge("teachers and backwards model are not both trained here")
-    teachers = {label: _validated(label, found) for label, found in documents["train_teacher"].items()}
+    trained = enumerate(documents["train_teacher"].items(), start=1)
+    teachers = {teacher(number): _validated(*found) for number, found in trained}
     baseline = max(_validated(label, found) for label, found in documents["train_backwards"].items())
-    worst = min(teachers.values())
+    worst = min(teachers, key=lambda name: teachers[name])
+    margin = teachers[worst] - baseline
     return Verdict(
-        worst - baseline >= thresholds.margin,
-        f"chrF {worst:.1f} of the {'worst ' if len(teachers) > 1 else ''}teacher on the validation set, "
-        f"{baseline:.1f} of the backwards model in the opposite direction: {worst - baseline:+.1f}, "
-        f"at least {thresholds.margin:+.1f} is asked for",
-        {**{f"chrF, {label}": score for label, score in teachers.items()}, "chrF, backwards": baseline},
+        margin >= thresholds.margin,
+        f"chrF {teachers[worst]:.1f} of {worst} on the validation set, {baseline:.1f} of {BACKWARDS} in the "
+        f"opposite direction: {margin:+.1f}, at least {thresholds.margin:+.1f} is asked for",
+        {f"chrF, {name}": score for name, score in {**teachers, BACKWARDS: baseline}.items()},
     )
 
 
@@ -136,29 +146,30 @@ def _validated(label: str, metrics: Mapping[str, Any]) -> float:
 
 def student_gap(documents: Documents, thresholds: StudentGap) -> Verdict:
     """chrF on the test sets: the student's against the teachers'."""
-    teachers = _scores(documents["evaluate_teacher_ensemble"]) or _scores(documents["evaluate_teacher"])
-    (students,) = (
-        _scores(evaluations)
-        for stage, evaluations in documents.items()
-        if stage in ("evaluate_student", "evaluate_finetuned_student")
-    )
+    ensemble = _scores(documents["evaluate_teacher_ensemble"])
+    teachers = ensemble or _scores(documents["evaluate_teacher"])
+    (name,) = {"evaluate_student", "evaluate_finetuned_student"} & documents.keys()
+    students = _scores(documents[name])
     if students and not teachers:
         raise NothingToJudge("the training config has no teacher")
-    return _gap(documents, teachers, students, thresholds.max_gap, "teacher", "student")
+    judged = STUDENT if name == "evaluate_student" else FINETUNED
+    return _gap(
+        documents, teachers, students, thresholds.max_gap, ENSEMBLE if ensemble else teacher(1), judged
+    )
 
 
 def quantized_gap(documents: Documents, thresholds: QuantizedGap) -> Verdict:
     """chrF on the test sets: the quantised student's against that of the model it was made from."""
     whole = _scores(documents["evaluate_finetuned_student"])
     small = _scores(documents["evaluate_quantized"])
-    return _gap(documents, whole, small, thresholds.max_gap, "float", "quantised", thresholds.max_gain)
+    return _gap(documents, whole, small, thresholds.max_gap, FINETUNED, QUANTIZED, thresholds.max_gain)
 
 
 def exported_gap(documents: Documents, thresholds: ExportedGap | ExportedLoss) -> Verdict:
-    """chrF on the test sets: the exported student's in Firefox's engine against that of the float model."""
+    """chrF on the test sets: the exported student's in Firefox's engine against that of the finetuned one."""
     whole = _scores(documents["evaluate_finetuned_student"])
     found = _scores(documents["evaluate_exported"])
-    return _gap(documents, whole, found, thresholds.max_gap, "float", "exported")
+    return _gap(documents, whole, found, thresholds.max_gap, FINETUNED, EXPORTED)
 
 
 def released_gap(documents: Documents, thresholds: ReleasedGap) -> Verdict:
@@ -231,7 +242,7 @@ def _gap(
     of_several = f"the most of {len(gaps)} test sets; " if len(gaps) > 1 else ""
     return Verdict(
         gaps[low] >= -limit and not too_good,
-        f"chrF {found[worst]:.1f} on {worst}, where the {name} model has {wanted[worst]:.1f}: "
+        f"chrF {found[worst]:.1f} on {worst}, where {name} has {wanted[worst]:.1f}: "
         f"{gaps[worst]:+.1f}{by_chance}, {of_several}{allowed}",
         {
             **{

@@ -180,7 +180,7 @@ class Commands(LazyGroup):
                 "translate",
                 "Translate standard input",
                 "results:translate",
-                ("translate en-ru < text.txt", "translate en-ru --model teacher < text.txt"),
+                ("translate en-ru < text.txt", "translate en-ru --model teacher-1 < text.txt"),
             ),
             Entry(
                 "evaluate",

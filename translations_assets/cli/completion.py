@@ -78,6 +78,15 @@ def labels(ctx: typer.Context) -> Iterator[Offer]:
 
 
 @_offers
+def models(ctx: typer.Context) -> Iterator[Offer]:
+    """The models of the training config that stands before that can translate."""
+    from translations_assets.cli.models import models_of
+    from translations_assets.project import this_project
+
+    return ((name, "") for name in models_of(this_project().read(str(ctx.params.get("partition"))).graph))
+
+
+@_offers
 def sources(ctx: typer.Context) -> Iterator[Offer]:
     """Where datasets are looked for."""
     from translations_assets.generate import SOURCES

@@ -64,7 +64,7 @@ def evaluate(
     Test sets are fetched once and kept in the store. An exported model runs in Firefox's engine, a sentence
     at a time. A folder's results are replaced with --override only.
     """
-    from translations_assets.config.final_evaluation import RELEASED
+    from translations_assets.config.model_names import RELEASED
 
     if not model.is_dir():
         raise TranslationsError(f"{model} is no folder. Give a model's folder before --datasets.")

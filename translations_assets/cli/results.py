@@ -8,13 +8,15 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from translations_assets.cli import common, completion, exits, output
 from translations_assets.cli.common import Json, Partition, Set
+from translations_assets.cli.models import makers_of
 from translations_assets.cli.output import print_json
+from translations_assets.config.model_names import QUANTIZED
 from translations_assets.errors import TranslationsError
 from translations_assets.records.inside import inside
 from translations_assets.records.scores import METRICS, scores_in, shown
@@ -26,16 +28,6 @@ if TYPE_CHECKING:
     from translations_assets.running.session import Result, Session
 
 MOST_MISSING = 3  # labels that are named of steps without a result
-
-
-ModelName = Literal["backwards", "teacher", "student", "finetuned", "quantized"]
-STAGE_OF: dict[ModelName, str] = {
-    "backwards": "train_backwards",
-    "teacher": "train_teacher",
-    "student": "train_student",
-    "finetuned": "finetune_student",
-    "quantized": "quantize",
-}
 
 
 @common.reads
@@ -237,22 +229,21 @@ def _print_samples(metrics: Evaluations) -> None:
 def translate(
     partition: Partition,
     model: Annotated[
-        ModelName,
-        typer.Option(help="quantized is the student as users run it; teacher is the whole ensemble."),
-    ] = "quantized",
+        str,
+        typer.Option(
+            help="A model that Marian runs, as `results` names them: backwards, teacher-1, teacher-ensemble, "
+            "student, finetuned-student, or quantized, the student in 8 bits.",
+            autocompletion=completion.models,
+        ),
+    ] = QUANTIZED,
     overrides: Set = None,
 ) -> None:
     """Translate standard input, a sentence a line, to standard output."""
     from translations_assets.stages.handles import MODEL_FILES, QUANTIZED_FILES
 
     session = common.reading_session(partition, overrides)
-    stage = STAGE_OF[model]
-    steps = session.graph.stages[stage]
-    begun_with = {up for step in steps for up in step.upstream()}  # one makes what another begins with
-    makers = [step for step in steps if step not in begun_with]
-    if not makers:
-        raise TranslationsError(f"The training config has no {model} model; give another --model.")
-    files = QUANTIZED_FILES if stage == "quantize" else MODEL_FILES
+    makers = makers_of(session.graph, model)
+    files = QUANTIZED_FILES if model == QUANTIZED else MODEL_FILES
     with tempfile.TemporaryDirectory() as work:
         folders = []
         for number, result in enumerate(common.results_of(session, makers)):

@@ -9,20 +9,19 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, Field
 
 from translations_assets.config.errors import ConfigError
+from translations_assets.config.model_names import OTHERS, TEACHERS
 from translations_assets.config.section import FROM_LIST, InJsonSchema, Section, default
 from translations_assets.config.urls import check_url
 from translations_assets.config.yaml_reader import Found, at
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9.-]*"
-EXPORTED, RELEASED = "exported", "released"  # the student, and the model that Firefox ships
-OTHERS = ("backwards", "student", "finetuned-student", "quantized")  # in results, with the teachers
 SECTION = "final-evaluation"
 
 
 def _name(name: str) -> str:
     if not re.fullmatch(NAME, name):
         raise ValueError(f"must consist of letters, digits, '.' and '-', and {name!r} does not")
-    if name in (EXPORTED, RELEASED, *OTHERS) or name.startswith("teacher-"):
+    if name in OTHERS or name.startswith(TEACHERS):
         raise ValueError(f"{name!r} is the name of another model; give this one another")
     return name
 

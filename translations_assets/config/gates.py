@@ -169,24 +169,24 @@ class StudentGap(GateSection):
 
 
 class QuantizedGap(StrictGateSection):
-    """The quantised student, decoded by Marian, is close to the float one, on the test sets."""
+    """The quantised student, decoded by Marian, is close to the finetuned one, on the test sets."""
 
-    max_gap: Points = default(3.0, "how much lower its chrF may be than the float student's")
+    max_gap: Points = default(3.0, "how much lower its chrF may be than the finetuned student's")
     max_gain: Points = default(
-        3.0, "how much higher it may be; where it is by more, the float student is broken"
+        3.0, "how much higher it may be; where it is by more, the finetuned student is broken"
     )
 
 
 class ExportedGap(StrictGateSection):
-    """The exported student, in Firefox's engine, is close to the float one, on the test sets."""
+    """The exported student, in Firefox's engine, is close to the finetuned one, on the test sets."""
 
-    max_gap: Points = default(1.0, "how much lower its chrF may be than the float student's")
+    max_gap: Points = default(1.0, "how much lower its chrF may be than the finetuned student's")
 
 
 class ExportedLoss(GateSection):
     """The same, closer: a loss that is no failure but worth a look."""
 
-    max_gap: Points = default(0.3, "how much lower its chrF may be than the float student's")
+    max_gap: Points = default(0.3, "how much lower its chrF may be than the finetuned student's")
 
 
 class ReleasedGap(StrictGateSection):
@@ -222,8 +222,8 @@ class Checks(Section):
     translation_collapse: TranslationCollapse = default({}, "repeated, looping and too long translations")
     translations: Translations = default({}, "empty and copied translations")
     student_gap: StudentGap = default({}, "student against teachers")
-    quantized_gap: QuantizedGap = default({}, "quantised student against float")
-    exported_gap: ExportedGap = default({}, "exported student in Firefox's engine against float")
+    quantized_gap: QuantizedGap = default({}, "quantised student against the finetuned one")
+    exported_gap: ExportedGap = default({}, "exported student in Firefox's engine against the finetuned one")
     exported_loss: ExportedLoss = default({}, "the same, with a closer threshold")
     released_gap: ReleasedGap = default({}, "exported student against the model that Firefox ships")
     export: ExportGate = default({}, "whether exported files load and translate")

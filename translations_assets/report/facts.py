@@ -10,6 +10,7 @@ from typing import Any
 
 from translations_assets.checks.gates import GATES, Finding, examine
 from translations_assets.config.languages import language
+from translations_assets.config.model_names import BACKWARDS, EXPORTED
 from translations_assets.graph.step import Output, Step
 from translations_assets.report.evaluations import EVALUATING, Evaluations, model_of, read_evaluations
 from translations_assets.report.flow import (
@@ -25,7 +26,6 @@ from translations_assets.running.session import Session
 from translations_assets.why.history import Cost, History, cost_of
 
 SENTENCES = 20  # of the first test set, through every model
-BACKWARDS = "backwards"  # translates from target to source
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Report:
     def shown_model(self) -> str:
         """The model that users get, or the last one that was evaluated so far; "" without any."""
         own = [model for model in self.evaluations if model != BACKWARDS]
-        return "exported" if "exported" in own else next(iter(own[::-1]), "")
+        return EXPORTED if EXPORTED in own else next(iter(own[::-1]), "")
 
     @property
     def shown_scores(self) -> Mapping[str, Any]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from translations_assets.config.final_evaluation import EXPORTED, RELEASED, ComparedModel
+from translations_assets.config.final_evaluation import ComparedModel
 from translations_assets.config.languages import Language, language
+from translations_assets.config.model_names import EXPORTED, RELEASED
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Input, Output, WorkerClass

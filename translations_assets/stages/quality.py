@@ -211,7 +211,7 @@ def check_evaluate_quantized(
     evaluate_quantized: list[Evaluation],
     evaluate_finetuned_student: list[Evaluation],
 ) -> None:
-    """Whether the quantised student differs from the float one by more than chance."""
+    """Whether the quantised student differs from the finetuned one by more than chance."""
     _compare(config, evaluate_quantized, evaluate_finetuned_student)
 
 
@@ -221,7 +221,7 @@ def check_evaluate_exported(
     evaluate_exported: list[Evaluation],
     evaluate_finetuned_student: list[Evaluation],
 ) -> None:
-    """Whether the exported student, in Firefox's engine, differs from the float one by more than chance."""
+    """Whether the exported student, in Firefox's engine, differs from the finetuned by more than chance."""
     _compare(config, evaluate_exported, evaluate_finetuned_student)
 
 

@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from translations_assets.config.model_names import (
+    BACKWARDS,
+    ENSEMBLE,
+    EXPORTED,
+    FINETUNED,
+    QUANTIZED,
+    STUDENT,
+    teacher,
+)
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Output, RepoFile
@@ -84,7 +93,7 @@ def evaluate_backwards(
     """Scores of the backwards model, from target to source."""
     if train_backwards is not None:
         turned = [Corpus(test.trg, test.src, test.dataset) for test in dataset_test]
-        _evaluate(config, evaluation_inputs, "backwards", [train_backwards], turned, "backward")
+        _evaluate(config, evaluation_inputs, BACKWARDS, [train_backwards], turned, "backward")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
@@ -97,9 +106,9 @@ def evaluate_teacher(
     """Scores of each teacher by itself."""
     return [
         evaluation
-        for number, teacher in enumerate(train_teacher, start=1)
+        for number, model in enumerate(train_teacher, start=1)
         for evaluation in _evaluate(
-            config, evaluation_inputs, f"teacher-{number}", [teacher], dataset_test, "teacher"
+            config, evaluation_inputs, teacher(number), [model], dataset_test, "teacher"
         )
     ]
 
@@ -114,7 +123,7 @@ def evaluate_teacher_ensemble(
     """Scores of all teachers together; nothing to do when there is only one."""
     if len(train_teacher) <= 1:
         return []
-    return _evaluate(config, evaluation_inputs, "teacher-ensemble", train_teacher, dataset_test, "teacher")
+    return _evaluate(config, evaluation_inputs, ENSEMBLE, train_teacher, dataset_test, "teacher")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
@@ -125,7 +134,7 @@ def evaluate_student(
     evaluation_inputs: EvaluationInputs,
 ) -> list[Evaluation]:
     """Scores of the student before finetuning."""
-    return _evaluate(config, evaluation_inputs, "student", [train_student], dataset_test, "student")
+    return _evaluate(config, evaluation_inputs, STUDENT, [train_student], dataset_test, "student")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
@@ -136,9 +145,7 @@ def evaluate_finetuned_student(
     evaluation_inputs: EvaluationInputs,
 ) -> list[Evaluation]:
     """Scores of the student after finetuning in 8 bits."""
-    return _evaluate(
-        config, evaluation_inputs, "finetuned-student", [finetune_student], dataset_test, "student"
-    )
+    return _evaluate(config, evaluation_inputs, FINETUNED, [finetune_student], dataset_test, "student")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
@@ -149,7 +156,7 @@ def evaluate_quantized(
     evaluation_inputs: EvaluationInputs,
 ) -> list[Evaluation]:
     """Scores of the quantised student as Marian decodes it, to tell the engine's faults from the model's."""
-    return _evaluate(config, evaluation_inputs, "quantized", [quantize], dataset_test, "student")
+    return _evaluate(config, evaluation_inputs, QUANTIZED, [quantize], dataset_test, "student")
 
 
 @stage(group="evaluation", formerly=("evaluate",))
@@ -161,7 +168,7 @@ def evaluate_exported(
     for test in dataset_test:
         evaluated = step(
             "pipeline.eval.exported",
-            label=f"evaluate-exported-{test.short_name}-{config.pair}",
+            label=f"evaluate-{EXPORTED}-{test.short_name}-{config.pair}",
             args={"trg": config.experiment.trg, "dataset": test.name},
             inputs={"exported": list(export.files.values()), **test.sides},
             outputs=("translations.zst", "metrics.json"),
@@ -169,7 +176,7 @@ def evaluate_exported(
             repeatable=False,  # its speed differs from run to run
         )
         mozillas = mozillas_name(config, test, "bergamot", config.experiment.name) if asked else ""
-        evaluations.append(Evaluation("exported", test, evaluated["translations.zst"], mozillas))
+        evaluations.append(Evaluation(EXPORTED, test, evaluated["translations.zst"], mozillas))
     return score(config, evaluation_inputs, evaluations, exported=export)
 
 

@@ -1,0 +1,53 @@
+"""The models of a training config that `translate` can decode with, by their names in results."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from translations_assets.config.model_names import (
+    BACKWARDS,
+    ENSEMBLE,
+    FINETUNED,
+    QUANTIZED,
+    STUDENT,
+    teacher,
+)
+from translations_assets.errors import TranslationsError
+
+if TYPE_CHECKING:
+    from translations_assets.graph.graph import Graph
+    from translations_assets.graph.step import Step
+
+
+def models_of(graph: Graph) -> dict[str, list[Step]]:
+    """Name → the steps that make the model, several for an ensemble; of the models that there are."""
+    teachers = _makers(graph, "train_teacher")
+    models = {
+        BACKWARDS: _makers(graph, "train_backwards"),
+        **{teacher(number): [maker] for number, maker in enumerate(teachers, start=1)},
+        ENSEMBLE: teachers if len(teachers) > 1 else [],
+        STUDENT: _makers(graph, "train_student"),
+        FINETUNED: _makers(graph, "finetune_student"),
+        QUANTIZED: _makers(graph, "quantize"),
+    }
+    return {name: makers for name, makers in models.items() if makers}
+
+
+def makers_of(graph: Graph, name: str) -> list[Step]:
+    """The steps that make the model of a name; TranslationsError when there is no such model."""
+    models = models_of(graph)
+    if name in models:
+        return models[name]
+    near = difflib.get_close_matches(name, models, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise TranslationsError(
+        f"The training config has no model {name!r} that translates.{hint} It has {', '.join(models)}."
+    )
+
+
+def _makers(graph: Graph, stage: str) -> list[Step]:
+    """The steps of a stage that make its models; the others fetch what these begin with."""
+    steps = graph.stages[stage]
+    begun_with = {up for step in steps for up in step.upstream()}
+    return [step for step in steps if step not in begun_with]
