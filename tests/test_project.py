@@ -58,6 +58,49 @@ def test_where_files_of_configs_may_lie(
     assert pods.parse(text, "my.yml").datasets.train
 
 
+def test_where_files_named_by_paths_may_lie(
+    deployment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside the config's own file also where the UI starts runs; where steps run does not matter."""
+    for name in ("FILES", "MIRROR"):
+        monkeypatch.delenv(f"TRANSLATIONS_{name}", raising=False)
+    config = tmp_path / "configs" / "en-ru.own.yml"
+    for file in (config.with_name("c.en"), config.with_name("c.ru"), tmp_path / "c.en", tmp_path / "c.ru"):
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
+    beside, above = (SMALL.replace("opus_ParaCrawl/v9", path) for path in ("./c.[LANG]", "../c.[LANG]"))
+    pods = write(deployment, CLUSTER)
+    assert pods.parse(beside, config).datasets.train[0].name == str(config.with_name("c.[LANG]"))
+    with pytest.raises(ConfigError, match=f"{tmp_path}/c.en must not be read here: files may lie below"):
+        pods.parse(above, config)
+    with pytest.raises(ConfigError, match="counts from the config's file, and here is none"):
+        pods.keep(beside, "pasted")
+    with pytest.raises(ConfigError, match="must not be read here"):
+        pods.keep(above.replace("..", str(tmp_path)), "pasted")
+    monkeypatch.setenv("TRANSLATIONS_FILES", str(tmp_path))
+    assert pods.parse(above, config).datasets.train
+
+
+def test_a_config_that_is_kept_has_its_paths_written_out(
+    deployment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRANSLATIONS_CONFIGS", str(tmp_path / "configs"))
+    (tmp_path / "configs").mkdir()
+    monkeypatch.setenv("TRANSLATIONS_FILES", "/")
+    config = tmp_path / "en-ru.mine.yml"
+    config.write_text(SMALL.replace("opus_ParaCrawl/v9", "./c.[LANG]"))
+    for lang in ("en", "ru"):
+        config.with_name(f"c.{lang}").touch()
+    project = write(deployment, "runner: local\n")
+    read = project.read(str(config))
+    project.adopt(read)
+    assert project.read("en-ru.mine").config == read.config
+    project.adopt(read)  # the same again
+    config.with_name("c.en").unlink()
+    with pytest.raises(ConfigError, match=f"there is no file {tmp_path}/c.en"):
+        project.read("en-ru.mine")
+
+
 def write(path: Path, text: str) -> Project:
     path.write_text(text)
     return Project()

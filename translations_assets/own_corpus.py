@@ -281,7 +281,7 @@ def _trial_sections() -> dict[str, dict[str, Any]]:
     decoding = {"beam-size": 1, "mini-batch": 32, "max-length-factor": 1.5}
     return {
         "training-backward": {**TRANSFORMER, **TRIAL, **course},
-        "training-teacher": {**TRIAL, **course},
+        "training-teacher": {**TRIAL, **course, "transformer-dropout": 0, "sentencepiece-alphas": [0, 0]},
         "training-student": {**TRIAL, **course},
         "training-student-finetuned": course,
         "decoding-backward": decoding,
