@@ -17,7 +17,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(PYTEST_WORKERS) --di
 BENCHMARKS := cached command_line report one_asset touched_files many_configs thousand_steps step_overhead changes gc merging mono_import decoding alphas shortlists shortlist guided_alignment
 
 .PHONY: help install install-dev demo check-demo test test-all mutants ci-environments graph lint types ui ui-deployed images \
-    bench golden lock clean
+    bench docs golden lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -71,6 +71,10 @@ images: install ## build and push the images of a cluster: REGISTRY=europe-docke
 bench: demo install-dev ## print the figures of the benchmarks (finishes the demo first)
 	@for words in $(BENCHMARKS) "kills --times 8"; do echo "== $$words"; $(BIN)/python -m benchmarks.$$words || exit 1; done
 
+docs: install-dev ## build the documentation into site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "site/index.html"
+
 golden: install-dev ## renew the golden files of the tests
 	@$(BIN)/python -m tests.golden.renew
 
@@ -94,7 +98,7 @@ lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.t
 	    --group cuda -o requirements/cuda.lock
 
 clean: ## remove the environment and the caches; what was trained, in .state, stays
-	rm -rf $(VENV) $(TOOLS) .mypy_cache .ruff_cache .pytest_cache build dist *.egg-info
+	rm -rf $(VENV) $(TOOLS) .mypy_cache .ruff_cache .pytest_cache build dist site *.egg-info
 	find pipeline translations_assets tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/.main: requirements/main.lock requirements/build.lock pyproject.toml | $(UV)
