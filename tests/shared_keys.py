@@ -33,9 +33,9 @@ def compute_keys(training_config: Path) -> None:
         keys.recipe(step)
 
 
-def _keys(root: Path, local: LocalFiles | None = None) -> KeyMaker:
+def _keys(root: Path, local: LocalFiles | None = None, memory: Path | None = None) -> KeyMaker:
     if root != _ROOT:
-        return KeyMaker(root, local)
+        return KeyMaker(root, local, memory)
     keys = copy(_shared(_files()))
     keys._files = local or keys._files
     return keys
@@ -44,8 +44,7 @@ def _keys(root: Path, local: LocalFiles | None = None) -> KeyMaker:
 @cache
 def _shared(files: _Files) -> KeyMaker:
     keys = KeyMaker(_ROOT)
-    assert keys._code  # made now, so that copies share it
-    assert keys._requirements
+    _ = keys._code, keys._resolve  # made now, so that copies share them
     return keys
 
 

@@ -94,7 +94,7 @@ class Project:
     def __init__(self) -> None:
         self.root = settings.repository_root()
         self.files = LocalFiles(settings.state_folder() / "files.json")
-        self.keys = KeyMaker(self.root, self.files)
+        self.keys = KeyMaker(self.root, self.files, settings.state_folder() / "keys")
         self._sessions: dict[tuple[str, str], Session] = {}
         self._explainers: dict[tuple[str, str], Explainer] = {}
         self._lock = threading.RLock()

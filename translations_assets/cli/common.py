@@ -190,10 +190,13 @@ def plan_of(session: Session, target: str | None) -> Plan:
 
 def settled_plan(session: Session, target: str | None) -> Plan:
     """The plan with what is certain of trainings behind steps that will run."""
+    plan = plan_of(session, target)
+    if not plan.count("maybe"):
+        return plan
     from translations_assets.why.certain import settled
 
     project = this_project()
-    return settled(plan_of(session, target), project.keys, project.history(session.partition))
+    return settled(plan, project.keys, project.history(session.partition))
 
 
 def steps_of(graph: Graph, stages: Iterable[str]) -> list[Step]:

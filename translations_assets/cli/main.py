@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import sys
 from typing import Annotated
 
@@ -32,7 +31,8 @@ def _print_version(asked: bool) -> None:
     from translations_assets.revision import revision
 
     commit = revision(repository_root())
-    about = f"Python {platform.python_version()}" + (f", commit {commit}" if commit else "")
+    python = ".".join(map(str, sys.version_info[:3]))
+    about = f"Python {python}" + (f", commit {commit}" if commit else "")
     typer.echo(f"{PROGRAM} {version('translations-assets')} ({about})")
     raise typer.Exit(exits.DONE)
 

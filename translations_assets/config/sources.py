@@ -15,8 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 from translations_assets.config import continuation, evaluation, final_evaluation
 from translations_assets.config.datasets import listed, pair_of, provider_of, sides_of
@@ -45,7 +44,7 @@ def refusal(url: str, folders: Sequence[str]) -> str:
     if not url.startswith("file://"):
         return ""
     try:
-        path = url2pathname(urlsplit(url.replace(PLACEHOLDER, "LANG")).path)
+        path = unquote(urlsplit(url.replace(PLACEHOLDER, "LANG")).path)
         return _refusal(path, folders)
     except ValueError:  # reported elsewhere
         return ""

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
 
 from translations_assets.config.urls import shown
 from translations_assets.errors import TranslationsError
@@ -63,7 +62,7 @@ def ask(url: str, mirror: str) -> Answer:
     """What is known of the file at a URL, or of its copy in the mirror; only headers are asked for."""
     try:
         if url.startswith("file://"):
-            return Answer(_size_of_file(Path(url2pathname(urlsplit(url).path)), url))
+            return Answer(_size_of_file(Path(unquote(urlsplit(url).path)), url))
         if url.startswith("gs://"):
             url = GOOGLE_STORAGE + url.removeprefix("gs://")
         return Answer(_first(url, mirror, _size_of_file, _size_at))

@@ -11,23 +11,23 @@ import hashlib
 import json
 import sys
 import threading
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from translations_assets.errors import GraphError
 from translations_assets.graph.step import Given, LocalFile, Output, RepoFile, Step, placed
-from translations_assets.keys.code.accepted import FILE as ACCEPTED_CHANGES
-from translations_assets.keys.code.accepted import Accepted
-from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
-from translations_assets.keys.code.libraries import Lock, resolve
 from translations_assets.keys.local_files import LocalFiles
 from translations_assets.keys.programs import program_version
+from translations_assets.keys.remembered import LOCK, Known, Remembered
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Blob, KeyParts
+
+if TYPE_CHECKING:
+    from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
 
 # What a script runs as a program of a library, instead of importing it: the function that names it, in
 # whichever module, → the name to import.
@@ -38,24 +38,28 @@ _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class KeyMaker:
     """Computes keys for the code, the files and the lock of one repository, as they are when first asked for.
 
-    Safe for use by several threads. `root` is the folder that holds `pipeline/` and `requirements/`; `files`
-    knows the files of this machine that configs name, which count as they are at each time.
+    Safe for use by several threads.
+
+    root    the folder that holds `pipeline/` and `requirements/`
+    files   knows the files of this machine that configs name, which count as they are at each time
+    memory  a folder in which what was found out of the code is remembered, see `Remembered`
     """
 
-    def __init__(self, root: Path, files: LocalFiles | None = None) -> None:
+    def __init__(self, root: Path, files: LocalFiles | None = None, memory: Path | None = None) -> None:
         self.root = root
         self._files = files or LocalFiles()
-        self._libraries: dict[str, Mapping[str, str]] = {}
+        self._remembered = Remembered(root, memory) if memory else None
+        self._known: dict[str, Known] = {}
         self._repo_files: dict[str, tuple[str, bytes]] = {}
         self._lock = threading.RLock()
 
     @cached_property
     def _code(self) -> CodeBase:
-        return CodeBase(self.root, Accepted.read(self.root / ACCEPTED_CHANGES))
+        # imported only where the code is taken apart: what is remembered takes a hundredth of the time
+        from translations_assets.keys.code.accepted import FILE, Accepted
+        from translations_assets.keys.code.fingerprint import CodeBase
 
-    @cached_property
-    def _requirements(self) -> Lock:
-        return Lock.read(self.root / "requirements" / "main.lock")
+        return CodeBase(self.root, Accepted.read(self.root / FILE))
 
     def fingerprint(self, script: str) -> Fingerprint:
         """The fingerprint of the code that a script reaches."""
@@ -69,15 +73,29 @@ class KeyMaker:
 
     def libraries(self, script: str) -> Mapping[str, str]:
         """Distribution → version of everything that a script's reached code imports."""
-        with self._lock:
-            if script not in self._libraries:
-                self._libraries[script] = self._resolve(self.fingerprint(script))
-            return self._libraries[script]
+        return self._find(script).libraries
 
-    def _resolve(self, fingerprint: Fingerprint) -> Mapping[str, str]:
+    def _find(self, script: str) -> Known:
+        with self._lock:
+            if script not in self._known:
+                known = self._remembered.get(script) if self._remembered else None
+                self._known[script] = known or self._find_out(script)
+            return self._known[script]
+
+    def _find_out(self, script: str) -> Known:
+        fingerprint = self._code.fingerprint(script)
         symbols = {part.partition(":")[2] for part in fingerprint.parts}
         programs = {name for symbol, name in PROGRAMS.items() if symbol in symbols}
-        return resolve(self._requirements, fingerprint.imports | programs)
+        known = Known(fingerprint.digest, self._resolve(fingerprint.imports | programs))
+        if self._remembered:
+            self._remembered.add(script, known)
+        return known
+
+    @cached_property
+    def _resolve(self) -> Callable[[Iterable[str]], Mapping[str, str]]:
+        from translations_assets.keys.code.libraries import Lock, resolve
+
+        return partial(resolve, Lock.read(self.root / LOCK))
 
     def parts(self, step: Step, inputs: Mapping[Output, Blob]) -> KeyParts:
         """The parts of a step's key, given the contents of its inputs.
@@ -115,7 +133,7 @@ class KeyMaker:
     def _parts(self, step: Step, contents: Mapping[Output, str]) -> KeyParts:
         return KeyParts(
             script=step.script,
-            code=self.fingerprint(step.script).digest,
+            code=self._find(step.script).code,
             args=dict(step.args),
             inputs={
                 f"{name}/{path}": self._digest(handle, contents)

@@ -1,0 +1,118 @@
+"""What is remembered of code is what would be found out, as long as nothing changes, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from tests.running.conftest import demo_graph
+from translations_assets.keys import remembered
+from translations_assets.keys.key import KeyMaker
+from translations_assets.keys.remembered import MOST_FILES
+
+WRITE, JOIN = "pipeline.demo.write", "pipeline.demo.join"
+
+
+class TakenApart(Exception):
+    """The code was taken apart."""
+
+
+def key(root: Path, memory: Path | None) -> str:
+    return KeyMaker(root, memory=memory).parts(demo_graph().step("write-a"), {}).digest
+
+
+def is_remembered(root: Path, memory: Path) -> bool:
+    """Whether a key can be made without the code being taken apart; it is the key that would be made then."""
+    with patch("translations_assets.keys.code.fingerprint.CodeBase", side_effect=TakenApart):
+        try:
+            found = key(root, memory)
+        except TakenApart:
+            return False
+    assert found == key(root, None)
+    return True
+
+
+@pytest.fixture
+def memory(repository: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "keys"
+    assert key(repository, folder) == key(repository, None)
+    assert is_remembered(repository, folder)
+    return folder
+
+
+def append(name: str) -> Callable[[Path], object]:
+    def change(root: Path) -> None:
+        path = root / name
+        path.write_text((path.read_text() if path.exists() else "") + "\n# more\n")
+
+    return change
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "a script": append("pipeline/demo/write.py"),
+    "another module": append("pipeline/demo/new.py"),
+    "a folder": lambda root: (root / "pipeline" / "numpy").mkdir(),
+    "the lock": append("requirements/main.lock"),
+    "accepted changes": append("pipeline/accepted-changes.yml"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_whatever_a_fingerprint_depends_on_counts(name: str, repository: Path, memory: Path) -> None:
+    CHANGES[name](repository)
+    assert not is_remembered(repository, memory)
+    assert key(repository, memory) == key(repository, None)
+    assert is_remembered(repository, memory)
+
+
+def test_the_code_that_makes_keys_counts(repository: Path, memory: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    with patch.object(remembered, "__file__", str(tmp_path / "other" / "remembered.py")):
+        assert not is_remembered(repository, memory)
+
+
+def test_python_counts(repository: Path, memory: Path) -> None:
+    with patch("sys.version", "4.0"):
+        assert not is_remembered(repository, memory)
+
+
+def test_a_damaged_file_is_none(repository: Path, memory: Path) -> None:
+    (file,) = memory.iterdir()
+    whole = file.read_text()
+    for damaged in (
+        whole[:-40],
+        whole.replace('"2.2.6"', '"2.2.7"'),
+        "[]",
+        '{"scripts": 1, "digest": ""}',
+        "",
+    ):
+        assert damaged != whole
+        file.write_text(damaged)
+        assert not is_remembered(repository, memory)
+
+
+def test_nothing_is_remembered_of_code_that_changes_meanwhile(repository: Path, tmp_path: Path) -> None:
+    keys = KeyMaker(repository, memory=tmp_path / "keys")
+    keys.libraries(WRITE)
+    (file,) = (tmp_path / "keys").iterdir()
+    before = file.read_text()
+    append("pipeline/demo/join.py")(repository)
+    keys.libraries(JOIN)
+    assert file.read_text() == before
+    assert len([*file.parent.iterdir()]) == 1
+
+
+def test_a_folder_that_cannot_be_written_costs_time_alone(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert key(repository, tmp_path / "file" / "keys") == key(repository, None)
+
+
+def test_only_the_newest_states_are_kept(repository: Path, memory: Path) -> None:
+    for _ in range(MOST_FILES + 2):
+        append("pipeline/demo/write.py")(repository)
+        key(repository, memory)
+    assert len([*memory.iterdir()]) == MOST_FILES
+    assert is_remembered(repository, memory)

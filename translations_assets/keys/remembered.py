@@ -1,0 +1,119 @@
+"""What was found out of scripts before, in a file, for as long as nothing changes that it depends on.
+
+To take the scripts' code apart is most of what a short command does. What is remembered stands under a hash
+of all that it depends on: the scripts' code and the accepted changes, the lock, the code that makes keys,
+Python and the platform. A file that is damaged, or cannot be written, costs time alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from translations_assets.keys.code.accepted import FILE as ACCEPTED_CHANGES
+from translations_assets.records.canonical import json_digest
+from translations_assets.whole_file import write_whole
+
+MOST_FILES = 8  # one for each state of the code that keys were asked for
+LOCK = "requirements/main.lock"
+
+
+class Known(NamedTuple):
+    """What of a script is part of keys: the fingerprint of its code, and distribution → version."""
+
+    code: str
+    libraries: Mapping[str, str]
+
+
+class Remembered:
+    """What is known of the scripts below a folder, as they are when this is first asked.
+
+    folder  holds a file for each state of the code
+    """
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        self._root, self._folder = root, folder
+
+    def get(self, script: str) -> Known | None:
+        """What is known of a script; None before it is found out."""
+        return self._known.get(script)
+
+    def add(self, script: str, known: Known) -> None:
+        """Remember what was found out, unless a file has changed meanwhile."""
+        self._known[script] = known
+        if self._traces() != self._before:
+            return
+        value = {name: [one.code, dict(one.libraries)] for name, one in self._known.items()}
+        with suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self._path, json.dumps({"digest": json_digest(value), "scripts": value}))
+            self._forget()
+
+    @cached_property
+    def _before(self) -> list[tuple[Any, ...]]:
+        return self._traces()
+
+    @cached_property
+    def _path(self) -> Path:
+        """Where this state's file is."""
+        uname = os.uname()
+        state = hashlib.sha256(f"{sys.version} {uname.release} {uname.version} {uname.machine}".encode())
+        for name, path in self._files():
+            data = b"" if os.path.isdir(path) else _bytes(path)
+            state.update(f"\0{name}\0{len(data)}\0".encode() + data)
+        return self._folder / f"{state.hexdigest()}.json"
+
+    @cached_property
+    def _known(self) -> dict[str, Known]:
+        assert self._before  # noted before the files are read
+        try:
+            value = json.loads(self._path.read_text(encoding="utf-8"))
+            if json_digest(value["scripts"]) == value["digest"]:
+                return {name: Known(code, libraries) for name, (code, libraries) in value["scripts"].items()}
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            pass
+        return {}
+
+    def _files(self) -> Iterator[tuple[str, str]]:
+        """All that counts, each under a name; folders, too, as they can be imported."""
+        for name, top in (("pipeline", str(self._root / "pipeline")), ("keys", os.path.dirname(__file__))):
+            for folder, folders, files in os.walk(top):
+                folders[:] = sorted(set(folders) - {"__pycache__"})
+                relative = name + folder.removeprefix(top)
+                yield relative, folder
+                for file in sorted(file for file in files if file.endswith(".py")):
+                    yield f"{relative}/{file}", f"{folder}/{file}"
+        for name in (ACCEPTED_CHANGES, LOCK):
+            yield name, str(self._root / name)
+
+    def _traces(self) -> list[tuple[Any, ...]]:
+        """By which a change of a file is noticed: what it is, how large, and when it was changed."""
+        found: list[tuple[Any, ...]] = []
+        for name, path in self._files():
+            with suppress(OSError):
+                status = os.stat(path)
+                is_folder = stat.S_ISDIR(status.st_mode)  # Python itself changes those: __pycache__
+                changed = () if is_folder else (status.st_size, status.st_mtime_ns)
+                found.append((name, status.st_ino, *changed))
+        return found
+
+    def _forget(self) -> None:
+        """Remove the files of the oldest states."""
+        files = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+        for path in files[:-MOST_FILES]:
+            path.unlink(missing_ok=True)
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError:  # whoever needs it will say so
+        return b""
