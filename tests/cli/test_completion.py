@@ -29,6 +29,7 @@ def test_commands_and_options(command: Command, monkeypatch: pytest.MonkeyPatch)
     assert offered(command, monkeypatch, "translations p") == ["plan", "playground"]
     assert offered(command, monkeypatch, "translations cache pi") == ["pin", "pins"]
     assert offered(command, monkeypatch, "translations plan --st") == ["--start", "--steps"]
+    assert offered(command, monkeypatch, "translations translate x --model q") == ["quantized"]
 
 
 def test_names(command: Command, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,8 +45,6 @@ def test_names(command: Command, place: Place, monkeypatch: pytest.MonkeyPatch) 
     for before in (f"logs {PARTITION}", "logs 5a0be1ca", f"artifacts {PARTITION}", f"shell {PARTITION}"):
         found = offered(command, monkeypatch, f"translations {before} train-voc")
         assert found == ["train-vocab-en-eo"], before
-    found = offered(command, monkeypatch, f"translations translate {PARTITION} --model t")
-    assert found == ["teacher-1"]
 
 
 def test_nothing_is_offered_where_something_is_wrong(

@@ -79,11 +79,10 @@ def labels(ctx: typer.Context) -> Iterator[Offer]:
 
 @_offers
 def models(ctx: typer.Context) -> Iterator[Offer]:
-    """The models of the training config that stands before that can translate."""
-    from translations_assets.cli.models import models_of
-    from translations_assets.project import this_project
+    """The models that can translate: a parser that lacks an option's value has no training config yet."""
+    from translations_assets.config.model_names import TRANSLATING
 
-    return ((name, "") for name in models_of(this_project().read(str(ctx.params.get("partition"))).graph))
+    return ((name, "") for name in TRANSLATING)
 
 
 @_offers

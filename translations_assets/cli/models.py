@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from translations_assets.graph.step import Step
 
 
-def models_of(graph: Graph) -> dict[str, list[Step]]:
+def _models_of(graph: Graph) -> dict[str, list[Step]]:
     """Name → the steps that make the model, several for an ensemble; of the models that there are."""
     teachers = _makers(graph, "train_teacher")
     models = {
@@ -36,7 +36,7 @@ def models_of(graph: Graph) -> dict[str, list[Step]]:
 
 def makers_of(graph: Graph, name: str) -> list[Step]:
     """The steps that make the model of a name; TranslationsError when there is no such model."""
-    models = models_of(graph)
+    models = _models_of(graph)
     if name in models:
         return models[name]
     near = difflib.get_close_matches(name, models, n=1)

@@ -20,3 +20,13 @@ OTHERS = (BACKWARDS, STUDENT, FINETUNED, QUANTIZED, EXPORTED, RELEASED)
 def teacher(number: int) -> str:
     """The name of a teacher, counted from 1."""
     return f"{TEACHERS}{number}"
+
+
+TRANSLATING = (
+    BACKWARDS,
+    teacher(1),
+    ENSEMBLE,
+    STUDENT,
+    FINETUNED,
+    QUANTIZED,
+)  # what Marian runs, for completion
