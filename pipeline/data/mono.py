@@ -62,7 +62,7 @@ def import_mono(parser: argparse.ArgumentParser, argv: Sequence[str] | None, dow
     with scratch_folder(output, args.dataset) as scratch:
         text = download(request, scratch)
         file = scratch / f"mono.{args.lang}.zst"
-        publish([file], write_text(text, file, request, scratch), output)
+        publish([file], _write(text, file, request, scratch), output)
 
 
 def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
@@ -78,8 +78,7 @@ def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> a
     return args
 
 
-def write_text(text: Text, file: Path, request: Request, scratch: Path) -> Stats:
-    """Write the lines of a text, or a sample of them; the content of stats.json."""
+def _write(text: Text, file: Path, request: Request, scratch: Path) -> Stats:
     lines = map(one_line, text.lines)
     limited = write_limited(lines, request.max_sentences, f"{SEED} {request.dataset}", file, scratch)
     refuse_empty(limited.lines, text.origin)

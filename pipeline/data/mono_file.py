@@ -9,8 +9,17 @@ from pathlib import Path
 
 from pipeline.common.script import new_folder, run
 from pipeline.data.files import recognised
-from pipeline.data.imports import Origin, publish, scratch_folder
-from pipeline.data.mono import Request, Text, write_text
+from pipeline.data.imports import (
+    SEED,
+    Origin,
+    import_stats,
+    one_line,
+    publish,
+    refuse_empty,
+    scratch_folder,
+    shown,
+)
+from pipeline.data.limited import write_limited
 from pipeline.data.texts import file_lines
 
 
@@ -26,11 +35,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     if args.max_sentences < 1:
         parser.error(f"--max-sentences must be at least 1, not {args.max_sentences}")
-    output, request = new_folder(args.output), Request("", args.lang, args.max_sentences)
+    output, origin = new_folder(args.output), Origin()
     with scratch_folder(output, args.lang) as scratch:
-        text = Text(file_lines(recognised(args.text, args.lang, scratch)), Origin())
+        lines = map(one_line, file_lines(recognised(args.text, args.lang, scratch)))
         file = scratch / f"mono.{args.lang}.zst"
-        publish([file], write_text(text, file, request, scratch), output)
+        limited = write_limited(lines, args.max_sentences, str(SEED), file, scratch)
+        refuse_empty(limited.lines, origin)
+        dropped = {"not in the sample": limited.lines - limited.written}
+        samples: list[object] = [shown(line) for line in limited.few]
+        publish([file], import_stats(limited.written, dropped, samples, origin), output)
 
 
 if __name__ == "__main__":
