@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command, make
+from tests.cli.shapes import check_shape
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets import settings
 from translations_assets.keys.code.accepted import FILE
@@ -72,8 +73,10 @@ def test_the_next_change_runs_and_deleting_the_line_undoes(command: Command, rep
     command("cache", "accept", PARTITION, CORPUS, *WHY, "--yes")
     edit_level(repository, "+ 1")
     assert to_run(command) == changed
-    said = command("cache", "accept", PARTITION, CORPUS, "--reason", "one more is no harm", "--yes")
+    why = ("--reason", "one more is no harm", "--yes")
+    said = command("cache", "accept", PARTITION, CORPUS, *why, "--json")
     assert said.code == 0, said.err
+    check_shape("cache accept", json.loads(said.out))
     assert to_run(command) == set()
     path = repository / FILE
     path.write_text(

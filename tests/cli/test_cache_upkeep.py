@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command, make
+from tests.cli.shapes import check_shape
 from tests.end_to_end.tiny import PARTITION
 from tests.store.gcs_server import BUCKET, serve
 from translations_assets.project import Project
@@ -68,7 +69,9 @@ def test_damage_is_named_with_its_step_and_put_aside(command: Command, root: Pat
     assert said.out.endswith("1 file is not whole\n")
     again = command("cache", "verify", "--json")
     assert again.code == 1
-    (problem,) = json.loads(again.out)["problems"]
+    told = json.loads(again.out)
+    check_shape("cache verify", told)
+    (problem,) = told["problems"]
     assert (problem["kind"], problem["path"]) == ("missing", name)
     assert {owner["label"] for owner in problem["owners"]} == {VOCAB}
 

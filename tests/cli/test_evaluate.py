@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.quantize.export import main as export
 from tests.cli.conftest import Command
+from tests.cli.shapes import check_shape
 from tests.pipeline.quantize.conftest import one_thread, quantized, tiny
 from translations_assets.stages.final_evaluation import METRICS
 
@@ -90,6 +91,7 @@ def test_an_exported_model_beside_the_released_one(
     said = command(*words, "--json")
     assert said.code == 0, said.err
     scores = json.loads(said.out)
+    check_shape("evaluate", scores)
     assert {*scores} == {"tiny-student", "released"}
     assert scores["tiny-student"]["demo_test"]["chrf"] == scores["released"]["demo_test"]["chrf"] > 0
     files = {path.name for path in results.iterdir()}

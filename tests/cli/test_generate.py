@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Said
+from tests.cli.shapes import check_shape
 from tests.generate.conftest import Network, network
 from translations_assets.cli.main import main
 
@@ -58,7 +59,9 @@ def test_a_config_is_written_and_can_be_used(call: Callable[..., Said]) -> None:
 def test_the_same_again_changes_nothing(call: Callable[..., Said]) -> None:
     call(*GENERATE)
     before = FILE.read_bytes(), FILE.stat().st_ino
-    assert call(*GENERATE).code == 0
+    said = call(*GENERATE, "--json")
+    assert said.code == 0
+    check_shape("config generate", json.loads(said.out))
     assert (FILE.read_bytes(), FILE.stat().st_ino) == before
 
 
@@ -113,6 +116,7 @@ def test_datasets_as_json(call: Callable[..., Said], network: Network) -> None:
     network.take_away("huggingface.co")
     said = call("find-corpus", "en", "lt", "--json")
     told = json.loads(said.out)
+    check_shape("find-corpus", told)
     assert said.code == 1
     by_key = {(each["key"], each["use"]): each for each in told["datasets"]}
     assert by_key["opus_Europarl/v8", "train"] == {

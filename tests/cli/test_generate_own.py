@@ -1,5 +1,6 @@
 """`config generate --files`, and docs/own-corpus.md, whose commands test_command_line parses."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 import yaml
 
 from tests.cli.conftest import Said
+from tests.cli.shapes import check_shape
 from tests.cli.test_generate import call
 from tests.generate.conftest import network
 from translations_assets.config.load import load_config
@@ -56,7 +58,9 @@ def test_the_same_again_changes_nothing_and_what_differs_stays(call: Callable[..
     call(*GENERATE)
     folder = CONFIG.with_suffix("")
     before = CONFIG.read_bytes(), (folder / "train.en.zst").stat().st_ino
-    assert call(*GENERATE).code == 0
+    said = call(*GENERATE, "--json")
+    check_shape("config generate", json.loads(said.out))
+    assert said.code == 0
     assert (CONFIG.read_bytes(), (folder / "train.en.zst").stat().st_ino) == before
     for lang in ("en", "lt"):
         with Path(f"a.{lang}").open("a") as file:

@@ -15,6 +15,7 @@ from dagster import DagsterInstance
 
 from pipeline.common.lines import write_lines
 from tests.cli.conftest import Command, make
+from tests.cli.shapes import check_shape
 from tests.end_to_end.tiny import BIN, PARTITION, Place
 from tests.patience import PATIENCE
 from tests.session import once
@@ -45,6 +46,9 @@ def test_nothing_to_do(command: Command) -> None:
     said = command("train", PARTITION, "--target", "merge_devset")
     assert said.code == 0, said.err
     assert "nothing to run" in said.out
+    told = json.loads(command("train", PARTITION, "--target", "merge_devset", "--yes", "--json").out)
+    check_shape("train", told)
+    assert (told["run"], told["state"]) == (None, "nothing to run")
 
 
 EDITING = """
@@ -136,8 +140,8 @@ def test_refs_that_name_other_results_are_renewed(place: Place) -> None:
     for lang in ("en", "eo"):
         write_lines(place.root / "data" / f"dev2.{lang}.gz", [f"{lang}: a line"])
     path.write_text(before.replace("data/dev.[LANG]", "data/dev2.[LANG]"))
-    changed = place.run("translations", "train", PARTITION, *words)
-    assert changed.returncode == 0, changed.stderr
+    changed = place.run("translations", "train", PARTITION, *words, "--quiet")
+    assert (changed.returncode, changed.stdout, changed.stderr) == (0, "", "")
     path.write_text(before)
     back = place.run("translations", "train", PARTITION, *words)
     assert "nothing to run" not in back.stdout
@@ -150,12 +154,16 @@ def test_a_rerun_repeats_what_failed_with_the_options_of_the_run(place: Place) -
     path.write_text(path.read_text().replace("data/test.[LANG]", "data/late.[LANG]"))
     make("dataset_devtest")
     words = ("--target", "dataset", "--start", "dataset")
-    failed = place.run("translations", "train", PARTITION, *words, "--yes")
+    failed = place.run("translations", "train", PARTITION, *words, "--yes", "--json")
     assert failed.returncode == 1, failed.stdout
+    told = json.loads(failed.stdout)
+    check_shape("train", told)
+    assert (told["partition"], told["state"]) == (PARTITION, "failed")
     for lang in ("en", "eo"):
         data = place.root / "data"
         (data / f"late.{lang}.gz").write_bytes((data / f"test.{lang}.gz").read_bytes())
     (run,) = re.findall(r"translations rerun (\w{8})", failed.stderr)
+    assert told["run"].startswith(run)
     done = place.run("translations", "rerun", run, text="\n")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "(failed): 4 of 5 steps made." in done.stdout

@@ -16,7 +16,7 @@ import typer
 
 from translations_assets.cli import common, completion, exits
 from translations_assets.cli.common import Json, Partition, this_project
-from translations_assets.cli.output import print_json, print_note, tell
+from translations_assets.cli.output import print_answer, print_json, print_note, tell
 from translations_assets.errors import TranslationsError
 from translations_assets.records.retention import Rules
 
@@ -112,7 +112,11 @@ def gc(
 
 
 @common.reads
-def pin(run: Run, reason: Annotated[str, typer.Option(help="Why, for those who wonder later.")] = "") -> None:
+def pin(
+    run: Run,
+    reason: Annotated[str, typer.Option(help="Why, for those who wonder later.")] = "",
+    json: Json = False,
+) -> None:
     """Keep everything that a run uses, until it is unpinned."""
     store = this_project().store
     run = common.whole_id(run, store.runs(), "The store has no run", "translations status")
@@ -121,20 +125,24 @@ def pin(run: Run, reason: Annotated[str, typer.Option(help="Why, for those who w
     uses = set(record.uses.values()) if record else set()
     missing = sum(store.generation(*used) is None for used in uses)
     lacking = f"; {missing:,} of them are not there any more" if missing else ""
-    own, base = _own_and_base()
+    others, (own, base) = 0, _own_and_base()
     if base:
         others = sum(own.generation(*used) is None and base.generation(*used) is not None for used in uses)
         lacking += f"; {others:,} are those of {base.url}, where this pin keeps nothing" if others else ""
-    typer.echo(f"Pinned {run}: its {len(uses):,} artifacts are kept{lacking}.")
+    print_answer(
+        json,
+        {"run": run, "artifacts": len(uses), "missing": missing, "only_in_base": others},
+        f"Pinned {run}: its {len(uses):,} artifacts are kept{lacking}.",
+    )
 
 
 @common.reads
-def unpin(run: Run) -> None:
+def unpin(run: Run, json: Json = False) -> None:
     """Let what a pinned run uses be collected like everything else."""
     store = this_project().store
     run = common.whole_id(run, store.pins(), "There is no pinned run", "translations cache pins")
     store.unpin(run)
-    typer.echo(f"Unpinned {run}.")
+    print_answer(json, {"run": run}, f"Unpinned {run}.")
 
 
 @common.reads
@@ -166,6 +174,7 @@ def accept(
     ],
     reason: Annotated[str, typer.Option(help="Why the change does not change what the step makes.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    json: Json = False,
 ) -> None:
     """Declare a change of code harmless: what was made before it counts as made by the code as it is now.
 
@@ -176,6 +185,7 @@ def accept(
     from translations_assets.keys.code.accepted import FILE, Accepted, add_changes
     from translations_assets.keys.key import KeyMaker
 
+    common.check_asks_nothing(json, yes)
     if not reason.strip():
         raise TranslationsError("--reason is empty: say why the change is harmless.")
     project, session = this_project(), common.reading_session(partition)
@@ -187,16 +197,29 @@ def accept(
     accepted = Accepted.read(path)
     found, changed = _compare(project, step, earlier, accepted, reason.strip(), symbol)
     _check(found, earlier, step, symbol)
+    if not json:
+        _print_changes(step, earlier, changed, found)
+    yes or typer.confirm("Do these changes leave the results as they are?", abort=True)
+    before = _digests(project.keys, graph)
+    add_changes(path, found.changes)
+    after = _digests(KeyMaker(project.root), graph)
+    labels = [step.label for step in graph.steps if before[step.script] != after[step.script]]
+    few = ", ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")
+    print_answer(
+        json,
+        {"file": str(path), "changes": [change.symbol for change in found.changes], "other_keys": labels},
+        f"Written to {path}; commit it. Other keys than a moment ago: {few or 'none'}.",
+    )
+
+
+def _print_changes(step: Step, earlier: Manifest, changed: Sequence[str], found: Acceptance) -> None:
+    """Print what is to be accepted."""
     typer.echo(f"{step.script}, since {earlier.label} was made:")
     for line in changed:
         typer.echo(f"  {line}")
     typer.echo("To be accepted, each with all that it reaches:")
     for change in found.changes:
         typer.echo(f"  {change.symbol}")
-    yes or typer.confirm("Do these changes leave the results as they are?", abort=True)
-    before = _digests(project.keys, graph)
-    add_changes(path, found.changes)
-    _report(graph, before, _digests(KeyMaker(project.root), graph), path)
 
 
 def _sample(text: str) -> Sample:
@@ -337,9 +360,3 @@ def _check(found: Acceptance, earlier: Manifest, step: Step, symbol: str) -> Non
 
 def _digests(keys: KeyMaker, graph: Graph) -> dict[str, str]:
     return {script: keys.fingerprint(script).digest for script in {s.script for s in graph.steps}}
-
-
-def _report(graph: Graph, before: dict[str, str], after: dict[str, str], path: Path) -> None:
-    labels = [step.label for step in graph.steps if before[step.script] != after[step.script]]
-    few = ", ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")
-    typer.echo(f"Written to {path}; commit it. Other keys than a moment ago: {few or 'none'}.")

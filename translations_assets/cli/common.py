@@ -85,6 +85,12 @@ def this_project() -> Project:
     return project.this_project()
 
 
+def check_asks_nothing(json: bool, yes: bool) -> None:
+    """Raise BadParameter when JSON is to be printed and a question would stand before it."""
+    if json and not yes:
+        raise typer.BadParameter("--json asks nothing: give --yes with it.")
+
+
 def asks(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of a run, in place of its parameter `options`, which gets them together."""
 

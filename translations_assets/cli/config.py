@@ -12,7 +12,7 @@ import typer
 
 from translations_assets.cli import completion, exits
 from translations_assets.cli.common import Json, this_project
-from translations_assets.cli.output import print_json, print_note, print_table
+from translations_assets.cli.output import print_answer, print_json, print_note, print_table
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.settings import config_folders, mirror
 from translations_assets.whole_file import write_whole
@@ -94,6 +94,7 @@ def generate(
         Path | None,
         typer.Option(help="The file to write; SRC-TRG.NAME.yml in the folder of configs by default."),
     ] = None,
+    json: Json = False,
 ) -> None:
     """Write a training config for a language pair, from a search for datasets or from files of one's own.
 
@@ -126,16 +127,22 @@ def generate(
             "there is no such folder; make it, or give another file as --output", str(path.parent)
         )
     if given:
-        _generate_own(name, query, given, path, trial)
+        _generate_own(name, query, given, path, trial, json)
         return
     generated = generate_config(name, query)
     _write(path, generated.text)
-    counts = ", ".join(f"{len(keys)} {category}" for category, keys in generated.choice.chosen.items())
-    typer.echo(f"{path}: {counts}; {len(generated.choice.skipped)} left out")
+    chosen, left_out = generated.choice.chosen, len(generated.choice.skipped)
+    counts = ", ".join(f"{len(found)} {category}" for category, found in chosen.items())
+    keys = {category: [each.key for each in found] for category, found in chosen.items()}
+    print_answer(
+        json,
+        {"file": str(path), "datasets": keys, "left_out": left_out},
+        f"{path}: {counts}; {left_out} left out",
+    )
     _end(generated.problems)
 
 
-def _generate_own(name: str, query: Query, given: Given, path: Path, trial: bool) -> None:
+def _generate_own(name: str, query: Query, given: Given, path: Path, trial: bool, json: bool) -> None:
     """Write a config of files of one's own, and their text into a folder beside it."""
     from translations_assets import own_corpus
 
@@ -146,13 +153,19 @@ def _generate_own(name: str, query: Query, given: Given, path: Path, trial: bool
         made.move(folder)
     counted = [f"{made.lines('train'):,} pairs to train on", f"{made.lines('dev'):,} in the dev set"]
     counted += [f"{made.lines('test'):,} in the test set", f"{made.left_out:,} left out"]
-    typer.echo(f"{path}: {', '.join(counted)}")
-    typer.echo(f"{folder}: the text; dev and test sets are in no other file of it")
+    lines = {part: made.lines(part) for part in ("train", "dev", "test")}
+    print_answer(
+        json,
+        {"file": str(path), "folder": str(folder), "lines": lines, "left_out": made.left_out},
+        f"{path}: {', '.join(counted)}",
+        f"{folder}: the text; dev and test sets are in no other file of it",
+    )
 
 
 def migrate(
     file: Annotated[Path, typer.Argument(help="The YAML file of a training config.")],
     write: Annotated[bool, typer.Option("--write", help="Rewrite the file.")] = False,
+    json: Json = False,
 ) -> None:
     """Print a training config in today's form, comments and order kept, and a note for each changed key."""
     import translations_assets.stages  # noqa: F401 - configs may name them
@@ -163,15 +176,15 @@ def migrate(
     for note in notes:
         print_note(note)
     if not write:
-        typer.echo(text, nl=False)
-    elif notes:
+        print_answer(json, {"file": str(file), "text": text, "is_written": False}, text.removesuffix("\n"))
+        return
+    if notes:
         try:
             write_whole(file, text)
         except OSError as error:
             raise ConfigError.of(f"cannot be written: {error.strerror}", str(file)) from error
-        typer.echo(f"{file}: rewritten")
-    else:
-        typer.echo(f"{file}: is in today's form already")
+    said = "rewritten" if notes else "is in today's form already"
+    print_answer(json, {"file": str(file), "text": text, "is_written": bool(notes)}, f"{file}: {said}")
 
 
 def schema() -> None:

@@ -33,14 +33,12 @@ class Entry:
     summary   what that list says of it
     where     its module in this package and its function there, `plan:explain`; or the group
     examples  what may stand behind `translations`; the first one stands in the help of all
-    json      the form of what `--json` prints: keys in YAML, `<>` around those that may be any
     """
 
     name: str
     summary: str
     where: str | type[LazyGroup]
     examples: Sequence[str] = ()
-    json: str = ""
 
     def load(self) -> AnyCommand:
         """The command; its module is imported only now."""

@@ -57,6 +57,15 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
+def print_answer(json: bool, value: Any, *lines: str) -> None:
+    """Print what a command has done: for programs, or in lines for people."""
+    if json:
+        print_json(value)
+        return
+    for line in lines:
+        typer.echo(line)
+
+
 def print_table(table: Table) -> None:
     """Print a table: as wide as the terminal, or, in a pipe or a file, as wide as its longest lines."""
     from rich.console import Console

@@ -11,6 +11,7 @@ import typer
 from translations_assets.cli import exits
 from translations_assets.cli.commands import Commands
 from translations_assets.cli.lazy import PROGRAM, Entry, LazyGroup
+from translations_assets.cli.shapes import JSON
 
 if TYPE_CHECKING:
     from typer._click import Context
@@ -22,7 +23,8 @@ Made from the code by `python -m translations_assets.cli.reference`; do not edit
 where, colours. Every command has `--help`, `-h`, `--quiet` and `-q`, too.
 
 What `--json` prints is described so: `{steps: [{label, key}]}` is an object with a list of objects. A name in
-`<>` stands for any name, one with `?` for what may be missing.
+`<>` stands for any name; one in parentheses may be missing, and any value may be `null`. `train`, `rerun` and
+`cache accept` need `--yes` with it, and print nothing else.
 
 ## Exit codes
 
@@ -54,8 +56,8 @@ def _of_command(entry: Entry, path: str) -> Iterator[str]:
     yield f"\n### `{path}`\n\n{inspect.cleandoc(command.help or '')}\n\n"
     yield "".join(f"    {PROGRAM} {example}\n" for example in entry.examples)
     yield from _table(entry, context)
-    if entry.json:
-        yield f"\n`--json`: `{entry.json}`\n"
+    shapes = JSON.get(path.removeprefix(f"{PROGRAM} "), ())
+    yield "".join(f"\n`--json`: `{shape}`\n" for shape in shapes)
 
 
 def _table(entry: Entry, context: Context) -> Iterator[str]:

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Partition, Set, this_project
+from translations_assets.cli.common import Json, Partition, Set, this_project
+from translations_assets.cli.output import print_answer
 from translations_assets.errors import TranslationsError
 from translations_assets.whole_file import write_whole
 
@@ -28,6 +29,7 @@ def report(
         ),
     ] = None,
     overrides: Set = None,
+    json: Json = False,
 ) -> None:
     """Write a report: data, curves, scores, sentences, gates, hours, config and provenance in one HTML file.
 
@@ -47,4 +49,4 @@ def report(
     text, _ = project.config_text(partition)
     path = output or Path(f"{session.partition}.{'md' if card else 'html'}")
     write_whole(path, as_card(found, text) if card else as_html(found, text))
-    typer.echo(path)
+    print_answer(json, {"file": str(path)}, str(path))

@@ -28,7 +28,7 @@ LOST_TAG = "translations/lost"  # of a run whose process was found to have ended
 SILENT_SECONDS = 180.0  # a run's record is renewed each minute
 _POLL_SECONDS = 0.2
 _ID = re.compile(r"[0-9a-f]{1,8}|[0-9a-f]{8}-[0-9a-f-]*")
-_STATES: dict[str, State] = {  # by Dagster's
+STATES: dict[str, State] = {  # by Dagster's
     "SUCCESS": "done",
     "FAILURE": "failed",
     "CANCELED": "cancelled",
@@ -213,7 +213,7 @@ def _of_dagster(instance: DagsterInstance, record: DagsterRecord) -> Run:
     return Run(
         id=run.run_id,
         partition=run.tags.get(PARTITION_TAG, ""),
-        state="lost its process" if lost else _STATES.get(run.status.value, "waiting"),
+        state="lost its process" if lost else STATES.get(run.status.value, "waiting"),
         record=asked,
         started=record.start_time,
         ended=record.end_time,

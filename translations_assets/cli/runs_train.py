@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
 import typer
 
 from translations_assets.cli import completion, exits, runs
 from translations_assets.cli.common import (
+    Json,
     Partition,
     Target,
     Yes,
     asks,
+    check_asks_nothing,
     plannable,
     reads,
     settled_plan,
     this_project,
 )
-from translations_assets.cli.output import is_quiet, print_note, tell
+from translations_assets.cli.output import be_quiet, is_quiet, print_answer, print_json, print_note, tell
 from translations_assets.cli.plan import print_stages, print_target
 from translations_assets.cli.remarks import remarks
 from translations_assets.cli.run_steps import interrupted
@@ -56,11 +59,14 @@ def train(
         str | None,
         typer.Option(metavar="URL", help="Run it on the Dagster server at this address, not here."),
     ] = None,
+    json: Json = False,
 ) -> None:
     """Train: run every step, up to the target, that has no result yet."""
     from translations_assets.server import Server
     from translations_assets.why.history import Durations, summary
 
+    check_asks_nothing(json, yes)
+    be_quiet(json or is_quiet())
     project = this_project()
     remote = Server(server) if server else None
     if remote:
@@ -74,14 +80,16 @@ def train(
         typer.echo(summary(plan, Durations(project.history(session.partition)).estimate))
     if _is_published(session, plan):
         tell("Everything is made already: nothing to run.", err=False)
+        if json:
+            print_json(_ended(session, "", "nothing to run", ""))
         return
     if not yes and not typer.confirm(_question(partition, session.partition), default=True):
         raise typer.Exit(exits.FAILED)
     project.adopt(read)
     if remote:
-        _run_on_server(remote, session, plan)
+        _run_on_server(remote, session, plan, json)
     else:
-        _run_here(session, plan)
+        _run_here(session, plan, json=json)
 
 
 @reads
@@ -93,10 +101,13 @@ def rerun(
         ),
     ],
     yes: Yes = False,
+    json: Json = False,
 ) -> None:
     """Repeat what failed in a run: same partition, stages and options; finished steps are kept."""
     from translations_assets.cli.console import steps
 
+    check_asks_nothing(json, yes)
+    be_quiet(json or is_quiet())
     project = this_project()
     run = runs.find_run(name)
     _check_repeatable(run)
@@ -114,7 +125,7 @@ def rerun(
             typer.echo(line)
     if not yes and not typer.confirm("Start?", default=True):
         raise typer.Exit(exits.FAILED)
-    _run_here(session, parent=run.id)
+    _run_here(session, parent=run.id, json=json)
 
 
 @reads
@@ -130,12 +141,13 @@ def cancel(
     server: Annotated[
         str | None, typer.Option(metavar="URL", help="Cancel a run of the Dagster server at this address.")
     ] = None,
+    json: Json = False,
 ) -> None:
     """Cancel a run: its running steps end within ten seconds, finished ones are kept."""
     if server:
         from translations_assets.server import Server
 
-        _cancel_on_server(name, Server(server))
+        _cancel_on_server(name, Server(server), json)
         return
     run = _running(name)
     status = runs.end_run(run.id, CANCEL_SECONDS)
@@ -147,10 +159,14 @@ def cancel(
         )
     kept = len(ended.record.uses)
     are = "step is" if kept == 1 else "steps are"
-    typer.echo(f"Run {run.short} of {run.partition}: {ended.state}. {kept} finished {are} kept.")
-    for line in interrupted(this_project().store, ended.record, STORING_SECONDS):
-        typer.echo(line)
-    typer.echo(f"To go on: translations rerun {run.short}")
+    saved = [*interrupted(this_project().store, ended.record, STORING_SECONDS)]
+    print_answer(
+        json,
+        {"run": run.id, "partition": run.partition, "state": ended.state, "kept": kept, "interrupted": saved},
+        f"Run {run.short} of {run.partition}: {ended.state}. {kept} finished {are} kept.",
+        *saved,
+        f"To go on: translations rerun {run.short}",
+    )
 
 
 def launch(session: Session, listener: Listener, parent: str | None = None) -> DagsterRun:
@@ -189,7 +205,9 @@ def all_job() -> JobDefinition:
     return defs.resolve_job_def("all")
 
 
-def _run_here(session: Session, plan: Plan | None = None, parent: str | None = None) -> None:
+def _run_here(
+    session: Session, plan: Plan | None = None, parent: str | None = None, json: bool = False
+) -> None:
     """Run a session's stages in this process, and show how it goes; `parent` is the run that it repeats.
 
     Raises Cancelled, or TranslationsError for a failure.
@@ -198,10 +216,14 @@ def _run_here(session: Session, plan: Plan | None = None, parent: str | None = N
     from translations_assets.server import Server
 
     short, console = session.run[:8], console_of(session, plan)
-    tell(f"Run {short}: {Server(server_url()).run_url(session.run)} (to start the UI: make ui)", err=False)
+    page = Server(server_url()).run_url(session.run)
+    tell(f"Run {short}: {page} (to start the UI: make ui)", err=False)
     with console.display():
         status = launch(session, console, parent).status.value
-    for state, names in runs.missed_gates(session.run).items():
+    gates = runs.missed_gates(session.run)
+    if json:
+        print_json(_ended(session, session.run, runs.STATES[status], page, gates))
+    for state, names in {} if json else gates.items():
         typer.echo(f"Gates {state}: {', '.join(names)}. Why: {session.command('checks')}")
     if status == "CANCELED":
         record = session.store.read_run(session.run) or RunRecord()
@@ -215,7 +237,20 @@ def _run_here(session: Session, plan: Plan | None = None, parent: str | None = N
     tell(f"Done. Scores: {session.command('results')}", err=False)
 
 
-def _run_on_server(server: Server, session: Session, plan: Plan) -> None:
+def _ended(
+    session: Session, run: str, state: str, page: str, gates: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, Any]:
+    """How a run has ended, for programs; `gates` that did not pass, by state, as far as that is known."""
+    return {
+        "run": run or None,
+        "partition": session.partition,
+        "state": state,
+        "page": page or None,
+        "gates": gates,
+    }
+
+
+def _run_on_server(server: Server, session: Session, plan: Plan, json: bool) -> None:
     """Launch a run as it is planned in a session on a server and show how it goes; Ctrl-C leaves it running.
 
     Raises Cancelled, or TranslationsError for a failure and for a server that does not know the partition.
@@ -233,6 +268,8 @@ def _run_on_server(server: Server, session: Session, plan: Plan) -> None:
     except KeyboardInterrupt:
         _detach(server, run)
         raise typer.Exit(exits.CANCELLED) from None
+    if json:
+        print_json(_ended(session, run, runs.STATES[status], server.run_url(run)))
     if status == "CANCELED":
         raise Cancelled(f"What is finished is kept: {server.run_url(run)}")
     if status != "SUCCESS":
@@ -328,7 +365,7 @@ def _running(name: str) -> Run:
     return running[0]
 
 
-def _cancel_on_server(run: str, server: Server) -> None:
+def _cancel_on_server(run: str, server: Server, json: bool) -> None:
     from translations_assets.server import ENDED
 
     server.terminate(run)
@@ -337,4 +374,8 @@ def _cancel_on_server(run: str, server: Server) -> None:
         if time.monotonic() > deadline:
             raise TranslationsError(f"{run} has not ended within {CANCEL_SECONDS:.0f} s; it was asked to.")
         time.sleep(_POLL_SECONDS)
-    typer.echo(f"Run {run}: {status}. Finished steps are kept: {server.run_url(run)}")
+    print_answer(
+        json,
+        {"run": run, "partition": None, "state": runs.STATES[status], "kept": None, "interrupted": None},
+        f"Run {run}: {status}. Finished steps are kept: {server.run_url(run)}",
+    )
