@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -95,6 +96,9 @@ def test_the_steps_of_a_run(command: Command) -> None:
     assert states["train-student-en-eo"] == "waiting"
     (row,) = (row for row in status_of(command, SECOND)["steps"] if row["label"] == VOCAB)
     assert (row["host"], row["worker"], row["attempts"]) == ("here", "large-cpu", 1)
+    store = Project().store
+    store.write_run(FIRST, replace(store.read_run(FIRST) or RunRecord(), steps={}))  # as of before
+    assert {row["stage"] for row in status_of(command, FIRST)["steps"]} >= {"merge_corpus", "clean_corpus"}
     said = command("status", SECOND[:8], "--steps")
     assert f"run {SECOND} of {PARTITION}: ended" in said.out
     assert any(line.startswith("finished") and line.endswith(VOCAB) for line in said.out.splitlines())

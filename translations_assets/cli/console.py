@@ -219,14 +219,10 @@ def steps(number: int) -> str:
     return f"{number} step" if number == 1 else f"{number} steps"
 
 
-def console_of(session: Session, plan: Plan | None = None) -> Console:
-    """The progress of a session's steps, with what those took in the past that are not cached.
-
-    `plan` is the run's, if it is known already.
-    """
+def console_of(session: Session, plan: Plan) -> Console:
+    """The progress of a session's steps, with what those took in the past that its plan has not cached."""
     mine = steps_of(session.graph, session.stages)
-    planned = plan or session.plan(session.graph.step_closure(mine))
-    cached = {found.step for found in planned.steps if found.status == "cached"}
+    cached = {found.step for found in plan.steps if found.status == "cached"}
     past = past_seconds(
         this_project().history(session.partition), [step for step in mine if step not in cached]
     )

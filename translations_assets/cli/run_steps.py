@@ -23,10 +23,11 @@ _ENDS = {"cancelled": "cancelled", "lost its process": "interrupted"}
 
 
 def rows_of_run(store: Store, run: Run) -> list[Row]:
-    """The steps that a run was to make."""
+    """The steps that a run was to make; of a run from before that was noted, those that it used."""
+    used = {"": dict.fromkeys(run.record.uses, "")}
     return [
         _row_of_run(store, run, stage, label, worker)
-        for stage, labels in run.record.steps.items()
+        for stage, labels in (run.record.steps or used).items()
         for label, worker in labels.items()
     ]
 
@@ -36,6 +37,7 @@ def _row_of_run(store: Store, run: Run, stage: str, label: str, worker: str) -> 
     if used := record.uses.get(label):
         manifest = store.generation(*used)
         state = "lost" if manifest is None else "finished" if _has_made(run, manifest) else "cached"
+        stage = stage or (manifest.provenance.stage if manifest else "")
         return make_row(label, stage, worker, state, manifest)
     why = record.failed.get(label, "")
     begun = record.begun.get(label)

@@ -22,11 +22,12 @@ from translations_assets.cli.common import (
     plannable,
     reads,
     settled_plan,
+    steps_of,
     this_project,
 )
 from translations_assets.cli.output import be_quiet, is_quiet, print_answer, print_json, print_note, tell
 from translations_assets.cli.plan import print_stages, print_target
-from translations_assets.cli.remarks import remarks
+from translations_assets.cli.remarks import print_remark, remarks
 from translations_assets.cli.run_steps import interrupted
 from translations_assets.cli.runs import Run
 from translations_assets.errors import Cancelled, TranslationsError
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from translations_assets.cli.console import Follower
     from translations_assets.running.engine import Listener
     from translations_assets.running.plan import Plan
+    from translations_assets.running.protocols import Store
     from translations_assets.running.session import Session
     from translations_assets.server import Server
 
@@ -119,13 +121,14 @@ def rerun(
         print_note(f"the training config {run.partition} has changed since run {run.short}")
     labels = {step.label for step in graph.steps if step.stage in own}
     made = len(labels & run.record.uses.keys())
+    plan = session.plan(graph.step_closure(steps_of(graph, session.stages)))
     if not (yes and is_quiet()):
         typer.echo(f"Run {run.short} of {run.partition} ({run.state}): {made} of {steps(len(labels))} made.")
-        for line in interrupted(project.store, run.record):
-            typer.echo(line)
+        for remark in remarks(session, plan).values():
+            print_remark(remark)
     if not yes and not typer.confirm("Start?", default=True):
         raise typer.Exit(exits.FAILED)
-    _run_here(session, parent=run.id, json=json)
+    _run_here(session, plan, parent=run.id, json=json)
 
 
 @reads
@@ -205,9 +208,7 @@ def all_job() -> JobDefinition:
     return defs.resolve_job_def("all")
 
 
-def _run_here(
-    session: Session, plan: Plan | None = None, parent: str | None = None, json: bool = False
-) -> None:
+def _run_here(session: Session, plan: Plan, parent: str | None = None, json: bool = False) -> None:
     """Run a session's stages in this process, and show how it goes; `parent` is the run that it repeats.
 
     Raises Cancelled, or TranslationsError for a failure.
@@ -226,15 +227,19 @@ def _run_here(
     for state, names in {} if json else gates.items():
         typer.echo(f"Gates {state}: {', '.join(names)}. Why: {session.command('checks')}")
     if status == "CANCELED":
-        record = session.store.read_run(session.run) or RunRecord()
-        told = " ".join(["What is finished is kept.", *interrupted(session.store, record, STORING_SECONDS)])
-        raise Cancelled(f"{told}\nTo go on: translations rerun {short}")
+        raise Cancelled(f"{_kept(session.store, session.run)}\nTo go on: translations rerun {short}")
     if status != "SUCCESS":
         raise TranslationsError(
             f"The run failed. To see its steps: translations status {short}\n"
             f"To repeat what failed: translations rerun {short}"
         )
     tell(f"Done. Scores: {session.command('results')}", err=False)
+
+
+def _kept(store: Store, run: str) -> str:
+    """What a cancelled run leaves, and from where what it was making goes on."""
+    record = store.read_run(run) or RunRecord()
+    return " ".join(["What is finished is kept.", *interrupted(store, record, STORING_SECONDS)])
 
 
 def _ended(
@@ -271,7 +276,7 @@ def _run_on_server(server: Server, session: Session, plan: Plan, json: bool) -> 
     if json:
         print_json(_ended(session, run, runs.STATES[status], server.run_url(run)))
     if status == "CANCELED":
-        raise Cancelled(f"What is finished is kept: {server.run_url(run)}")
+        raise Cancelled(f"{_kept(session.store, run)}\nThe run: {server.run_url(run)}")
     if status != "SUCCESS":
         raise TranslationsError(
             follower.explain() or f"The run failed. To see its steps: {server.run_url(run)}"
