@@ -50,7 +50,10 @@ def parse(words: list[str]) -> tuple[str, ...]:
 
 def written(page: Path) -> Iterator[list[str]]:
     """The words of the command lines that a page shows."""
-    for line in re.findall(r"^    (.*translations .*)$", page.read_text().replace("\\\n", ""), re.MULTILINE):
+    text = page.read_text().replace("\\\n", "")
+    fenced = "\n".join(re.findall(r"^```.*?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+    lines = [*re.findall(r"^    .*$", text, re.MULTILINE), *fenced.splitlines()]
+    for line in (line for line in lines if re.search(r"\btranslations ", line)):
         words = shlex.split(line, comments=True)
         for place, word in enumerate(words):
             begins = (

@@ -20,6 +20,7 @@ from tests.end_to_end.tiny import BIN, PARTITION, Place
 from tests.patience import PATIENCE
 from tests.session import once
 from tests.terminal import Terminal
+from translations_assets.cli import exits
 from translations_assets.project import Project
 
 pytestmark = pytest.mark.slow
@@ -38,6 +39,12 @@ def test_no_means_nothing_happens(place: Place, tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "Start?" in done.stdout
     assert Project().store.config_names() == []
+    words = [str(BIN / "translations"), "train", PARTITION, "--target", "merge_devset"]
+    with Terminal(words, place.environment, place.root) as terminal:
+        terminal.read_until("Start?", PATIENCE)
+        terminal.type("\x03")
+        assert terminal.exit_code(PATIENCE) == exits.CANCELLED
+    assert "Traceback" not in terminal.said
     assert not (place.root / "dagster").exists()
 
 

@@ -99,6 +99,10 @@ class LazyGroup(TyperGroup):
         except BrokenPipeError as error:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it at its end
             raise typer.Exit(exits.BROKEN_PIPE) from error
+        except typer.Abort as error:
+            if isinstance(error.__context__, KeyboardInterrupt):  # at a question
+                raise typer.Exit(exits.CANCELLED) from error
+            raise
 
     def format_commands(self, ctx: AnyContext, formatter: HelpFormatter) -> None:
         """Write the lists of commands."""
