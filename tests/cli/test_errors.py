@@ -84,6 +84,7 @@ def test_a_store_that_cannot_be_written(
 READS = [
     *(["status"], ["status", "1234abcd"], ["status", PARTITION], ["logs", PARTITION, "merge-corpus-en-eo"]),
     *(["results", PARTITION], ["checks", PARTITION], ["artifacts", PARTITION], ["translate", PARTITION]),
+    ["report", PARTITION],
     *(["explain", PARTITION, "merge-corpus-en-eo"], ["cancel", PARTITION], ["rerun", "1234abcd"]),
     *(["cache", "pins"], ["cache", "verify"], ["cache", "gc"]),
 ]

@@ -106,6 +106,9 @@ def test_plan_tells_how_often_a_training_reads_its_text(
     make("translate_mono_trg")
     both = "train-teacher-en-eo-1: 20 updates of 32 are about 0.35 epochs of original, 0.15 of backtranslated"
     assert both in command("plan", PARTITION).out
+    settings = "experiment.teacher-mode=two-stage", "marian-args.training-teacher.after=400u"
+    two_stages = command("plan", PARTITION, *(word for setting in settings for word in ("--set", setting)))
+    assert "400 updates of 32 are about 8 epochs of original, 2 of backtranslated" in two_stages.out
 
 
 def test_plan_and_status_tell_from_where_a_training_goes_on(command: Command, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from translations_assets.errors import TranslationsError
 from translations_assets.whole_file import write_whole
 
 
+@common.reads
 def report(
     partition: Partition,
     card: Annotated[
