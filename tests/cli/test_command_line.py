@@ -101,6 +101,8 @@ def test_help_lists_commands_by_task_and_exit_codes(command: Command) -> None:
 
 
 def test_help_of_a_command_ends_with_its_examples(command: Command) -> None:
+    assert command("logs", "-h").out.startswith("Usage: translations logs [OPTIONS] PARTITION|RUN LABEL\n")
+    assert command("status", "-h").out.startswith("Usage: translations status [OPTIONS] [PARTITION|RUN]\n")
     said = command("cache", "verify", "-h")
     assert said.out == command("cache", "verify", "--help").out
     assert "--quiet" in said.out

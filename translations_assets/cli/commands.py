@@ -130,7 +130,13 @@ class Commands(LazyGroup):
                 "status",
                 "The newest runs; the steps of a run or of a training config",
                 "runs_status:status",
-                ("status", "status en-ru", "status 1a2b3c4d --steps"),
+                (
+                    "status",
+                    "status en-ru",
+                    "status 1a2b3c4d --steps --all",
+                    "status 1a2b3c4d --watch",
+                    "status 1a2b3c4d --web",
+                ),
             ),
             Entry(
                 "logs",

@@ -52,13 +52,11 @@ LABEL = typer.Argument(
 Label = Annotated[str, LABEL]
 
 
-def partition_or_run(metavar: str) -> Any:
-    """The argument that names either."""
-    return typer.Argument(
-        metavar=metavar,
-        help="A training config's name, or the path of a YAML file. Or the id of a run, or how it begins.",
-        autocompletion=completion.partitions_or_runs,
-    )
+PARTITION_OR_RUN = typer.Argument(
+    metavar="PARTITION|RUN",
+    help="A training config's name, or the path of a YAML file. Or the id of a run, or how it begins.",
+    autocompletion=completion.partitions_or_runs,
+)
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from translations_assets.config.web import Answer
     from translations_assets.own_corpus import Given
 
-Language = Annotated[str, typer.Argument(help="A language's code, such as `en`, `lt`, `zh_hant`.")]
+Source = Annotated[
+    str, typer.Argument(metavar="SRC", help="A language's code, such as `en`, `lt`, `zh_hant`.")
+]
+Target = Annotated[str, typer.Argument(metavar="TRG", help="Another language's code.")]
 Pair: TypeAlias = tuple[Path, Path] | None
 TWO = "SRC TRG"
 
@@ -63,8 +66,8 @@ def check(
 
 
 def generate(
-    src: Language,
-    trg: Language,
+    src: Source,
+    trg: Target,
     name: Annotated[
         str | None,
         typer.Option(
@@ -163,7 +166,7 @@ def _generate_own(name: str, query: Query, given: Given, path: Path, trial: bool
 
 
 def migrate(
-    file: Annotated[Path, typer.Argument(help="The YAML file of a training config.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The YAML file of a training config.")],
     write: Annotated[bool, typer.Option("--write", help="Rewrite the file.")] = False,
     json: Json = False,
 ) -> None:
@@ -210,8 +213,8 @@ def _source(names: list[str] | None) -> list[str] | None:
 
 
 def find_corpus(
-    src: Language,
-    trg: Annotated[str, typer.Argument(help="Another language's code.")],
+    src: Source,
+    trg: Target,
     importer: Annotated[
         list[str] | None,
         typer.Option(

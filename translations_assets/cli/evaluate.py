@@ -39,7 +39,10 @@ Language = Annotated[str | None, typer.Option(help="By default as the folder's m
 
 def evaluate(
     model: Annotated[
-        Path, typer.Argument(help="Folder of a model: exported, or Firefox's, Marian's or CTranslate2's.")
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="Folder of a model: exported, or Firefox's, Marian's or CTranslate2's."
+        ),
     ],
     more: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     datasets: Annotated[list[str] | None, typer.Option(help=DATASETS, metavar="KEY ...")] = None,
@@ -58,8 +61,6 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Translate test sets with any model, and print its scores.
-
-    translations evaluate exported/ --datasets flores_devtest ntrex_test --output results/
 
     Test sets are fetched once and kept in the store. An exported model runs in Firefox's engine, a sentence
     at a time. A folder's results are replaced with --override only.

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from translations_assets.cli import exits
 from translations_assets.cli.output import be_quiet
@@ -63,6 +63,18 @@ class _Command(TyperCommand):
 
     examples: Sequence[str] = ()
 
+    def collect_usage_pieces(self, ctx: AnyContext) -> list[str]:
+        """What the first line of the help says of the arguments."""
+        arguments = [param for param in self.params if isinstance(param, TyperArgument) and not param.hidden]
+        names = ((param.required, param.display_name_raw.strip("[]")) for param in arguments)
+        return ["[OPTIONS]", *(name if required else f"[{name}]" for required, name in names)]
+
+    def format_options(self, ctx: AnyContext, formatter: HelpFormatter) -> None:
+        """Write the arguments and the options."""
+        for title, records in help_records(self, ctx).items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
     def format_epilog(self, ctx: AnyContext, formatter: HelpFormatter) -> None:
         """Write the examples."""
         if self.examples:
@@ -111,6 +123,18 @@ class LazyGroup(TyperGroup):
                 formatter.write_dl([(entry.name, entry.summary) for entry in entries])
                 formatter.write("\n")
                 _write_examples(formatter, entries[0].examples[:1])
+
+
+def help_records(command: AnyCommand, ctx: AnyContext) -> dict[str, list[tuple[str, str]]]:
+    """Arguments and options, each with what help says of it; arguments without their types."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for param in command.get_params(ctx):
+        record = param.get_help_record(ctx)
+        if record and isinstance(param, TyperArgument):
+            found.setdefault("Arguments", []).append((param.display_name_raw, record[1]))
+        elif record:
+            found.setdefault("Options", []).append(record)
+    return found
 
 
 def _write_examples(formatter: HelpFormatter, examples: Sequence[str]) -> None:

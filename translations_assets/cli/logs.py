@@ -23,7 +23,7 @@ RETRY_SECONDS = 10.0  # the engine pauses some seconds before it tries again
 
 @common.reads
 def logs(
-    name: Annotated[str, common.partition_or_run("PARTITION|RUN")],
+    name: Annotated[str, common.PARTITION_OR_RUN],
     label: Label,
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="Go on until the step ends, through all its attempts.")

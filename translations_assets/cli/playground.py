@@ -10,7 +10,10 @@ import typer
 
 def playground(
     folder: Annotated[
-        Path, typer.Argument(help="What `artifacts PARTITION export-SRC-TRG --download` has copied.")
+        Path,
+        typer.Argument(
+            metavar="FOLDER", help="What `artifacts PARTITION export-SRC-TRG --download` has copied."
+        ),
     ],
     port: Annotated[int, typer.Option(help="Port of 127.0.0.1; 0: any that is free.")] = 8000,
     engine: Annotated[

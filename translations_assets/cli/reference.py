@@ -10,7 +10,7 @@ import typer
 
 from translations_assets.cli import exits
 from translations_assets.cli.commands import Commands
-from translations_assets.cli.lazy import PROGRAM, Entry, LazyGroup
+from translations_assets.cli.lazy import PROGRAM, Entry, LazyGroup, help_records
 from translations_assets.cli.shapes import JSON
 
 if TYPE_CHECKING:
@@ -55,21 +55,17 @@ def _of_command(entry: Entry, path: str) -> Iterator[str]:
     context = typer.Context(command, info_name=path)
     yield f"\n### `{path}`\n\n{inspect.cleandoc(command.help or '')}\n\n"
     yield "".join(f"    {PROGRAM} {example}\n" for example in entry.examples)
-    yield from _table(entry, context)
+    yield from _table(context)
     shapes = JSON.get(path.removeprefix(f"{PROGRAM} "), ())
     yield "".join(f"\n`--json`: `{shape}`\n" for shape in shapes)
 
 
-def _table(entry: Entry, context: Context) -> Iterator[str]:
-    own = [param for param in context.command.get_params(context) if not _is_common(param.name)]
-    rows = [record for param in own if (record := param.get_help_record(context))]
-    if rows:
+def _table(context: Context) -> Iterator[str]:
+    records = [record for listed in help_records(context.command, context).values() for record in listed]
+    own = [record for record in records if record[0] not in ("-h, --help", "-q, --quiet")]
+    if own:
         yield "\n| argument, option | |\n|---|---|\n"
-        yield from (f"| `{_cell(name)}` | {_cell(help)} |\n" for name, help in rows)
-
-
-def _is_common(name: str) -> bool:
-    return name in ("help", "quiet")
+        yield from (f"| `{_cell(name)}` | {_cell(help)} |\n" for name, help in own)
 
 
 def _cell(text: str) -> str:

@@ -27,7 +27,7 @@ NEWEST = 15
 
 @common.reads
 def status(
-    name: Annotated[str | None, common.partition_or_run("[PARTITION|RUN]")] = None,
+    name: Annotated[str | None, common.PARTITION_OR_RUN] = None,
     steps: common.Steps = False,
     every: common.Every = False,
     watching: Annotated[
