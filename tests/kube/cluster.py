@@ -110,9 +110,9 @@ class Cluster:
 
     # What happens in a cluster
 
-    def kill(self, pod: str) -> None:
-        """Kill a pod's container: exit code 137."""
-        self._standin.kubelet.kill(pod)
+    def kill(self, pod: str, container: str = "") -> None:
+        """Kill a container of a pod, the first by default: exit code 137."""
+        self._standin.kubelet.kill(pod, name=container)
 
     def kill_out_of_memory(self, pod: str) -> None:
         """Kill a pod's container because it takes more memory than its limit."""

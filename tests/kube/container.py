@@ -25,16 +25,17 @@ class ConfigError(Exception):
 
 
 class Container:
-    """The first container of a pod, running.
+    """A container of a pod, running.
 
-    folder  the pod's own folder, the process's current one
+    folder  its own, below that of its pod: the process's current one
     node    the folder of its node, for what lives there
     """
 
-    def __init__(self, pod: Object, folder: Path, node: Path, read_secret: ReadSecret) -> None:
-        container = pod["spec"]["containers"][0]
+    def __init__(
+        self, pod: Object, container: Object, folder: Path, node: Path, read_secret: ReadSecret
+    ) -> None:
         (folder / "tmp").mkdir(parents=True)
-        mounts = _mounts(pod, container, folder, node)
+        mounts = _mounts(pod, container, folder.parent, node)  # a pod's containers share its volumes
         environment = _environment(pod, container, folder, mounts, read_secret)
         self.log = ContainerLog(folder / "log")
         self._process = Contained(_command(container, environment, mounts), folder, environment)

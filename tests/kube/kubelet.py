@@ -20,6 +20,7 @@ from tests.kube.rest import Rest
 Disruption: TypeAlias = Literal["EvictionByEvictionAPI", "PreemptionByScheduler", "TerminationByKubelet"]
 
 _END_SECONDS = 10.0  # to tell how a pod ended before it is gone
+_SIDECAR_SECONDS = 5.0  # from SIGTERM to SIGKILL
 _FALLBACK = (2048, 80)  # size and lines of a termination message that is the log's end
 
 
@@ -27,13 +28,16 @@ _FALLBACK = (2048, 80)  # size and lines of a termination message that is the lo
 class Running:
     """A pod of ours.
 
-    reason      why its container ended, instead of `Error`
+    containers  those that were started, by name; the pod's first one is what it is for
+    states      of each that was started
+    reason      why its first container ended, instead of `Error`
     pod_reason  why the pod failed, and the message with it
     is_lost     its machine is gone: nothing is told of it any more
     """
 
     pod: Object
-    container: Container | None = None
+    containers: dict[str, Container] = field(default_factory=dict)
+    states: dict[str, Object] = field(default_factory=dict)
     reason: str = ""
     pod_reason: tuple[str, str] = ("", "")
     conditions: list[Object] = field(default_factory=list)
@@ -44,6 +48,19 @@ class Running:
     def path(self) -> str:
         """The pod's path in the API."""
         return path_of(self.pod)
+
+    @property
+    def first(self) -> Container | None:
+        """The first container, once it was started."""
+        return self.containers.get(self.pod["spec"]["containers"][0]["name"])
+
+    def each(self, act: Callable[[Container], None]) -> None:
+        """Do something to all containers at once."""
+        threads = [threading.Thread(target=act, args=(one,)) for one in self.containers.values()]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
 
 
 class Kubelet:
@@ -106,12 +123,13 @@ class Kubelet:
 
     # What happens to pods in a cluster
 
-    def kill(self, pod: str, reason: str = "") -> None:
-        """Kill a pod's container (exit code 137), for a reason like `OOMKilled`."""
+    def kill(self, pod: str, reason: str = "", name: str = "") -> None:
+        """Kill a container of a pod, the first by default (exit code 137), for a reason like `OOMKilled`."""
         running = self._find(pod)
         running.reason = reason
-        if running.container:
-            running.container.kill()
+        container = running.containers.get(name) if name else running.first
+        if container:
+            container.kill()
         running.settled.wait(_END_SECONDS)
 
     def evict(self, pod: str, message: str) -> None:
@@ -119,8 +137,7 @@ class Kubelet:
         running = self._find(pod)
         running.pod_reason = ("Evicted", message)
         self._disrupt(running, "TerminationByKubelet")
-        if running.container:
-            running.container.kill()
+        running.each(Container.kill)
         running.settled.wait(_END_SECONDS)
 
     def disrupt(self, pod: str, reason: Disruption) -> None:
@@ -137,8 +154,7 @@ class Kubelet:
             running.is_lost = not notice
             running.pod_reason = ("Terminated", "Pod was terminated in response to imminent node shutdown.")
             self._disrupt(running, "TerminationByKubelet")
-            if running.container:
-                threads.append(threading.Thread(target=running.container.stop, args=(notice,)))
+            threads.append(threading.Thread(target=running.each, args=(lambda one: one.stop(notice),)))
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -152,11 +168,15 @@ class Kubelet:
             running = self._find(f"{namespace}/{pod}")
         except KeyError:
             raise ApiError(404, "NotFound", f'pods "{pod}" not found') from None
-        if not running.container:
-            name = running.pod["spec"]["containers"][0]["name"]
+        names = [container["name"] for container in running.pod["spec"]["containers"]]
+        if len(names) > 1 and not query.container:
+            message = f"a container name must be specified for pod {pod}, choose one of: [{' '.join(names)}]"
+            raise ApiError(400, "BadRequest", message)
+        name = query.container or names[0]
+        if name not in running.containers:
             message = f'container "{name}" in pod "{pod}" is waiting to start: ContainerCreating'
             raise ApiError(400, "BadRequest", message)
-        return running.container.log.read(query)
+        return running.containers[name].log.read(query)
 
     def _find(self, name: str) -> Running:
         for running in list(self._pods.values()):
@@ -168,64 +188,88 @@ class Kubelet:
         began = timestamp()
         try:
             if waiting := self._begin(running):
-                self._report(running, {"phase": "Pending", **_container(running, {"waiting": waiting})})
+                first = running.pod["spec"]["containers"][0]["name"]
+                running.states[first] = {"waiting": waiting}
+                self._report(running, {"phase": "Pending", **_statuses(running)})
                 return
-            assert running.container is not None
-            state = {"running": {"startedAt": began}}
-            status = {"phase": "Running", "startTime": began, **_container(running, state)}
-            self._report(running, {**status, "podIP": "127.0.0.1", "hostIP": "127.0.0.1"})
-            code = running.container.follow()
-            self._report(running, self._end(running, code, began))
+            running.states |= {name: {"running": {"startedAt": began}} for name in running.containers}
+            addresses = {"podIP": "127.0.0.1", "hostIP": "127.0.0.1"}
+            self._report(running, {"phase": "Running", "startTime": began, **_statuses(running), **addresses})
+            self._see_end(running, began)
         finally:
             running.settled.set()
 
     def _begin(self, running: Running) -> Object | None:
-        """Start a pod's container; why it waits when it cannot be started."""
+        """Start a pod's containers; why the first waits when it cannot be started."""
         pod = running.pod
-        image = pod["spec"]["containers"][0].get("image", "")
+        first = pod["spec"]["containers"][0]
+        image = first.get("image", "")
         if any(missing in image for missing in self.missing_images):
             missing = f'failed to pull and unpack image "{image}": not found'
-            self._report(
-                running, _container(running, {"waiting": {"reason": "ErrImagePull", "message": missing}})
-            )
+            running.states[first["name"]] = {"waiting": {"reason": "ErrImagePull", "message": missing}}
+            self._report(running, _statuses(running))
             return {"reason": "ImagePullBackOff", "message": f'Back-off pulling image "{image}": {missing}'}
         node = self._folder / "nodes" / pod["spec"]["nodeName"]
         try:
-            running.container = Container(pod, self._pod_folder(pod), node, self._secret_reader(pod))
+            for container in [*_sidecars(pod), *pod["spec"]["containers"]]:
+                folder = self._pod_folder(pod) / container["name"]
+                made = Container(pod, container, folder, node, self._secret_reader(pod))
+                running.containers[container["name"]] = made
         except ConfigError as error:
             return {"reason": "CreateContainerConfigError", "message": str(error)}
         return None
 
-    def _end(self, running: Running, code: int, began: str) -> Object:
-        assert running.container is not None
-        reason = running.reason or ("Error" if code else "Completed")
+    def _see_end(self, running: Running, began: str) -> None:
+        """Tell of each container's end; sidecars are ended after the others, as a kubelet does."""
+        sidecars = [container["name"] for container in _sidecars(running.pod)]
+        threads = {
+            name: threading.Thread(target=self._follow, args=(running, name, began), daemon=True)
+            for name in running.containers
+        }
+        for thread in threads.values():
+            thread.start()
+        for name in running.containers.keys() - sidecars:
+            threads[name].join()
+        for name in sidecars:
+            running.containers[name].stop(_SIDECAR_SECONDS)
+            threads[name].join()
+        self._report(running, self._end(running, sidecars))
+
+    def _follow(self, running: Running, name: str, began: str) -> None:
+        container = running.containers[name]
+        code = container.follow()
+        is_first = container is running.first
         ended: dict[str, Any] = {
             "exitCode": code,
-            "reason": reason,
+            "reason": (running.reason if is_first else "") or ("Error" if code else "Completed"),
             "startedAt": began,
             "finishedAt": timestamp(),
         }
-        policy = running.pod["spec"]["containers"][0].get("terminationMessagePolicy")
-        if code and policy == "FallbackToLogsOnError":
-            ended["message"] = running.container.log.last(*_FALLBACK)
+        if code and _spec(running.pod, name).get("terminationMessagePolicy") == "FallbackToLogsOnError":
+            ended["message"] = container.log.last(*_FALLBACK)
+        running.states[name] = {"terminated": ended}
+        if any("running" in state for state in list(running.states.values())):
+            self._report(running, {"phase": "Running", **_statuses(running)})
+
+    def _end(self, running: Running, sidecars: list[str]) -> Object:
+        regular = [state for name, state in running.states.items() if name not in sidecars]
+        failed = any(state["terminated"]["exitCode"] for state in regular)
         pod_reason, message = running.pod_reason
         return {
-            "phase": "Failed" if code or pod_reason == "Evicted" else "Succeeded",
+            "phase": "Failed" if failed or pod_reason == "Evicted" else "Succeeded",
             **({"reason": pod_reason, "message": message} if pod_reason else {}),
-            **_container(running, {"terminated": ended}),
+            **_statuses(running),
         }
 
     def _stop(self, pod: Object, running: Running | None, grace: float) -> None:
         if running:
-            if running.container:
-                running.container.stop(grace)
+            running.each(lambda container: container.stop(grace))
             running.settled.wait(_END_SECONDS)
         options = {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}}
         self._rest.insist("DELETE", path_of(pod), options)
 
     def _clean(self, running: Running) -> None:
-        if running.container:
-            running.container.kill()
+        running.each(Container.kill)
         running.settled.wait(_END_SECONDS)
         shutil.rmtree(self._pod_folder(running.pod), ignore_errors=True)
 
@@ -265,18 +309,38 @@ def _name(pod: Object) -> str:
 
 
 def _is_live(running: Running) -> bool:
-    return running.container is not None and not running.settled.is_set()
+    return bool(running.containers) and not running.settled.is_set()
 
 
-def _container(running: Running, state: Object) -> Object:
-    container = running.pod["spec"]["containers"][0]
-    status = {
-        "name": container["name"],
-        "image": container.get("image", ""),
+def _sidecars(pod: Object) -> list[Object]:
+    """The init containers that run as long as the others do."""
+    given = pod["spec"].get("initContainers") or ()
+    return [container for container in given if container.get("restartPolicy") == "Always"]
+
+
+def _spec(pod: Object, name: str) -> Object:
+    """A container as its pod describes it."""
+    return next(item for item in [*_sidecars(pod), *pod["spec"]["containers"]] if item["name"] == name)
+
+
+def _statuses(running: Running) -> Object:
+    """The statuses of all containers, by name, as a kubelet sorts them."""
+    sidecars = [container["name"] for container in _sidecars(running.pod)]
+    statuses = [_status(running, name) for name in sorted(running.states)]
+    return {
+        "containerStatuses": [status for status in statuses if status["name"] not in sidecars],
+        "initContainerStatuses": [status for status in statuses if status["name"] in sidecars],
+    }
+
+
+def _status(running: Running, name: str) -> Object:
+    state = running.states[name]
+    return {
+        "name": name,
+        "image": _spec(running.pod, name).get("image", ""),
         "imageID": "",
         "restartCount": 0,
         "ready": "running" in state,
         "started": "running" in state,
         "state": state,
     }
-    return {"containerStatuses": [status]}

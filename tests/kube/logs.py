@@ -20,10 +20,12 @@ _CHUNK = 1 << 18
 class LogQuery:
     """Which part of a log is asked for.
 
+    container  whose log; "" for a pod that has only one
     since  from this second on; a server passes it to the kubelet in whole seconds
     tail   so many last lines, None for all
     """
 
+    container: str = ""
     follow: bool = False
     timestamps: bool = False
     since: str = ""
@@ -37,6 +39,7 @@ class LogQuery:
             moment = datetime.now(UTC) - timedelta(seconds=int(query["sinceSeconds"]))
             since = moment.strftime(_STAMP)
         return cls(
+            container=query.get("container", ""),
             follow=query.get("follow", "").lower() == "true",
             timestamps=query.get("timestamps", "").lower() == "true",
             since=since[:_SECOND],

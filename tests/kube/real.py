@@ -148,11 +148,13 @@ class _LogHandler(Handler):
 
     def serve(self, body: bytes) -> None:
         url = urlsplit(self.path)
-        what, namespace, pod, *_ = [*url.path.strip("/").split("/"), "", ""]
+        what, namespace, pod, container, *_ = [*url.path.strip("/").split("/"), "", "", ""]
         try:
             if what != "containerLogs":
                 raise ApiError(404, "NotFound", f"{url.path} is not served here")
-            log = self.server.read_log(namespace, pod, LogQuery.from_query(dict(parse_qsl(url.query))))
+            log = self.server.read_log(
+                namespace, pod, LogQuery.from_query({**dict(parse_qsl(url.query)), "container": container})
+            )
         except ApiError as error:
             self.send_json(error.code, error.status())
         else:

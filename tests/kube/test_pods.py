@@ -229,3 +229,32 @@ def test_many_tiny_pods(api: Api) -> None:
     for number in range(20):
         api.run(f"tiny-{number}", "", {"command": ["/bin/true"]})
     wait_for(lambda: all(job["status"].get("succeeded") for job in api.cluster.jobs(api.namespace)))
+
+
+def test_containers_beside_the_first_are_told_by_name(api: Api) -> None:
+    """As servers do: sorted statuses, no log without a name, sidecars of the cluster end with the others."""
+    proxy = {"name": "a-proxy", "image": "image", "command": ["python", "-I", "-c", POLITE]}
+    main = {"name": "main", "image": "image", "command": ["python", "-I", "-c", "print('done')"]}
+    native = {**proxy, "name": "native", "restartPolicy": "Always"}
+    api.run("beside", "", pod={"containers": [main, proxy], "initContainers": [native]})
+
+    def statuses() -> Any:
+        found = api.pod("beside", "Running").status.container_statuses or [None, None]
+        return found if found[1] and found[1].state.terminated else None
+
+    first, second = wait_for(statuses)
+    assert (first.name, second.name, second.state.terminated.exit_code) == ("a-proxy", "main", 0)
+    assert first.state.running
+    pod = api.pod("beside").metadata.name
+    with pytest.raises(client.ApiException, match="a container name must be specified for pod"):
+        api.log(pod)
+    assert api.log(pod, container="main") == b"done\n"
+    assert not api.job("beside").status.conditions  # it goes on without its first container
+    knows_sidecars = api.pod("beside").spec.init_containers[0].restart_policy  # servers from 1.29 on
+    if knows_sidecars:
+        wait_for(lambda: api.log(pod, container="native"))
+    api.cluster.kill(f"{api.namespace}/{pod}", "a-proxy")
+    assert api.ended("beside").type == "Failed"
+    if knows_sidecars:
+        (ended,) = api.pod("beside").status.init_container_statuses
+        assert (ended.name, ended.state.terminated.exit_code) == ("native", 75)

@@ -34,6 +34,7 @@ POD = PodState(
     unscheduled="",
     waiting=None,
     started=True,
+    company=(),
     exit_code=None,
     exit_reason="",
     last_words="",

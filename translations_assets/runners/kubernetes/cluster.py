@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from translations_assets.errors import TemporaryError, TranslationsError
-from translations_assets.runners.kubernetes.state import JobState, Object
+from translations_assets.runners.kubernetes.state import CONTAINER, JobState, Object
 
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient
@@ -163,11 +163,11 @@ class Cluster:
             yield event["type"], event["object"]
 
     def log(self, pod: str, since: str, *, follow: bool) -> Iterator[bytes]:
-        """A pod's log from a second on, in pieces as they come, each line with its time before it.
+        """The log of a pod's worker from a second on, in pieces as they come, lines with their times before.
 
         Raises ClusterAway when it breaks off, Missing when the pod does not exist; nothing is tried again.
         """
-        query = [("timestamps", "true"), ("follow", str(follow).lower())]
+        query = [("container", CONTAINER), ("timestamps", "true"), ("follow", str(follow).lower())]
         query += [("sinceTime", since)] if since else []
         # The client's own method knows no `sinceTime`, and seconds before now need clocks that agree
         response = self._try(

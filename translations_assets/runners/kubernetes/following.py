@@ -308,7 +308,11 @@ class Following:
         """Whether the cluster may still say more: the pod's end, and the reason that its Job gives for it."""
         if self._pod and not self._pod.ended:
             return True
-        return job is not None and job.live and not self._is_replaced()
+        return job is not None and job.live and not self._is_replaced() and not self._goes_on_alone()
+
+    def _goes_on_alone(self) -> bool:
+        """Whether the worker has ended, and other containers of its pod keep the Job from ending."""
+        return self._pod is not None and self._pod.exit_code is not None and bool(self._pod.company)
 
     def _is_replaced(self) -> bool:
         """Whether the cluster has made another pod in place of the attempt's."""
@@ -357,10 +361,10 @@ class Following:
         )
 
     def _see_end(self) -> None:
-        """See the Job end. One that hangs, or goes on with another pod (as in old clusters), is deleted."""
+        """See the Job end. One that hangs, or goes on without the worker or with another pod, is deleted."""
         deadline = time.monotonic() + _LAST_SECONDS
         while (job := self._refresh()) and job.live and not self._connection.cluster.closed.is_set():
-            if self._is_replaced() or time.monotonic() > deadline:
+            if self._goes_on_alone() or self._is_replaced() or time.monotonic() > deadline:
                 self._connection.cluster.delete_job(job)
                 return
             self._wait()

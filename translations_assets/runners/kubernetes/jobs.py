@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from translations_assets.config.deployment import Kubernetes, Machine, PodConfig, WorkerClass, WorkerClassName
 from translations_assets.runners.kubernetes.cluster import COMPONENT, ClusterError
 from translations_assets.runners.kubernetes.image import Images, worker_images
-from translations_assets.runners.kubernetes.state import Annotation, Label, Member
+from translations_assets.runners.kubernetes.state import CONTAINER, Annotation, Label, Member
 from translations_assets.runners.pod import bootstrap
 from translations_assets.runners.wire import NODE, POD, SCRATCH
 from translations_assets.running.job import Job
@@ -222,7 +222,7 @@ class Descriptions:
         resources = config.get("resources") or {}
         return {
             **config,
-            "name": "worker",
+            "name": CONTAINER,
             "resources": {**resources, "limits": {**limits, **(resources.get("limits") or {})}},
             "command": command,
             "args": None,

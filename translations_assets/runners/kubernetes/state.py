@@ -26,6 +26,7 @@ _PULL = {
 _CREATE = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 # Reasons in a pod's status when its node is shut down
 _SHUT_DOWN = {"NodeShutdown", "Shutdown", "Terminated", "NodeLost", "NodeAffinity", "Preempting", "Preempted"}
+CONTAINER = "worker"  # ours in a pod: a deployment or the cluster may add others before and after it
 TOLD_TO_END = "SIGTERM"  # stands in the message of a worker whose pod got it
 _OUT_OF_MEMORY = "ran out of memory"  # in that of one whose script alone was killed
 _EVICTIONS = {"TerminationByKubelet", "EvictionByEvictionAPI"}
@@ -106,7 +107,7 @@ class JobState:
             labels=metadata.get("labels") or {},
             members=tuple(Member(*item) for item in json.loads(annotations.get(Annotation.MEMBERS, "[]"))),
             spec=annotations.get(Annotation.SPEC, ""),
-            image=value["spec"]["template"]["spec"]["containers"][0]["image"],
+            image=_own(value["spec"]["template"]["spec"]["containers"]).get("image", ""),
             preemptions=int(annotations.get(Annotation.PREEMPTIONS, 0)),
             deleting=bool(metadata.get("deletionTimestamp")),
             ended=ended.get("type", ""),
@@ -125,6 +126,7 @@ class PodState:
     unscheduled   the scheduler's message, while no machine has been found
     waiting       (reason, message) of a container that cannot start yet
     started       whether the worker runs, or has run
+    company       names of other containers that run, and do not end by themselves with the worker
     exit_code     of the worker, once it has ended
     exit_reason   `OOMKilled` and the like
     last_words    what the worker left for the cluster when it ended
@@ -143,13 +145,14 @@ class PodState:
     unscheduled: str
     waiting: tuple[str, str] | None
     started: bool
+    company: tuple[str, ...]
     exit_code: int | None
     exit_reason: str
     last_words: str
 
     @property
     def ended(self) -> bool:
-        """Whether nothing of it runs any more."""
+        """Whether nothing of it runs any more but what keeps the worker company."""
         return self.phase in ("Succeeded", "Failed") or self.exit_code is not None
 
     @classmethod
@@ -159,10 +162,11 @@ class PodState:
         conditions = {item["type"]: item for item in status.get("conditions") or ()}
         disruption = conditions.get("DisruptionTarget", {})
         scheduled = conditions.get("PodScheduled", {})
-        own = _states(status, "containerStatuses")
-        states = [*_states(status, "initContainerStatuses"), *own]
+        containers = status.get("containerStatuses") or ()  # sorted by name
+        state = _own(containers).get("state") or {}
+        all_of_them = [*(status.get("initContainerStatuses") or ()), *containers]
+        states = [state, *(item.get("state") or {} for item in all_of_them)]
         waiting = next((item["waiting"] for item in states if item.get("waiting")), None)
-        state = own[0] if own else {}  # the worker's; a deployment may put other containers after it
         terminated = state.get("terminated") or {}
         return cls(
             name=metadata["name"],
@@ -178,15 +182,20 @@ class PodState:
             unscheduled=(scheduled.get("message") or "") if scheduled.get("status") == "False" else "",
             waiting=_reason_and_message(waiting) if waiting else None,
             started="running" in state or bool(terminated),
+            company=tuple(
+                item["name"]
+                for item in containers
+                if item.get("name") != CONTAINER and "running" in (item.get("state") or {})
+            ),
             exit_code=terminated.get("exitCode"),
             exit_reason=terminated.get("reason") or "",
             last_words=terminated.get("message") or "",
         )
 
 
-def _states(status: Object, kind: str) -> list[Object]:
-    """The states of a pod's containers of one kind."""
-    return [container.get("state") or {} for container in status.get(kind) or ()]
+def _own(containers: Sequence[Object]) -> Object:
+    """The worker's among a pod's containers, or among their statuses; nothing while there is none."""
+    return next((item for item in containers if item.get("name") == CONTAINER), {})
 
 
 def _reason_and_message(item: Object) -> tuple[str, str]:
