@@ -204,6 +204,10 @@ def test_a_second_run_says_for_whom_it_waits_and_goes_on_when_that_is_cancelled(
                 rf"(clean-corpus-\S+): waits for run {first} of {PARTITION} \(test\), which makes it already"
             )
             label, *_ = second.read_until(waits, PATIENCE)
+            planned = (
+                f"    {label}: run {first} of {PARTITION} (test) makes it already, and will be waited for"
+            )
+            assert planned in second.said
             done = place.run("translations", "cancel", first)
             assert done.returncode == 0, done.stderr
             assert process.wait(timeout=PATIENCE) == 130

@@ -1,4 +1,4 @@
-"""What is said of steps that are to run: from where they go on, and how often a training reads its text."""
+"""What is said of steps that are to run: by whom they are made already, from where they go on, epochs."""
 
 from __future__ import annotations
 
@@ -16,33 +16,39 @@ if TYPE_CHECKING:
 
 
 class Remark(NamedTuple):
-    """What people should know of a step that is to run, see `newest_save` and `Epochs`."""
+    """What people should know of a step that is to run; see `begun_by_runs`, `newest_save` and `Epochs`."""
 
     label: str
+    made_by: str
     goes_on_from: str
     epochs: Epochs | None
 
 
 def remarks(session: Session, plan: Plan) -> dict[Step, Remark]:
     """What is to be said of the steps that will or may run."""
+    from translations_assets.running.runner import begun_by_runs
     from translations_assets.why.epochs import TRAINING, epochs
 
-    results, told = plan.results(), {}
+    store, results, told = session.store, plan.results(), {}
+    begun = begun_by_runs(store) if plan.count("run") else {}
     for planned in plan.steps:
-        step, saved = planned.step, ""
+        step, saved, run = planned.step, "", ""
         if planned.status not in ("run", "maybe"):
             continue
-        if step.resumable and planned.key:
-            generation = planned.manifest.generation + 1 if planned.manifest else 1
-            saved = newest_save(session.store, planned.key, generation)
+        if planned.key:
+            made = planned.key, planned.manifest.generation + 1 if planned.manifest else 1
+            run = begun[made] if made in begun and store.owners.is_owned(*made) else ""
+            saved = newest_save(store, *made) if step.resumable and not run else ""
         found = epochs(step, session.keys, session.store, results) if step.script == TRAINING else None
-        if saved or found:
-            told[step] = Remark(step.label, saved, found)
+        if run or saved or found:
+            told[step] = Remark(step.label, run, saved, found)
     return told
 
 
 def print_remark(remark: Remark | None) -> None:
     """Print what is to be said of a step, if there is anything."""
+    if remark and remark.made_by:
+        typer.echo(f"    {remark.label}: {remark.made_by} makes it already, and will be waited for")
     if remark and remark.goes_on_from:
         typer.echo(f"    {remark.label} goes on from {remark.goes_on_from}")
     if remark and remark.epochs:
@@ -52,6 +58,7 @@ def print_remark(remark: Remark | None) -> None:
 def remark_as_json(remark: Remark | None) -> dict[str, Any]:
     """The fields of a planned step that say the same."""
     return {
+        "made_by": remark.made_by or None if remark else None,
         "goes_on_from": remark.goes_on_from or None if remark else None,
         "epochs": dict(remark.epochs.by_text) if remark and remark.epochs else None,
     }

@@ -24,8 +24,8 @@ _ENDED = "{run, partition, state, page, gates: {<state>: [gate]}}"
 
 JSON: Mapping[str, Sequence[str]] = {
     "plan": (
-        "{steps: [{label, stage, status, key, reasons: [reason], goes_on_from, epochs: {<text>: epochs}}], "
-        "summary}",
+        "{steps: [{label, stage, status, key, reasons: [reason], made_by, goes_on_from, "
+        "epochs: {<text>: epochs}}], summary}",
         "{partitions: {<partition>: summary}, errors: [message]}",
     ),
     "explain": (

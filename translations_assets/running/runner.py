@@ -59,14 +59,20 @@ def wait_for_owner(submission: Submission, period: float) -> Work[Outcome | None
                 return None
         if not told:
             told = True
-            message = f"waits for {_owner(store, submission.job)}, which makes it already"
+            run = begun_by_runs(store, submission.job.provenance.run).get(step, "another run")
+            message = f"waits for {run}, which makes it already"
             submission.on_event(JobEvent("waiting", submission.job.label, {"message": message}))
 
 
-def _owner(store: Store, job: Job) -> str:
-    """The newest other run that has begun a job's step and goes on, as its record says, in words."""
+def begun_by_runs(store: Store, but: str = "") -> dict[tuple[str, int], str]:
+    """(key, generation) → the newest run, but one, that has begun the step and has not ended, in words.
+
+    As the runs' records say: one whose process was killed may be among them.
+    """
+    found: dict[tuple[str, int], str] = {}
     for run in store.runs()[:RUNS]:
-        record = store.read_run(run) if run != job.provenance.run else None
-        if record and record.ended is None and job.step in record.begun.values():
-            return f"run {run[:8]} of {record.partition} ({record.space})"
-    return "another run"
+        record = store.read_run(run) if run != but else None
+        if record and record.ended is None:
+            words = f"run {run[:8]} of {record.partition} ({record.space})"
+            found = dict.fromkeys(record.begun.values(), words) | found
+    return found
