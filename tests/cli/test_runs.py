@@ -93,7 +93,7 @@ def test_the_steps_of_a_run(command: Command) -> None:
     states = {row["label"]: row["state"] for row in status_of(command, SECOND)["steps"]}
     assert states["merge-corpus-en-eo"] == "cached"
     assert states[VOCAB] == "finished"
-    assert states["train-student-en-eo"] == "waiting"
+    assert states["train-student-en-eo"] == "not begun"
     (row,) = (row for row in status_of(command, SECOND)["steps"] if row["label"] == VOCAB)
     assert (row["host"], row["worker"], row["attempts"]) == ("here", "large-cpu", 1)
     store = Project().store
@@ -128,7 +128,7 @@ def test_what_failed_is_shown_as_it_was_then(command: Command, place: Place) -> 
     """Although the step has another key by now, and when there is no config any more."""
     make("train_backwards", FIRST, runner=MadeUpRunner(fails=VOCAB))
     path = place.root / "configs" / f"{PARTITION}.yml"
-    path.write_text(path.read_text().replace("spm-vocab-size: 400", "spm-vocab-size: 300"))
+    path.write_text(path.read_text().replace("spm-vocab-size: 400", "spm-vocab-size: 304"))
     before = command("status", FIRST)
     assert re.search(r"train_vocab +1 failed", before.out)
     why = f"{VOCAB}: pipeline.train.vocab ended with exit code 1; error: too little text"

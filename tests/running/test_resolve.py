@@ -220,7 +220,7 @@ def test_the_status_of_a_run_is_what_its_record_says(keys: KeyMaker, rng: random
             elif label in record.uses:
                 state = "cached"
             else:
-                state = "failed" if label in record.failed else "waiting"
+                state = "failed" if label in record.failed else "not begun"
                 assert state == "failed" or planned.status != "lost"
             assert rows[label]["state"] in (state, "lost" if state == "cached" else state)
             assert bool(rows[label]["why"]) == (state == "failed")

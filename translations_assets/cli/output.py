@@ -24,7 +24,7 @@ STYLES = {
     **dict.fromkeys(("run", "running"), "bold cyan"),
     **dict.fromkeys(("maybe", "ending", "cancelled", "interrupted", "not computed"), "yellow"),
     **dict.fromkeys(("finished", "done", "passed"), "green"),
-    **dict.fromkeys(("cached", "waiting", "off", "ended"), "dim"),
+    **dict.fromkeys(("cached", "waiting", "not begun", "off", "ended"), "dim"),
 }
 
 _is_quiet = False

@@ -19,7 +19,6 @@ Row = dict[str, Any]
 
 _COUNTED = re.compile(r"(update|rows)-0*(\d+)$")  # how the names of checkpoint sets end
 _POLL_SECONDS = 0.2
-_ENDS = {"cancelled": "cancelled", "lost its process": "interrupted"}
 
 
 def rows_of_run(store: Store, run: Run) -> list[Row]:
@@ -39,10 +38,10 @@ def _row_of_run(store: Store, run: Run, stage: str, label: str, worker: str) -> 
         state = "lost" if manifest is None else "finished" if _has_made(run, manifest) else "cached"
         stage = stage or (manifest.provenance.stage if manifest else "")
         return make_row(label, stage, worker, state, manifest)
-    why = record.failed.get(label, "")
+    why, idle = record.failed.get(label, ""), "not begun" if run.is_over else "waiting"
     begun = record.begun.get(label)
     if begun is None:
-        return make_row(label, stage, worker, "failed" if why else "waiting", why=why)
+        return make_row(label, stage, worker, "failed" if why else idle, why=why)
     manifest = store.generation(*begun)
     if manifest and (_has_made(run, manifest) or not run.is_over):  # since the record was written
         return make_row(label, stage, worker, "finished" if _has_made(run, manifest) else "cached", manifest)
@@ -50,9 +49,9 @@ def _row_of_run(store: Store, run: Run, stage: str, label: str, worker: str) -> 
     if why:
         state = "failed"
     elif run.is_over:
-        state = _ENDS.get(run.state, "failed") if attempts else "waiting"
+        state = ("cancelled" if record.ended else "interrupted") if attempts else idle
     else:
-        state = "running" if store.owners.is_owned(*begun) else "waiting"
+        state = "running" if store.owners.is_owned(*begun) else idle
     saved = "" if manifest or state == "running" else newest_save(store, *begun)
     return make_row(label, stage, worker, state, attempts=attempts, why=why, saved=saved)
 
