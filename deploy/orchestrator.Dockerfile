@@ -18,9 +18,11 @@ COPY deploy/worker.Dockerfile deploy/environment.Dockerfile deploy/
 COPY configs configs
 COPY pipeline pipeline
 COPY translations_assets translations_assets
+# The chart starts `dagster-webserver`: ours has the logs of steps, too.
 RUN python -m compileall -q --invalidation-mode unchecked-hash pipeline translations_assets \
     && printf '#!/bin/sh\nexec python -m translations_assets.cli.main "$@"\n' > /usr/local/bin/translations \
-    && chmod 755 /usr/local/bin/translations
+    && printf '#!/bin/sh\nexec python -m translations_assets.ui.deployed "$@"\n' > /usr/local/bin/dagster-webserver \
+    && chmod 755 /usr/local/bin/translations /usr/local/bin/dagster-webserver
 
 # The commit, which manifests record: there is no git in here to ask.
 ARG REVISION

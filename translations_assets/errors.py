@@ -11,6 +11,9 @@ TranslationsError
 └── Cancelled           somebody ended the run
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 
 class TranslationsError(Exception):
     """The base: what is wrong, where, what to do next."""
@@ -40,8 +43,29 @@ class CodeError(TranslationsError):
     """A script's code cannot be fingerprinted: it is missing, broken, or imports what cannot be followed."""
 
 
+@dataclass(frozen=True)
+class FailedStep:
+    """What people are told of a step that failed.
+
+    command  prints its whole log; empty when it has none
+    log      key and generation of the result that it would have had, under which its log stands
+    """
+
+    label: str
+    text: str
+    command: str = ""
+    log: tuple[str, int] | None = None
+
+    def __str__(self) -> str:
+        return f"{self.text}\nIts whole log: {self.command}" if self.command else self.text
+
+
 class StepFailed(TranslationsError):
-    """A script failed for its own fault, or too often."""
+    """Scripts failed for their own fault, or too often."""
+
+    def __init__(self, failures: Sequence[FailedStep]) -> None:
+        super().__init__("\n\n".join(map(str, failures)))
+        self.failures = tuple(failures)
 
 
 class Cancelled(TranslationsError):

@@ -9,8 +9,8 @@ import os
 import socket
 from pathlib import Path
 
-PROCESS_TAG = "translations/process"
-"""Tag of a run in Dagster: the process that runs it."""
+PROCESS_TAG = ".dagster/translations-process"
+"""Tag of a run in Dagster: the process that runs it. Its pages show no tag that begins so."""
 
 
 def this_process(run: str) -> str:

@@ -21,14 +21,30 @@ from translations_assets.records.run import RunOptions
 from translations_assets.stages import ASSETS
 
 PARTITION_TAG = "dagster/partition"
+USER_TAG = "user"  # who launched a run, where Dagster's pages look for it
 # Metadata of an event of a run's log that is one of a step: see `StepEvent`
-STEP_EVENT, STEP_LABEL, STEP_MESSAGE = "event", "step", "message"
+STEP_EVENT, STEP_LABEL, STEP_MESSAGE, STEP_LOG = "event", "step", "message", "log"
+LOGS = "/step-logs"  # the pages of our web server (`ui.step_logs`) that show the logs of steps
 # Of events that stand for those of an asset, where overrides make another one than the training config does
 STAGE, NUMBERS, GATE = "made with overrides", "numbers", "gate"
 ENDED = ("SUCCESS", "FAILURE", "CANCELED")
 
 _READ_SECONDS = 60.0
 _WORK_SECONDS = 330.0  # a reload imports all definitions; dagster.yaml allows it 300 s
+
+
+def run_tags(partition: str, user: str) -> dict[str, str]:
+    """The tags with which a run of a partition is launched; who did it may be unknown."""
+    return {PARTITION_TAG: partition, **({USER_TAG: user} if user else {})}
+
+
+def log_path(key: str, generation: int, attempt: int | None = None) -> str:
+    """The page of a step's log, that of the newest attempt if none is named.
+
+    A path without the server's address: people reach one server by several names.
+    """
+    page = f"{LOGS}/{key}/{generation}"
+    return page if attempt is None else f"{page}?attempt={attempt}"
 
 
 class ServerUnreachable(TranslationsError):
@@ -82,8 +98,11 @@ class Server:
             reason = loaded.get("message", loaded["__typename"])
             raise TranslationsError(f"{self.url} cannot load the definitions again: {reason}")
 
-    def launch(self, partition: str, stages: Iterable[str], options: RunOptions) -> str:
-        """Launch a run that materializes stages of a partition, with their checks; its id."""
+    def launch(self, partition: str, stages: Iterable[str], options: RunOptions, user: str = "") -> str:
+        """Launch a run that materializes stages of a partition, with their checks; its id.
+
+        `user` is who does it, if that is known.
+        """
         params = {
             "selector": {
                 **self._repository,
@@ -93,7 +112,9 @@ class Server:
             },
             "mode": "default",
             "runConfigData": json.dumps({"resources": {"run": {"config": options.to_dict()}}}),
-            "executionMetadata": {"tags": [{"key": PARTITION_TAG, "value": partition}]},
+            "executionMetadata": {
+                "tags": [{"key": name, "value": value} for name, value in run_tags(partition, user).items()]
+            },
         }
         answer = self._ask("Launch", _WORK_SECONDS, params=params)["launchRun"]
         if answer["__typename"] != "LaunchRunSuccess":

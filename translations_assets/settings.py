@@ -127,7 +127,7 @@ def space(deployed: str | None = None) -> str:
     """
     value = os.environ.get("TRANSLATIONS_SPACE") or deployed
     if not value:
-        names = (_safe(_user()) or f"uid-{os.getuid()}", _safe(_branch(project_folder())))
+        names = (_safe(user()) or f"uid-{os.getuid()}", _safe(_branch(project_folder())))
         return "-".join(filter(None, names))
     if not _SPACE.fullmatch(value):
         raise ValueError(
@@ -176,7 +176,8 @@ def _safe(name: str) -> str:
     return re.sub(r"[^a-z0-9._]+", "-", ascii_name.lower()).strip("-._")
 
 
-def _user() -> str:
+def user() -> str:
+    """The name of who runs this; empty when there is none."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container may run under a number without a name

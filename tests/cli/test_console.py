@@ -15,6 +15,8 @@ from translations_assets.cli.console import Console, Follower, steps
 from translations_assets.graph.step import Step
 from translations_assets.running.engine import StepEvent
 
+SERVER = "http://127.0.0.1:3000"
+
 
 def step(label: str) -> Step:
     return Step("pipeline.x", label, "x", {}, {}, ("out",))
@@ -142,7 +144,7 @@ def seen() -> list[StepEvent]:
 
 @pytest.fixture
 def follower(seen: list[StepEvent]) -> Follower:
-    return Follower(demo_graph(), seen.append)
+    return Follower(demo_graph(), seen.append, SERVER)
 
 
 def kinds(seen: list[StepEvent]) -> list[tuple[str, str]]:
@@ -177,13 +179,17 @@ def test_steps_of_another_graph_are_passed_over(follower: Follower, seen: list[S
     assert seen == []
 
 
-@pytest.mark.parametrize(("failed", "words"), [(True, ""), (False, "The config is wrong.")])
-def test_a_failure_is_explained_once(follower: Follower, failed: bool, words: str) -> None:
-    if failed:
-        follower.emit(logged("failed", "write-a", message="The step write-a failed"))
-    for _ in range(2):
-        follower.emit({"__typename": "RunFailureEvent", "error": {"message": "The config is wrong.\n"}})
-    assert follower.explain() == words
+def test_a_failure_is_explained_once_with_the_address_of_the_log(
+    follower: Follower, seen: list[StepEvent], capsys: pytest.CaptureFixture[str]
+) -> None:
+    follower.emit(logged("failed", "write-a"))
+    error = {"message": "The step write-a failed\n"}
+    links = {"metadataEntries": [{"label": "log of write-a", "url": "/step-logs/abc/1"}]}
+    follower.emit({"__typename": "ExecutionStepFailureEvent", "error": error, "failureMetadata": links})
+    follower.emit({"__typename": "RunFailureEvent", "error": error})
+    assert follower.explain() == f"The step write-a failed\nlog of write-a: {SERVER}/step-logs/abc/1"
+    Console(["write-a"], MemoryStore())(seen[0])
+    assert capsys.readouterr().out == "[  1/1] write-a failed\n"
 
 
 def test_the_display_may_ask_for_its_lines_while_a_line_is_printed() -> None:

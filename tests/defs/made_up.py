@@ -31,7 +31,7 @@ from translations_assets.cli.runs import missed_gates
 from translations_assets.cli.runs_train import launch
 from translations_assets.definitions import defs
 from translations_assets.defs import recipes
-from translations_assets.defs.recipes import recipe_key
+from translations_assets.defs.changes import recipe_key
 from translations_assets.defs.shared import PROJECT
 from translations_assets.records.run import RunOptions
 from translations_assets.stages import ASSETS

@@ -11,7 +11,6 @@ from translations_assets.checks.gates import GATES, Gate
 from translations_assets.definitions import defs
 from translations_assets.defs.jobs import SELECTIONS
 from translations_assets.defs.shared import TRAINING_CONFIGS
-from translations_assets.graph.stage import stage_order
 from translations_assets.stages import ASSETS, STAGES
 
 GRAPH = defs.get_repository_def().asset_graph
@@ -30,21 +29,19 @@ def test_every_gate_is_a_check_of_its_asset_and_nothing_else_is() -> None:
 def test_a_check_is_partitioned_and_described(gate: Gate) -> None:
     spec = GRAPH.get_check_spec(key(gate))
     assert spec.partitions_def == TRAINING_CONFIGS
-    assert spec.description == gate.description
-    assert spec.blocking == gate.blocking
+    assert str(spec.description).startswith(gate.description)
+    assert spec.blocking  # those of level `warn` fail with a severity that blocks nothing
 
 
 def test_a_check_waits_for_all_that_it_reads() -> None:
     """What its numbers are computed from stands before the asset; other stages' scores are dependencies."""
-    order = stage_order(STAGES)
     for gate in GATES:
         known = {gate.stage, *_upstream(gate.stage)}
         waited = {dep.asset_key.to_user_string() for dep in GRAPH.get_check_spec(key(gate)).additional_deps}
         for stage in gate.reads:
             needed = STAGES[stage].upstream if STAGES[stage].checks else (stage,)
             assert set(needed) <= known | waited, (gate.stage, gate.name)
-        if gate.blocking:
-            assert all(order.index(stage) < order.index(gate.stage) for stage in waited)
+        assert not any(gate.stage in _upstream(stage) for stage in waited)
 
 
 def _upstream(stage: str) -> set[str]:

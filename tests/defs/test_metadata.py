@@ -54,7 +54,7 @@ def result(store: MemoryStore, label: str, cached: bool = False, **files: Any) -
 
 def shown(store: MemoryStore, *results: StepResult, warnings: tuple[str, ...] = ()) -> dict[str, Any]:
     """Name → value; a table as its rows."""
-    metadata = stage_metadata("en-eo", results, store, warnings)
+    metadata = stage_metadata(results, store, warnings)
     return {
         name: rows(value) if isinstance(value, TableMetadataValue) else value.value
         for name, value in metadata.items()
@@ -89,16 +89,17 @@ def test_what_was_used_of_gpus_is_told_where_there_were_some(store: MemoryStore)
     assert found["peak_gpu_memory"] == 9000.0
 
 
-def test_each_step_has_a_row_with_its_log_here(store: MemoryStore) -> None:
-    """The label and partition are this config's, although another one made the result."""
-    assert shown(store, result(store, "a", cached=True, text=b"1"))["steps"] == [
+def test_each_step_has_a_row_and_a_link_to_its_log(store: MemoryStore) -> None:
+    """The label is this config's, although another one made the result."""
+    found = shown(store, result(store, "a", cached=True, text=b"1"))
+    assert found["logs"] == f"* [a](/step-logs/{KEY}/1?attempt=2)"
+    assert found["steps"] == [
         {
             "step": "a",
             "state": "cached",
             "seconds": 1.5,
             "attempt": 2,
             "host": "here",
-            "log": "translations logs en-eo a",
             "key": KEY[:KEY_DIGITS],
         }
     ]

@@ -109,14 +109,14 @@ def test_an_observation_belongs_to_the_asset_and_partition(context: Context) -> 
 @pytest.mark.parametrize(
     ("event", "level", "text"),
     [
-        (StepEvent("started", STEP), "INFO", "translations logs -f en-eo train-student-en-eo"),
+        (StepEvent("started", STEP, {"log": ("abc", 1)}), "INFO", "train-student-en-eo: started"),
         (
             StepEvent("waiting", STEP, {"message": "waits for run a1"}),
             "INFO",
             f"{STEP.label}: waits for run a1",
         ),
         (StepEvent("retry", STEP, {"message": "No network."}), "WARNING", "No network. Trying again."),
-        (StepEvent("failed", STEP, {"message": "The step failed"}), "ERROR", "The step failed"),
+        (StepEvent("failed", STEP, {"message": "Why", "log": ("abc", 1)}), "ERROR", f"{STEP.label}: failed"),
         (StepEvent("cancelled", STEP), "WARNING", "cancelled"),
         (StepEvent("done", STEP), "INFO", "done"),
     ],
@@ -130,7 +130,8 @@ def test_events_become_lines_of_the_log(context: Context, event: StepEvent, leve
     assert {name: value.value for name, value in logged.engine_event_data.metadata.items()} == {
         "event": event.kind,
         "step": STEP.label,
-        **event.detail,
+        **({"message": "No network."} if event.kind == "retry" else {}),  # of a failure its asset tells
+        **({"log": "/step-logs/abc/1"} if "log" in event.detail else {}),
     }
 
 

@@ -70,8 +70,8 @@ def told(done: Done) -> dict[str, list[str]]:
     """Failed step → the errors that its script told of."""
     found: dict[str, list[str]] = {}
     for block in re.split(r"^The step ", done.stderr, flags=re.MULTILINE)[1:]:
-        label = block.split()[0]
-        found[label] = re.findall(r"^ +error(?: \(worth another attempt\))?: (.*)$", block, re.MULTILINE)
+        label, _, error = block.partition("\n")[0].partition(" failed: ")
+        found[label] = [error]
     return found
 
 

@@ -119,9 +119,9 @@ def test_a_failing_step_stops_what_needs_it_and_nothing_else(made: Place) -> Non
     with edited(made, "spm-vocab-size: 400", "spm-vocab-size: 64000"):
         done = materialize(made, "train_vocab,train_backwards,analyze_corpus")
     assert done.returncode == 1
-    assert "The step train-vocab-en-eo failed" in done.stderr
-    assert "Set spm-vocab-size" in done.stderr  # the script's own message
-    assert f"translations logs {PARTITION} train-vocab-en-eo" in done.stderr
+    assert re.search(r"The step train-vocab-en-eo failed: .*Set spm-vocab-size", done.stderr)
+    assert done.stderr.count("Set spm-vocab-size") == 1
+    assert "Stack Trace" not in done.stderr
     assert "Dependencies for step train_backwards failed: ['train_vocab']" in done.stderr
     images = [value for name, value in metadata(made, "analyze_corpus").items() if name.endswith(".png")]
     assert len(images) == 4
@@ -159,7 +159,7 @@ def test_a_broken_config_stops_no_other(made: Place) -> None:
     assert other.returncode == 0, other.stderr
     assert "no name.yml" in other.stderr
     assert itself.returncode == 1
-    assert f"Failure: {broken}:1: not valid YAML" in itself.stderr
+    assert f"{broken}:1: not valid YAML" in itself.stderr
 
 
 def test_a_folder_without_configs_loads(tmp_path: Path) -> None:

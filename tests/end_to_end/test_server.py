@@ -1,13 +1,16 @@
 """A running Dagster server, used from the command line and by pasting a training config."""
 
 import json
+import re
 import signal
 import subprocess
 import time
+import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.end_to_end.test_webserver import STATUSES, Server, serve, wait_for
 from tests.end_to_end.tiny import BIN, PARTITION, make_place
@@ -23,16 +26,28 @@ mutation($params: ReexecutionParams!) {
     ... on PythonError { message }
   }
 }"""
+TEMPLATE = """
+{
+  pipelineOrError(params: {
+    pipelineName: "train_pasted_config"
+    repositoryName: "__repository__"
+    repositoryLocationName: "translations-assets"
+  }) { ... on Pipeline { presets { runConfigYaml } } }
+}"""
 DETAILS = """
 query($id: ID!) {
   runOrError(runId: $id) {
     ... on Run {
       status rootRunId parentRunId
+      tags { key value }
       stepStats { stepKey status }
       eventConnection { events {
         ... on MessageEvent { message }
-        ... on ErrorEvent { error { message } }
+        ... on ErrorEvent { error { message stack } }
         ... on LogsCapturedEvent { fileKey }
+        ... on ExecutionStepFailureEvent {
+          failureMetadata { metadataEntries { label ... on UrlMetadataEntry { url } } }
+        }
       } }
     }
   }
@@ -61,10 +76,19 @@ def ended(server: Server, run: str) -> dict[str, Any]:
     return details
 
 
+def errors(run: dict[str, Any]) -> list[dict[str, Any]]:
+    return [event["error"] for event in run["eventConnection"]["events"] if event.get("error")]
+
+
 def messages(run: dict[str, Any]) -> str:
     events = run["eventConnection"]["events"]
-    errors = [event["error"]["message"] for event in events if event.get("error")]
-    return "\n".join([*(event["message"] for event in events if "message" in event), *errors])
+    said = [event["message"] for event in events if "message" in event]
+    return "\n".join([*said, *(error["message"] for error in errors(run))])
+
+
+def fetched(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=60) as response:
+        return str(response.read().decode())
 
 
 def test_train_on_a_server(server: Server) -> None:
@@ -107,6 +131,20 @@ def test_a_failure_on_a_server_is_told_and_re_executed_from_failure(server: Serv
     assert "late.en.gz" in done.stderr
     assert "Traceback" not in done.stderr
     failed = done.stdout.partition("/runs/")[2].split()[0]
+    (address,) = re.findall(r"^log of dataset-test-\S+: (\S+)$", done.stderr, re.MULTILINE)
+    assert "late.en.gz" in fetched(f"{address}?whole")
+    found = ended(server, failed)
+    (told,) = errors(found)
+    assert re.match(r"The step dataset-test-\S+ failed: .*late\.en\.gz", told["message"])
+    assert told["stack"] == []
+    assert messages(found).count(told["message"].splitlines()[0]) == 1
+    assert "translations logs" not in messages(found)
+    tags = {tag["key"]: tag["value"] for tag in found["tags"]}
+    assert tags["translations/space"] == "test"
+    assert tags["translations/up to"] == "dataset_mono_trg"  # the last of those called so
+    assert tags["translations/options"] == "--set=taskcluster.split-chunks=3"
+    assert tags["translations/why"] == "no earlier artifact"
+    assert tags["user"]
 
     for lang in ("en", "eo"):
         data = server.place.root / "data"
@@ -181,8 +219,6 @@ def paste(server: Server, **config: Any) -> str:
 
 @pytest.mark.parametrize("as_text", [True, False])
 def test_a_pasted_config_is_kept_and_trained(server: Server, as_text: bool) -> None:
-    import yaml
-
     name = "text" if as_text else "mapping"
     text = (server.place.root / "configs" / f"{PARTITION}.yml").read_text()
     config = text if as_text else yaml.safe_load(text)
@@ -195,6 +231,22 @@ def test_a_pasted_config_is_kept_and_trained(server: Server, as_text: bool) -> N
     assert trained["status"] == "SUCCESS", messages(trained)
     plan = translations(server, "plan", f"en-eo.{name}", "--target", "dataset_devtest")
     assert "1 step: 1 cached" in plan.stdout
+
+
+def test_the_template_of_a_pasted_config_trains_as_it_is(server: Server) -> None:
+    """Its demo takes minutes: the training is ended once it has begun."""
+    (preset,) = server.ask(TEMPLATE)["pipelineOrError"]["presets"]
+    config = yaml.safe_load(preset["runConfigYaml"])
+    found = ended(server, server.launch("", [], "train_pasted_config", config))
+    assert found["status"] == "SUCCESS", messages(found)
+    assert "kept as en-eo.my-experiment" in messages(found)
+    launched = messages(found).partition("/runs/")[2].split()[0]
+    wait_for(lambda: "dataset-train" in str(server.run(launched)), 120, lambda: server.run(launched))
+    translations(server, "cancel", launched, "--server", server.url)
+    cancelled = ended(server, launched)
+    assert cancelled["status"] == "CANCELED", messages(cancelled)
+    assert [error["stack"] for error in errors(cancelled)] == [[]] * len(errors(cancelled))
+    assert "Cancelled. What is finished is kept" in messages(cancelled)
 
 
 def test_all_that_is_wrong_with_a_pasted_config_is_told(server: Server) -> None:

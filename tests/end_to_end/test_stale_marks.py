@@ -72,7 +72,9 @@ def test_only_what_an_edit_of_one_config_concerns_is_stale_and_only_in_its_parti
         marked, causes = marks(server)
         # what is made from the student is stale once it is trained anew
         assert marked == {("train_student", OTHER): "STALE"}
-        assert [cause["key"]["path"] for cause in causes["train_student"]] == [["recipe", "train_student"]]
+        (cause,) = causes["train_student"]
+        assert cause["key"]["path"] == ["recipe", "train_student"]
+        assert "marian-args.training-student.after: 20u → 30u" in cause["reason"]
         config.write_text(text)
         assert tick(server) == "1 recipes changed"
         assert marks(server)[0] == {}

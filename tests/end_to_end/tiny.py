@@ -95,7 +95,9 @@ checks: # after so few updates the models cannot translate, and differ by chance
   teacher-floor: {{level: warn}}
   teacher-margin: {{margin: -20}}
   translation-collapse: {{level: warn}}
-  quantized-gap: {{max-gain: 20}}
+  quantized-gap: {{level: warn}}
+  exported-gap: {{level: warn}}
+  export: {{level: warn}}
 target-stage: all
 taskcluster:
   split-chunks: 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from tests.patience import PATIENCE
 from tests.runners.scripts import COPY, KEY, alive, attempt, eventually, job, processes_of
 from translations_assets.errors import TemporaryError
 from translations_assets.runners.local import LocalRunner
+from translations_assets.running.failure import told
 from translations_assets.running.job import JobEvent, Outcome
 from translations_assets.store.local import LocalStore
 
@@ -277,6 +279,25 @@ def test_a_worker_that_cannot_start_says_why(
     assert outcome.kind == "failed"
     assert "exit code" in outcome.message
     assert "no such thing" in outcome.log_tail
+
+
+def test_a_traceback_begins_in_the_script(runner: LocalRunner, store: LocalStore) -> None:
+    script = """
+    def divide(number):
+        return number / 0
+
+    divide(1)
+    """
+    outcome = attempt(runner, job(store, script), store, threading.Event(), lambda event: None)
+    assert told("copy-en", outcome).startswith(
+        "The step copy-en failed: ZeroDivisionError: division by zero\n"
+        "pipeline.script ended with exit code 1. Before that:\n"
+    )
+    frames = re.findall(r'File "(.*)", line .*, in (.*)', outcome.log_tail)
+    assert [(Path(file).name, name) for file, name in frames] == [
+        ("script.py", "<module>"),
+        ("script.py", "divide"),
+    ]
 
 
 def test_many_steps_never_hold_more_slots_than_there_are(store: LocalStore, tmp_path: Path) -> None:

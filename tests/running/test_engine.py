@@ -11,6 +11,7 @@ from tests.running.conftest import SETTINGS, Bench, FakeRunner, demo_graph, grap
 from tests.virtual_clock import VirtualClock
 from translations_assets.errors import StepFailed
 from translations_assets.running import engine as engine_module
+from translations_assets.running.failure import LOG_LINES
 from translations_assets.running.job import Outcome
 from translations_assets.running.runner import Submission
 from translations_assets.running.session import UpstreamMissing
@@ -157,7 +158,7 @@ def test_of_a_long_log_the_end_is_shown(bench: Bench) -> None:
     with pytest.raises(StepFailed) as caught:
         bench.make()
     shown = [line.strip() for line in str(caught.value).splitlines()[1:-1]]
-    assert shown == lines[-engine_module.LOG_LINES :]
+    assert shown == lines[-LOG_LINES:]
 
 
 def test_every_failed_step_is_named(bench: Bench) -> None:

@@ -140,7 +140,7 @@ def test_a_bug_in_a_runner_is_the_failure_of_one_step(bench: Bench, monkeypatch:
         return [][0] if submission.job.label == "write-a" else run(submission)
 
     monkeypatch.setattr(bench.runner, "run", buggy)
-    with pytest.raises(StepFailed, match="write-a failed: a bug: IndexError") as caught:
+    with pytest.raises(StepFailed, match=r"write-a failed: IndexError: .*\na bug of the engine") as caught:
         bench.make()
     assert "in buggy" in str(caught.value)
     assert bench.told("write-b") == ["started", "done"]
@@ -272,7 +272,7 @@ def cancel_midway(bench: Bench) -> None:
         if (event.kind, event.step.label) == ("done", "write-a"):
             bench.cancel.set()
 
-    with pytest.raises(Cancelled, match="3 steps were not run"):
+    with pytest.raises(Cancelled, match=r"Not made: \S+, \S+, \S+\.$"):
         Engine(bench.store, bench.runner).run(session, session.graph.steps, bench.cancel, listen)
 
 
@@ -292,7 +292,7 @@ def test_what_is_finished_when_a_run_is_cancelled_stays(bench: Bench) -> None:
 
 def test_cancelled_before_it_begins(bench: Bench) -> None:
     bench.cancel.set()
-    with pytest.raises(Cancelled, match="4 steps were not run"):
+    with pytest.raises(Cancelled, match=r"Not made: .*, 1 more\.$"):
         bench.make()
     assert bench.runner.ran == []
 

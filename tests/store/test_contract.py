@@ -181,6 +181,7 @@ def test_log_parts_are_read_in_order_from_any_part_on(store: Store) -> None:
         store.append_log(KEY, 1, 2, part, b"part %d\n" % part)
     assert list(store.read_log(KEY, 1, 2))[9:] == [b"part 9\n", b"part 10\n", b"part 11\n"]
     assert list(store.read_log(KEY, 1, 2, part=11)) == [b"part 11\n"]
+    assert list(store.read_log(KEY, 1, 2, part=-2)) == [b"part 10\n", b"part 11\n"]
     assert list(store.read_log(KEY, 1, 3)) == []
 
 

@@ -23,11 +23,12 @@ State = Literal["passed", "failed", "off", "not computed"]
 class Gate:
     """A question about what a stage made.
 
-    name      that of its section in the training config's `checks`
-    stage     the judged stage
-    reads     the stages whose numbers it needs: stages that compute such numbers, trainings, evaluations
-    judge     numbers and thresholds → verdict
-    blocking  a failure of level `error` stops all that is downstream
+    name   that of its section in the training config's `checks`
+    stage  the judged stage
+    reads  the stages whose numbers it needs: stages that compute such numbers, trainings, evaluations
+    judge  numbers and thresholds → verdict
+
+    A failure of level `error` stops all that is downstream of the stage.
 
         gate = Gate("duplicates", "merge_corpus", ("check_merge_corpus",), text.duplicates)
         examine(session, gate, {}).state  # "passed", "failed", "off" or "not computed"
@@ -37,7 +38,6 @@ class Gate:
     stage: str
     reads: tuple[str, ...]
     judge: Judge
-    blocking: bool = False
 
     @property
     def identifier(self) -> str:
@@ -55,12 +55,10 @@ class Gate:
         return str(Checks.model_fields[self.identifier].annotation.__doc__)
 
 
-def _gates(
-    name: str, judge: Judge, *stages: str, reads: tuple[str, ...] = ("check_{}",), blocking: bool = False
-) -> Iterator[Gate]:
+def _gates(name: str, judge: Judge, *stages: str, reads: tuple[str, ...] = ("check_{}",)) -> Iterator[Gate]:
     """A gate for each of several stages, whose name stands in `reads` for `{}`."""
     for stage in stages:
-        yield Gate(name, stage, tuple(read.format(stage) for read in reads), judge, blocking)
+        yield Gate(name, stage, tuple(read.format(stage) for read in reads), judge)
 
 
 _TEXTS = ("merge_corpus", "merge_mono_src", "merge_mono_trg", "cefilter")
@@ -88,13 +86,13 @@ GATES: tuple[Gate, ...] = (
     *_gates("alignment-indices", models.alignment_indices, *_ALIGNED),
     *_gates("alignment-links", models.alignment_links, *_ALIGNED),
     *_gates("export", models.export, "export"),
-    *_gates("training-collapse", models.collapse, *_TRAINED, "finetune_student", reads=_OWN, blocking=True),
+    *_gates("training-collapse", models.collapse, *_TRAINED, "finetune_student", reads=_OWN),
     *_gates("training-curve", models.curve, *_TRAINED, reads=_OWN),
     *_gates("training-curve", partial(models.curve, epochs=False), "finetune_student", reads=_OWN),
-    *_gates("teacher-floor", models.teacher_floor, "train_teacher", blocking=True),
-    *_gates("teacher-margin", models.teacher_margin, "train_teacher", reads=_WITH_BACKWARDS, blocking=True),
-    *_gates("translation-collapse", text.collapse, *_TRANSLATED, reads=_WITH_CORPUS, blocking=True),
-    *_gates("translation-collapse", _BACK_COLLAPSE, _BACK_TRANSLATED, reads=_WITH_CORPUS, blocking=True),
+    *_gates("teacher-floor", models.teacher_floor, "train_teacher"),
+    *_gates("teacher-margin", models.teacher_margin, "train_teacher", reads=_WITH_BACKWARDS),
+    *_gates("translation-collapse", text.collapse, *_TRANSLATED, reads=_WITH_CORPUS),
+    *_gates("translation-collapse", _BACK_COLLAPSE, _BACK_TRANSLATED, reads=_WITH_CORPUS),
     *_gates("student-gap", models.student_gap, *_STUDENTS, reads=_WITH_TEACHERS),
     *_gates("quantized-gap", models.quantized_gap, "evaluate_quantized", reads=_WITH_FLOAT),
     *_gates("exported-gap", models.exported_gap, "evaluate_exported", reads=_WITH_FLOAT),

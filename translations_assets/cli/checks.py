@@ -114,7 +114,7 @@ def _finding_as_json(found: Finding) -> dict[str, Any]:
         "level": found.level,
         "state": found.state,
         "description": found.description,
-        "blocking": found.gate.blocking,
+        "blocking": found.level == "error",
         "thresholds": dict(found.thresholds),
         "overridden": dict(found.overridden),
         "numbers": dict(verdict.numbers) if verdict else {},

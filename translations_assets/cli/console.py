@@ -171,7 +171,7 @@ class Console:
         after = f" after {running.elapsed:.1f} s" if running else ""
         kind = event.kind, STYLES.get(event.kind, "")
         yield self._line(f"{label} ", kind, f"{after}{self._counts(event)}")
-        if event.kind == "failed":
+        if event.kind == "failed" and "message" in event.detail:
             yield self._complain, f"\n{event.detail['message']}\n"
 
     def _counts(self, event: StepEvent) -> str:
@@ -231,18 +231,21 @@ def console_of(session: Session, plan: Plan) -> Console:
 
 
 class Follower:
-    """Turns the events of a run on a server into those that a listener of the engine gets here."""
+    """Turns the events of a run on a server into those that a listener of the engine gets here.
 
-    def __init__(self, graph: Graph, listener: Listener) -> None:
+    url  the server's, before the paths of pages that it tells of
+    """
+
+    def __init__(self, graph: Graph, listener: Listener, url: str) -> None:
         self._graph = graph
         self._listener = listener
+        self._url = url
         self._ended: set[str] = set()
         self._errors: list[str] = []
-        self._has_failed = False
 
     def explain(self) -> str:
-        """Why the run failed, unless the failure of a step shows it already."""
-        return "" if self._has_failed else "\n".join(dict.fromkeys(self._errors))
+        """Why the run failed, with the addresses of logs."""
+        return "\n".join(dict.fromkeys(self._errors))
 
     def emit(self, event: dict[str, Any]) -> None:
         """Pass an event on."""
@@ -261,9 +264,10 @@ class Follower:
             self._emit_numbers(metadata)
         elif event.get("error"):
             self._errors.append(event["error"]["message"].strip())
+            for entry in (event.get("failureMetadata") or {}).get("metadataEntries", ()):
+                self._errors.append(f"{entry['label']}: {self._url}{entry.get('url', '')}")
 
     def _emit_of_step(self, kind: str, label: str, message: str) -> None:
-        self._has_failed |= kind == "failed"
         self._send(kind, label, **({"message": message} if message else {}))
 
     def _emit_cached(self, stage: str) -> None:

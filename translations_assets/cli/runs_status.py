@@ -121,14 +121,12 @@ def _lines_of_newest() -> Iterator[str]:
 
 def _asked(run: Run) -> Iterator[str]:
     """By what a run is told from others of its partition: whose it is, how far it goes, why, its options."""
-    from translations_assets.graph.stage import stage_order
-    from translations_assets.stages import ASSETS, STAGES
+    from translations_assets.stages import last_asset
 
-    made = [stage for stage in stage_order(STAGES) if stage in ASSETS and stage in run.record.stages]
     if run.record.space:
         yield run.record.space
-    if made and len(made) < len(ASSETS):
-        yield f"up to {made[-1]}"
+    if last := last_asset(run.record.stages):
+        yield f"up to {last}"
     if run.record.repeats:
         yield f"rerun of {run.record.repeats[:8]}"
     yield from run.record.options.words()

@@ -32,7 +32,7 @@ from translations_assets.cli.run_steps import interrupted
 from translations_assets.cli.runs import Run
 from translations_assets.errors import Cancelled, TranslationsError
 from translations_assets.records.run import RunOptions, RunRecord
-from translations_assets.settings import server_url
+from translations_assets.settings import server_url, user
 
 if TYPE_CHECKING:
     from dagster import DagsterRun, JobDefinition
@@ -182,7 +182,7 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
     from dagster import AssetKey
 
     from translations_assets.defs.runs import run_here
-    from translations_assets.server import PARTITION_TAG
+    from translations_assets.server import run_tags
     from translations_assets.stages import ASSETS
 
     job, partition = all_job(), session.partition
@@ -193,7 +193,7 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
         "resources": {"run": {"config": session.options.to_dict()}},
     }
     selection = [AssetKey(stage) for stage in session.stages if stage in ASSETS]
-    tags = {PARTITION_TAG: partition}
+    tags = run_tags(partition, user())
     session.listeners.append(listener)
     with runs.open_instance() as instance:
         return run_here(
@@ -263,10 +263,10 @@ def _run_on_server(server: Server, session: Session, plan: Plan, json: bool) -> 
     from translations_assets.cli.console import Follower, console_of
 
     server.load_partition(session.partition)
-    run = server.launch(session.partition, session.stages, session.options)
+    run = server.launch(session.partition, session.stages, session.options, user())
     tell(f"Run {run[:8]}: {server.run_url(run)}", err=False)
     console = console_of(session, plan)
-    follower = Follower(session.graph, console)
+    follower = Follower(session.graph, console, server.url)
     try:
         with console.display():
             status = _follow(server, run, follower)

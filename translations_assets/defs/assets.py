@@ -4,9 +4,9 @@ Materializing an asset finds the results of its steps in the store, runs the ste
 publishes data version and metadata.
 
 Its checks are made from the table of gates: one computation an asset, with all of its gates. It runs the
-steps that compute the numbers, which are cached as all are, and judges. A blocking gate depends on nothing
-that is downstream of its asset. A gate whose numbers cannot be had, because a stage was never made, is a
-warning and stops nothing.
+steps that compute the numbers, which are cached as all are, and judges. A gate depends on nothing that is
+downstream of its asset, which waits for it. A gate whose numbers cannot be had, because a stage was never
+made, is a warning and stops nothing.
 """
 
 import threading
@@ -22,19 +22,34 @@ from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_AS
 from dagster._core.events import EngineEventData
 
 from translations_assets.checks.gates import GATES, Finding, Gate, examine
+from translations_assets.defs.changes import recipe_key
+from translations_assets.defs.endings import ToldFailure
 from translations_assets.defs.executor import cancel_event
 from translations_assets.defs.metadata import lines_by_dataset, shown_samples, stage_metadata
 from translations_assets.defs.quality import Metadata
-from translations_assets.defs.recipes import recipe_key, recipe_tags
+from translations_assets.defs.recipes import recipe_tags
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_failures
 from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.graph.stage import Stage
 from translations_assets.records.canonical import json_digest
 from translations_assets.running.engine import Listener, StepEvent, StepResult
 from translations_assets.running.session import Session, UpstreamMissing
-from translations_assets.server import GATE, NUMBERS, STAGE, STEP_EVENT, STEP_LABEL, STEP_MESSAGE
+from translations_assets.server import (
+    GATE,
+    NUMBERS,
+    STAGE,
+    STEP_EVENT,
+    STEP_LABEL,
+    STEP_LOG,
+    STEP_MESSAGE,
+    log_path,
+)
 from translations_assets.stages import ASSETS
 
+_STOPS = (
+    "A failure stops what is made from the asset when the gate has level `error`, and is a warning when it "
+    "has level `warn`: `checks.{}.level` in the training config."
+)
 OBSERVATION_SECONDS = 5.0  # an event costs some milliseconds on SQLite
 POD_TAG = "dagster-k8s/config"  # what the deployment file says of the pods of this stage alone, for the UI
 
@@ -70,7 +85,7 @@ def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.Material
     if not results:
         context.log.info(f"{stage.name} has no steps for this training config.")
     metadata = {
-        **stage_metadata(context.partition_key, results, PROJECT.store, session.warnings),
+        **stage_metadata(results, PROJECT.store, session.warnings),
         **lines_by_dataset(session, results, PROJECT.store),
     }
     if stage.name in session.changed:
@@ -151,24 +166,31 @@ class Progress:
         if event.kind == "progress":
             self._observe(label, event.detail)
         elif event.kind == "started":
-            follow = f"translations logs -f {self._context.partition_key} {label}"
-            self._log("INFO", f"{label}: started. To follow it: {follow}", event)
+            self._log("INFO", f"{label}: started", event)
         elif event.kind == "waiting":
             self._log("INFO", f"{label}: {message}", event)
         elif event.kind == "retry":
             self._log("WARNING", f"{label}: {message} Trying again.", event)
         elif event.kind == "failed":
-            self._log("ERROR", message, event)
+            self._log("ERROR", f"{label}: failed", event)
         elif event.kind == "cancelled":
             self._log("WARNING", f"{label}: cancelled", event)
         elif event.kind == "done":
             self._log("INFO", f"{label}: done", event)
 
     def _log(self, level: str, text: str, event: StepEvent) -> None:
-        """A line of the run's log for people; what programs (`cli/console.py`) read of it is its metadata."""
-        metadata = {STEP_EVENT: event.kind, STEP_LABEL: event.step.label}
-        if message := event.detail.get("message"):
-            metadata[STEP_MESSAGE] = message
+        """A line of the run's log for people; what programs (`cli/console.py`) read of it is its metadata.
+
+        Why a step failed is told once: by the failure of its asset.
+        """
+        metadata: Metadata = {
+            STEP_EVENT: dg.MetadataValue.text(event.kind),
+            STEP_LABEL: dg.MetadataValue.text(event.step.label),
+        }
+        if event.kind == "retry":
+            metadata[STEP_MESSAGE] = dg.MetadataValue.text(event.detail["message"])
+        if log := event.detail.get("log"):
+            metadata[STEP_LOG] = dg.MetadataValue.url(log_path(*log))
         log_event(self._context, level, text, metadata)
 
     def _observe(self, label: str, numbers: Mapping[str, Any]) -> None:
@@ -215,13 +237,12 @@ def make_checks(stage: str) -> dg.AssetChecksDefinition:
     def check(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult | dg.Output[None]]:
         run = context.op_execution_context
         found = _examine(run, gates)
-        if stage not in _run_session(run).changed:
-            yield from map(_check_result, found)
-            return
+        is_changed = stage in _run_session(run).changed
         for finding in found:
-            yield _check_of_changed(run, finding)
-        if failed := [finding for finding in found if finding.gate.blocking and finding.is_error]:
-            raise dg.Failure("\n".join(finding.description for finding in failed), allow_retries=False)
+            yield _check_of_changed(run, finding) if is_changed else _check_result(finding)
+        if failed := [finding for finding in found if finding.is_error]:
+            lines = [f"{stage} {finding.gate.name}: {finding.description}" for finding in failed]
+            raise ToldFailure("\n".join(lines))
 
     return check
 
@@ -240,8 +261,8 @@ def _spec(gate: Gate) -> dg.AssetCheckSpec:
         return dg.AssetCheckSpec(
             name=gate.identifier,
             asset=gate.stage,
-            description=gate.description,
-            blocking=gate.blocking,
+            description=f"{gate.description} {_STOPS.format(gate.name)}",
+            blocking=True,  # failures of level `warn` have a severity that blocks nothing
             additional_deps=[stage for stage in gate.reads if stage in ASSETS and stage != gate.stage],
             partitions_def=TRAINING_CONFIGS,
         )

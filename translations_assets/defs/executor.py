@@ -82,6 +82,7 @@ from dagster._core.execution.retries import RetryMode, get_retries_config
 # The option of Dagster's multiprocess executor that limits steps with a tag.
 from dagster._core.execution.tags import get_tag_concurrency_limits_config
 
+from translations_assets.defs.endings import ToldCancellation
 from translations_assets.process_id import PROCESS_TAG, this_process
 
 _POLL_SECONDS = 0.2
@@ -241,7 +242,7 @@ class _Steps:
                         f"waiting up to {_GRACE_SECONDS:.0f} s for running ones",
                         EngineEventData.interrupted(sorted(self._running)),
                     )
-                    raise DagsterExecutionInterruptedError("The run was asked to stop.")
+                    raise ToldCancellation("Cancelled. What is finished is kept, and not made again.")
                 yield from self._start_ready_steps()
                 yield from self._next_event()
                 yield from self._active.plan_events_iterator(self._job_context)
@@ -294,7 +295,7 @@ class _Steps:
             return
         self._take(report)
         if report.event is not None:
-            yield report.event
+            yield _without_error(report.event)
         if report.error is not None:
             raise report.error
 
@@ -320,6 +321,13 @@ class _Steps:
         for key in sorted(self._running):
             self._slots.free_step(key)
             self._job_context.log.warning(f"{key} did not end within {_GRACE_SECONDS:.0f} s: left behind")
+
+
+def _without_error(event: DagsterEvent) -> DagsterEvent:
+    """The event, which is stored already; without an error that the end of the run would tell again."""
+    if not event.is_step_failure:
+        return event
+    return event._replace(event_specific_data=event.step_failure_data._replace(error=None))
 
 
 def _with_captured_output(

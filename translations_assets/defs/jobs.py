@@ -19,6 +19,7 @@ import yaml
 from translations_assets import settings
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.stage_names import resolve_stage
+from translations_assets.defs.endings import ToldCancellation
 from translations_assets.defs.executor import cancel_event, threaded_executor
 from translations_assets.defs.metadata import notes_table, tell_notes
 from translations_assets.defs.runs import CONFIG
@@ -26,6 +27,7 @@ from translations_assets.defs.shared import PROJECT, reported_failures
 from translations_assets.errors import TranslationsError
 from translations_assets.records.run import RunOptions
 from translations_assets.server import Server, ServerUnreachable
+from translations_assets.settings import repository_root
 
 # Where people stop to look, or start again.
 UP_TO = ("merge_corpus", "train_backwards", "train_teacher", "evaluate_teacher", "train_student", "export")
@@ -134,7 +136,7 @@ def _train_in_child(context: dg.OpExecutionContext, key: str, target: str, optio
     finally:
         _end(process)
     if cancel.is_set():
-        raise dg.DagsterExecutionInterruptedError(f"The training of {key} was ended.")
+        raise ToldCancellation(f"The training of {key} was cancelled.")
     if process.returncode:
         raise TranslationsError(
             f"The training of {key} did not succeed; the output of this run shows why. "
@@ -152,18 +154,21 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             process.wait()
 
 
-@dg.job(executor_def=threaded_executor)
+def _template() -> dict[str, object]:
+    """What the Launchpad begins with: the demo as an experiment of its own, which trains as it is."""
+    text = (repository_root() / "configs" / "en-eo.demo.yml").read_text(encoding="utf-8")
+    config = yaml.safe_load(text)
+    config["experiment"]["name"] = "my-experiment"
+    asked = {"config": config, "name": "", "target": "", "options": {}}
+    return {"ops": {"pasted_config": {"config": asked}}}
+
+
+@dg.job(executor_def=threaded_executor, config=_template())
 def train_pasted_config() -> None:
-    """Train a whole training config that is pasted here.
+    """Train a whole training config that is pasted here, in place of the one that stands here at first.
 
-    It is checked, kept as an experiment of its pair, and trained in a run of its own.
-
-        ops:
-          pasted_config:
-            config:
-              config: |
-                experiment:
-                  name: my-experiment
-                  …
+    It is checked, kept as an experiment of its pair, and trained in a run of its own. `config` is a training
+    config, as YAML or as text (`config: |`, which keeps comments and lines); `target` is the last stage to
+    make.
     """
     pasted_config()

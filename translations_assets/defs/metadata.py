@@ -27,6 +27,7 @@ from translations_assets.report.flow import merged_lines
 from translations_assets.running.engine import StepResult
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session
+from translations_assets.server import log_path
 from translations_assets.why.history import Cost, cost_of, duration
 
 MAX_IMAGES = 4
@@ -39,9 +40,7 @@ NOTES_TAG = "translations/notes"  # how many there are, among the tags by which 
 Counts = Mapping[str, int]  # stage → lines that are left after it
 
 
-def stage_metadata(
-    partition: str, results: Sequence[StepResult], store: Store, warnings: Sequence[str]
-) -> Metadata:
+def stage_metadata(results: Sequence[StepResult], store: Store, warnings: Sequence[str]) -> Metadata:
     """Everything worth knowing of a stage's results: a summary, numbers, tables.
 
     Numbers have the same names whatever the stage, the partition and the labels of its steps are, so that
@@ -74,7 +73,8 @@ def stage_metadata(
         **_images(results, store),
         **_sources(statistics),
         **_reasons(results),
-        "steps": _steps(partition, results),
+        "logs": _logs(results),
+        "steps": _steps(results),
     }
 
 
@@ -203,7 +203,14 @@ def _images(results: Sequence[StepResult], store: Store) -> Metadata:
     }
 
 
-def _steps(partition: str, results: Sequence[StepResult]) -> dg.MetadataValue[Any]:
+def _logs(results: Sequence[StepResult]) -> dg.MetadataValue[Any]:
+    """Links to the pages of the steps' logs, which a table cannot hold."""
+    found = [(result.step.label, result.manifest) for result in results]
+    links = [f"* [{label}]({log_path(made.key, made.generation, made.attempt)})" for label, made in found]
+    return dg.MetadataValue.md("\n".join(links))
+
+
+def _steps(results: Sequence[StepResult]) -> dg.MetadataValue[Any]:
     return table(
         [
             {
@@ -212,7 +219,6 @@ def _steps(partition: str, results: Sequence[StepResult]) -> dg.MetadataValue[An
                 "seconds": round(result.manifest.usage.seconds, 2),
                 "attempt": result.manifest.attempt,
                 "host": result.manifest.host,
-                "log": f"translations logs {partition} {result.step.label}",
                 "key": result.manifest.key[:KEY_DIGITS],
             }
             for result in results

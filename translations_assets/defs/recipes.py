@@ -20,6 +20,7 @@ import dagster as dg
 from dagster._core.definitions.data_version import get_input_data_version_tag, get_input_event_pointer_tag
 
 from translations_assets.config.errors import ConfigError
+from translations_assets.defs.changes import changes_metadata, recipe_key, what_changed
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS
 from translations_assets.errors import StoreUnreachable, TranslationsError
 from translations_assets.graph.graph import Graph
@@ -35,11 +36,6 @@ EXPLAINED = 20  # steps of a stage of which an observation says what changed
 SHOWN = 10  # lines of that
 SENSOR_SECONDS = 30
 WORK_SECONDS = 25.0  # of one tick; the next one goes on, and Dagster ends a tick at 60 s
-
-
-def recipe_key(stage: str) -> dg.AssetKey:
-    """The key of a stage's recipe."""
-    return dg.AssetKey(["recipe", stage])
 
 
 def recipe_version(graph: Graph, keys: KeyMaker, stage: str) -> str:
@@ -96,13 +92,14 @@ def recipe_tags(instance: dg.DagsterInstance, session: Session, stage: str) -> d
     the run began, or when the run overrides parts of it. It is observed again then: the asset shows as stale.
     """
     version = recipe_version(session.graph, session.keys, stage)
+    key = recipe_key(stage)
     observed, event = _observed(instance, stage, session.partition)
     if observed != version:
+        changed = what_changed(instance, key, session.partition)
         _observe(instance, stage, session.partition, version, ["used by a run that is under way"])
         _, event = _observed(instance, stage, session.partition)
         if observed:
-            _observe(instance, stage, session.partition, observed, ["of the training config as it is now"])
-    key = recipe_key(stage)
+            _observe(instance, stage, session.partition, observed, changed)
     return {get_input_data_version_tag(key): version, get_input_event_pointer_tag(key): str(event)}
 
 
@@ -123,7 +120,7 @@ def _observe(
             asset_key=recipe_key(stage),
             partition=partition,
             tags={DATA_VERSION_TAG: version},
-            metadata={"what changed": dg.MetadataValue.md("\n".join(f"* {line}" for line in changed))},
+            metadata=changes_metadata(changed),
         )
     )
 

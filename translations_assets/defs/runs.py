@@ -4,6 +4,7 @@ Dagster's `execute_job` tells a run's id only at its end: what is run in this pr
 """
 
 import logging
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import dagster as dg
@@ -19,9 +20,13 @@ from translations_assets.defs.shared import PROJECT
 from translations_assets.errors import TranslationsError
 from translations_assets.process_id import PROCESS_TAG, this_process
 from translations_assets.records.run import OPTIONS, RunOptions
+from translations_assets.running.engine import Listener, StepEvent
+from translations_assets.running.session import Session
 from translations_assets.server import PARTITION_TAG
-from translations_assets.stages import ASSETS, STAGES
+from translations_assets.stages import ASSETS, STAGES, last_asset
 
+WHY_TAG = "translations/why"
+MOST_OF_WHY = 200  # characters
 KINDS = {str: str, bool: bool, dict: dg.Permissive()}  # type: ignore[no-untyped-call]
 CONFIG = {
     name: dg.Field(KINDS[type(option.default)], default_value=option.default, description=option.help)
@@ -49,6 +54,8 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
             dagster_run.run_id, partition, options, stages_of(context.instance, dagster_run)
         )
         session.continues = _continued(context.instance, dagster_run)
+        context.instance.add_run_tags(dagster_run.run_id, _tags(session))
+        session.listeners.append(_tell_why(context.instance, dagster_run.run_id))
         tell_notes(context.instance, dagster_run.run_id, log, session.notes)
         if not options.overrides:  # the recipes are those of the config
             stages = [stage for stage in session.stages if stage in ASSETS]
@@ -62,6 +69,28 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
         yield options
     finally:
         PROJECT.end_sessions(dagster_run.run_id)
+
+
+def _tags(session: Session) -> dict[str, str]:
+    """By what a run is told from others of its partition, in the UI's list."""
+    asked = {
+        "space": session.space,
+        "up to": last_asset(session.stages),
+        "options": " ".join(session.options.words()),
+    }
+    return {f"translations/{name}": value for name, value in asked.items() if value}
+
+
+def _tell_why(instance: DagsterInstance, run_id: str) -> Listener:
+    """Tags a run with the reason for which the first of its steps runs that does."""
+    is_told = threading.Event()
+
+    def listen(event: StepEvent) -> None:
+        if event.kind == "started" and not is_told.is_set():
+            is_told.set()
+            instance.add_run_tags(run_id, {WHY_TAG: event.detail["reason"][:MOST_OF_WHY]})
+
+    return listen
 
 
 def _continued(instance: DagsterInstance, dagster_run: DagsterRun) -> list[str]:

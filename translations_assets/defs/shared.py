@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from translations_assets.config.errors import ConfigError
+from translations_assets.defs.endings import ToldCancellation, failure_of
 from translations_assets.errors import Cancelled, TranslationsError
 from translations_assets.project import this_project
 from translations_assets.store.gcs.client import supply_client
@@ -37,9 +38,9 @@ def reported_failures() -> Iterator[None]:
     try:
         yield
     except Cancelled as error:
-        raise dg.DagsterExecutionInterruptedError(str(error)) from error
+        raise ToldCancellation(str(error)) from None
     except (ConfigError, TranslationsError) as error:
-        raise dg.Failure(str(error), allow_retries=False) from None
+        raise failure_of(error) from None
 
 
 def partition_keys() -> list[str]:

@@ -14,6 +14,7 @@ import runpy
 import select
 import signal
 import sys
+from types import TracebackType
 
 
 def main() -> None:
@@ -23,7 +24,15 @@ def main() -> None:
     sys.path[:] = bundle_first(sys.path, os.environ["PYTHONPATH"])
     sys.modules["translations_assets"] = None  # type: ignore[assignment]  # importing it fails
     sys.argv = [module, *options]
+    sys.excepthook = print_of_script
     runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def print_of_script(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print what ends the script, with the frames of its own code and of what that calls."""
+    while trace and trace.tb_frame.f_code.co_filename in (__file__, "<frozen runpy>"):
+        trace = trace.tb_next
+    sys.__excepthook__(kind, error.with_traceback(trace), trace)
 
 
 def die_with_worker(life_line: int) -> None:

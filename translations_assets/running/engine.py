@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 from translations_assets.background import CLOCK, Clock
 from translations_assets.errors import (
     Cancelled,
+    FailedStep,
     StepFailed,
     StoreError,
     StoreUnreachable,
@@ -23,6 +24,7 @@ from translations_assets.errors import (
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import KeyParts, Manifest, Provenance
 from translations_assets.running.contents import stored_contents
+from translations_assets.running.failure import error_line, names, told
 from translations_assets.running.job import Job, JobEvent, Outcome, make_job
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import Map, parallel_map
@@ -44,7 +46,6 @@ THREADS = 32  # steps that are looked after at once; one that waits, or that a r
 RETRY_SECONDS = 2.0  # pause before the second attempt; doubles with every further one
 LONGEST_PAUSE = 300.0
 LOOK_SECONDS = 0.5  # how often it is looked whether the run is cancelled
-LOG_LINES = 20
 
 _log = logging.getLogger(__name__)
 
@@ -55,8 +56,11 @@ T = TypeVar("T")
 class StepEvent:
     """Something that happened to a step, for progress displays.
 
-    cached, done  detail: {"manifest"}; waiting, started, progress  detail as in JobEvent; retry, failed
-    detail: {"message"}; cancelled  detail: {}
+    cached, done  detail: {"manifest"}; waiting, started, progress  detail as in JobEvent, and when it started
+    {"log", "reason"}; retry  detail: {"message"}; failed  detail: {"message"} and, if it ran, {"log"};
+    cancelled  detail: {}
+
+    A log is named by its step's key and generation.
     """
 
     kind: Literal["cached", "waiting", "started", "progress", "done", "retry", "failed", "cancelled"]
@@ -137,7 +141,8 @@ class _Execution:
         self.upstream = {step: tuple(step.upstream()) for step in steps}
         self.waiting = dict.fromkeys(steps)
         self.results: dict[Step, StepResult] = {}
-        self.failures: list[str] = []
+        self.failures: list[FailedStep] = []
+        self.logs: dict[Step, tuple[str, int]] = {}  # of the steps that ran
         self.woken = False  # whether the tasks have been woken to see that the run is cancelled
         self.resolver = session.resolver()
 
@@ -152,9 +157,9 @@ class _Execution:
                     self._wait(tasks)
                 raise
         if self.failures:
-            raise StepFailed("\n\n".join(self.failures))
+            raise StepFailed(self.failures)
         if self.cancel.is_set() and self.waiting:
-            raise Cancelled(f"The run was cancelled; {len(self.waiting)} steps were not run.")
+            raise Cancelled(f"The run was cancelled. Not made: {names(self.waiting)}.")
         return sorted(self.results.values(), key=lambda result: self.order[result.step])
 
     def _run_all(self, tasks: Tasks[Step, Outcome], look_up: Map) -> None:
@@ -262,8 +267,8 @@ class _Execution:
             return Outcome("cancelled", message=str(error))
         except TranslationsError as error:
             return Outcome("failed", message=str(error))
-        except Exception as error:
-            return Outcome("failed", message=f"a bug: {error!r}", log_tail=traceback.format_exc())
+        except Exception:
+            return Outcome("failed", message="a bug of the engine", log_tail=traceback.format_exc())
 
     def _attempts(self, missing: _Missing, wake: Wake) -> Work[Outcome]:
         step, clock = missing.step, self.engine.clock
@@ -285,7 +290,10 @@ class _Execution:
         """One attempt. Raises StoreUnreachable for one that the store ended: it does not count."""
 
         def on_event(event: JobEvent) -> None:
-            self._emit(StepEvent(event.kind, step, event.detail))
+            more = {"log": job.step, "reason": job.reason} if event.kind == "started" else {}
+            self._emit(StepEvent(event.kind, step, {**event.detail, **more}))
+
+        self.logs[step] = job.step
 
         try:
             submission = Submission(job, self.engine.store, self.cancel, on_event, wake)
@@ -350,7 +358,8 @@ class _Execution:
             self.waiting[step] = None
             self._emit(StepEvent("cancelled", step))
         else:
-            self._failed(step, self._explain(step, outcome), _why(outcome))
+            message = "\n".join([told(step.label, outcome), *self._lost_inputs(step)])
+            self._failed(step, message, _why(outcome))
 
     def _note(self, step: Step, manifest: Manifest, *, cached: bool) -> None:
         self.session.set_result(step, manifest, made=not cached)
@@ -359,18 +368,10 @@ class _Execution:
 
     def _failed(self, step: Step, message: str, why: str = "") -> None:
         self.session.fail(step, why or message)
-        self.failures.append(message)
-        self._emit(StepEvent("failed", step, {"message": message}))
-
-    def _explain(self, step: Step, outcome: Outcome) -> str:
-        return "\n".join(
-            [
-                f"The step {step.label} failed: {outcome.message}",
-                *(f"    {line}" for line in outcome.log_tail.splitlines()[-LOG_LINES:]),
-                *self._lost_inputs(step),
-                f"Its whole log: {self.session.command('logs', step.label)}",
-            ]
-        )
+        log, command = self.logs.get(step), self.session.command("logs", step.label)
+        failure = FailedStep(step.label, message, command if log else "", log)
+        self.failures.append(failure)
+        self._emit(StepEvent("failed", step, {"message": str(failure), **({"log": log} if log else {})}))
 
     def _lost_inputs(self, step: Step) -> list[str]:
         """What the store has lost of a step's inputs since they were found: the next run looks again."""
@@ -387,6 +388,5 @@ class _Execution:
 
 
 def _why(outcome: Outcome) -> str:
-    """An outcome's message with the last error that the script printed, which scripts begin with "error"."""
-    told = [line for line in outcome.log_tail.splitlines() if line.startswith("error")]
-    return "; ".join([outcome.message, *told[-1:]])
+    """An outcome's message with the last error that the script printed."""
+    return "; ".join(filter(None, [outcome.message, error_line(outcome.log_tail)]))

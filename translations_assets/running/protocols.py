@@ -60,7 +60,7 @@ class Reading(Protocol):
 
     # Logs: parts that are written once, in order
     def read_log(self, key: str, generation: int, attempt: int, part: int = 0) -> Iterator[bytes]:
-        """The parts from number `part` on that are there now."""
+        """The parts from number `part` on that are there now; below 0, so many of the last."""
 
     def attempts(self, key: str, generation: int) -> list[int]:
         """Numbers of the attempts that have a log, ascending."""

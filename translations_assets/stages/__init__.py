@@ -1,7 +1,9 @@
 """Stages: pure functions from a training config to steps; `STAGES` is all of them, by name."""
 
+from collections.abc import Collection
+
 from translations_assets.config import stage_names
-from translations_assets.graph.stage import Stage
+from translations_assets.graph.stage import Stage, stage_order
 from translations_assets.stages import (
     alignments,
     cleaning,
@@ -25,3 +27,9 @@ STAGES: dict[str, Stage] = {
 stage_names.register({name: stage.formerly for name, stage in STAGES.items()})
 # Those that become assets; the others become asset checks.
 ASSETS: dict[str, Stage] = {name: stage for name, stage in STAGES.items() if not stage.checks}
+
+
+def last_asset(stages: Collection[str]) -> str:
+    """The last asset, in the order in which they are made, of some stages; empty for all of them, or none."""
+    made = [stage for stage in stage_order(STAGES) if stage in ASSETS and stage in stages]
+    return made[-1] if made and len(made) < len(ASSETS) else ""

@@ -39,10 +39,14 @@ class Logs(Generic[P]):
             raise StoreError(f"{path} is there already: another worker writes the log of this attempt.")
 
     def read_log(self, key: str, generation: int, attempt: int, part: int = 0) -> Iterator[bytes]:
-        """The parts from number `part` on that are there now; a damaged one as a line that says so."""
+        """The parts from number `part` on that are there now; a damaged one as a line that says so.
+
+        Below 0 it is how many parts of the end, as in slices.
+        """
         folder = self.log_folder(key, generation, attempt)
         numbers = sorted(int(name) for name in self.files.names(folder) if name.isdecimal())
-        paths = [folder / str(number) for number in numbers if number >= part]
+        wanted = numbers[part:] if part < 0 else [number for number in numbers if number >= part]
+        paths = [folder / str(number) for number in wanted]
         for path, data in self.files.read_all(paths):
             if data is not None:
                 yield _whole(data, path.name)

@@ -90,7 +90,7 @@ class OverlayStore:
 
     # Logs: an attempt's stands in one of the two, as the numbers of ours go on from the base's
     def read_log(self, key: str, generation: int, attempt: int, part: int = 0) -> Iterator[bytes]:
-        """The parts from number `part` on that are there now."""
+        """The parts from number `part` on that are there now; below 0, so many of the last."""
         ours = attempt in self.own.attempts(key, generation)
         return (self.own if ours else self.base).read_log(key, generation, attempt, part)
 

@@ -12,6 +12,7 @@ from typing import Any
 import dagster_webserver.app
 import dagster_webserver.cli
 from dagster_webserver.webserver import DagsterWebserver
+from graphene import Schema
 from graphql import GraphQLError, OperationDefinitionNode, OperationType, parse
 from starlette.datastructures import Headers, QueryParams
 from starlette.middleware import Middleware
@@ -19,7 +20,8 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from translations_assets.ui import HOSTS
+from translations_assets.ui import HOSTS, step_logs
+from translations_assets.ui.stale import name_changes
 
 _POLICY_VIOLATION = 1008  # of a web socket: RFC 6455, 7.4.1
 
@@ -73,8 +75,20 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, text:
     await PlainTextResponse(text, status)(scope, receive, send)
 
 
-class GuardedWebserver(DagsterWebserver[Any, Any]):
-    """Dagster's, which answers no other page."""
+class Webserver(DagsterWebserver[Any, Any]):
+    """Dagster's, with the pages of steps' logs, and reasons in the marks of what is stale."""
+
+    def build_routes(self) -> list[Any]:
+        """Those of logs, then Dagster's own, the last of which take every path."""
+        return [*step_logs.ROUTES, *super().build_routes()]  # type: ignore[no-untyped-call]
+
+    def build_graphql_schema(self) -> Schema:
+        """Dagster's, with our reasons."""
+        return name_changes(super().build_graphql_schema())
+
+
+class GuardedWebserver(Webserver):
+    """One that answers no other page."""
 
     def build_middleware(self) -> list[Middleware]:
         """The guard, then Dagster's own."""
@@ -82,11 +96,11 @@ class GuardedWebserver(DagsterWebserver[Any, Any]):
         return [hosts, Middleware(Guard), *super().build_middleware()]
 
 
-def main() -> None:
-    """Serve until a signal."""
-    dagster_webserver.app.DagsterWebserver = GuardedWebserver  # type: ignore[attr-defined]  # no setting for it
+def serve(server: type[Webserver]) -> None:
+    """Serve until a signal, with the options of `dagster-webserver`."""
+    dagster_webserver.app.DagsterWebserver = server  # type: ignore[attr-defined]  # no setting for it
     dagster_webserver.cli.cli(auto_envvar_prefix="DAGSTER_WEBSERVER")
 
 
 if __name__ == "__main__":
-    main()
+    serve(GuardedWebserver)

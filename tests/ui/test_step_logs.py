@@ -1,0 +1,99 @@
+"""The pages of steps' logs, as a web server gives them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from tests.memory_store import MemoryStore
+from translations_assets.errors import StoreUnreachable
+from translations_assets.server import log_path
+from translations_assets.ui import step_logs
+
+KEY = "ab" * 32
+PAGE = log_path(KEY, 1)
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> MemoryStore:
+    """A step with two attempts; the first has a log of three parts."""
+    store = MemoryStore()
+    for part, text in enumerate([b"begin\n", b"<script>alert(1)</script>\n", "ĉio\n".encode()]):
+        store.append_log(KEY, 1, 1, part, text)
+    store.append_log(KEY, 1, 2, 0, b"again\n")
+    monkeypatch.setattr(step_logs, "this_project", lambda: SimpleNamespace(store=store))
+    return store
+
+
+@pytest.fixture
+def client(store: MemoryStore) -> TestClient:
+    return TestClient(Starlette(routes=step_logs.ROUTES))
+
+
+def test_a_log_is_shown_as_text_and_its_attempts_are_linked(client: TestClient) -> None:
+    newest = client.get(PAGE)
+    assert "<pre>again\n</pre>" in newest.text
+    assert f'href="{PAGE}?attempt=1"' in newest.text
+    first = client.get(log_path(KEY, 1, 1))
+    assert "begin\n&lt;script&gt;alert(1)&lt;/script&gt;\nĉio\n" in first.text
+    assert "<script" not in first.text
+    assert first.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    whole = client.get(f"{log_path(KEY, 1, 1)}&whole")
+    assert whole.text == "begin\n<script>alert(1)</script>\nĉio\n"
+    assert (whole.headers["content-type"], whole.headers["x-content-type-options"]) == (
+        "text/plain; charset=utf-8",
+        "nosniff",
+    )
+
+
+def test_a_page_has_the_end_of_a_log_alone(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(step_logs, "PARTS", 2)
+    assert "begin" not in client.get(log_path(KEY, 1, 1)).text
+    monkeypatch.setattr(step_logs, "SHOWN", 4)
+    assert "<pre>\ufffdio\n</pre>" in client.get(log_path(KEY, 1, 1)).text
+
+
+def test_a_page_renews_itself_while_its_step_runs(client: TestClient, store: MemoryStore) -> None:
+    assert 'http-equiv="refresh"' not in client.get(PAGE).text
+    with store.owners.lock(KEY, 1) as owner:
+        assert owner
+        assert 'http-equiv="refresh"' in client.get(PAGE).text
+        assert 'http-equiv="refresh"' not in client.get(log_path(KEY, 1, 1)).text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        log_path("cd" * 32, 1),
+        log_path(KEY, 2),
+        log_path(KEY, 1, 3),
+        f"{PAGE}?attempt=..",
+        f"{PAGE}?attempt=",
+        f"/step-logs/{KEY}/1.1",
+        f"/step-logs/{KEY}/1/1",
+        "/step-logs/../1",
+        "/step-logs/%2e%2e/1",
+        "/step-logs/..%2f..%2fconfigs/1",
+        f"/step-logs/{KEY.upper()}/1",
+    ],
+)
+def test_nothing_else_is_reached(client: TestClient, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+def test_a_store_that_is_away_is_told(
+    client: TestClient, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(key: str, generation: int) -> list[int]:
+        raise StoreUnreachable("The bucket cannot be reached.")
+
+    monkeypatch.setattr(store, "attempts", away)
+    answer = client.get(PAGE)
+    assert (answer.status_code, answer.text) == (503, "The bucket cannot be reached.\n")
+
+
+def test_it_cannot_be_written(client: TestClient) -> None:
+    assert {client.request(method, PAGE).status_code for method in ("POST", "PUT", "DELETE")} == {405}

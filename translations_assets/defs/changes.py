@@ -1,0 +1,32 @@
+"""What observations of recipes say of their changes; the web server reads it without the definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import dagster as dg
+
+RECIPE = "recipe"  # begins the keys of recipes
+_NAME = "what changed"
+_BULLET = "* "
+
+
+def recipe_key(stage: str) -> dg.AssetKey:
+    """The key of a stage's recipe."""
+    return dg.AssetKey([RECIPE, stage])
+
+
+def changes_metadata(lines: Iterable[str]) -> dict[str, dg.MetadataValue]:
+    """What has changed, as the metadata of an observation."""
+    return {_NAME: dg.MetadataValue.md("\n".join(f"{_BULLET}{line}" for line in lines))}
+
+
+def what_changed(instance: dg.DagsterInstance, recipe: dg.AssetKey, partition: str) -> list[str]:
+    """What the newest observation of a recipe says of its change; nothing when there is none."""
+    newest = dg.AssetRecordsFilter(recipe, asset_partitions=[partition])
+    for record in instance.fetch_observations(newest, limit=1).records:
+        observation = record.asset_observation
+        if observation and _NAME in observation.metadata:
+            text = str(observation.metadata[_NAME].value)
+            return [line.removeprefix(_BULLET) for line in text.splitlines()]
+    return []

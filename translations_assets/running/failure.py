@@ -1,0 +1,74 @@
+"""What people are told of a step that failed: the error itself first, then what was printed before it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from translations_assets.graph.step import Step
+from translations_assets.running.job import Outcome
+
+LOG_LINES = 20
+NAMED = 3  # of many steps, in a message
+
+# How scripts begin an error (`pipeline.common.script`)
+_ERROR = re.compile(r"error(?: \(worth another attempt\))?: ")
+# The last line of a traceback: the exception's name, and perhaps its message
+_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:: |$)")
+_NOTE = "[worker] "
+
+
+def told(label: str, outcome: Outcome) -> str:
+    """The failure of a step, given how its last attempt ended.
+
+    >>> print(told("train-vocab-en-lt", Outcome("failed", None, "the script ended with exit code 1", tail)))
+    The step train-vocab-en-lt failed: Too few sentences. Set spm-vocab-size to 400 at most.
+    the script ended with exit code 1. Before that:
+        12:00:00 pipeline.train.vocab: sampling
+    """
+    before, error, after = _parts(outcome.log_tail.splitlines()[-LOG_LINES:])
+    if not error:
+        return "\n".join([f"The step {label} failed: {outcome.message}", *_indented(before)])
+    said = [*before, *after]
+    return "\n".join(
+        [
+            f"The step {label} failed: {_ERROR.sub('', error[0], count=1)}",
+            *_indented(error[1:]),
+            f"{outcome.message}. Before that:" if said else f"{outcome.message}.",
+            *_indented(said),
+        ]
+    )
+
+
+def error_line(tail: str) -> str:
+    """The line of a log's end that names the error; empty when there is none."""
+    _, error, _ = _parts(tail.splitlines())
+    return error[0] if error else ""
+
+
+def names(steps: Iterable[Step]) -> str:
+    """The labels of some steps, those of the first few of many."""
+    labels = [step.label for step in steps]
+    more = len(labels) - NAMED
+    return ", ".join([*labels[:NAMED], *([f"{more} more"] if more > 0 else [])])
+
+
+def _parts(lines: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """What stands before the last error, its own lines, and the worker's notes after it."""
+    starts = [number for number in range(len(lines)) if _begins_error(lines, number)]
+    if not starts:
+        return lines, [], []
+    start = starts[-1]
+    ends = (number for number in range(start, len(lines)) if lines[number].startswith(_NOTE))
+    end = next(ends, len(lines))
+    return lines[:start], lines[start:end], lines[end:]
+
+
+def _begins_error(lines: list[str], number: int) -> bool:
+    line = lines[number]
+    ends_traceback = number > 0 and lines[number - 1].startswith("    ") and _EXCEPTION.match(line)
+    return bool(_ERROR.match(line) or ends_traceback)
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
