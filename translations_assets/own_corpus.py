@@ -238,8 +238,10 @@ def _sections(query: Query, made: Split) -> dict[str, dict[str, Any]]:
     pieces = made.stats["train"]["characters"] / (CHARACTERS_A_PIECE if query.src.phonemic else 1)
     model, epochs = (IWSLT, 60) if pairs < MEDIUM else (BASE, 40)
     batch, rate = model["mini-batch-words"], model["learn-rate"]
-    teacher = {**model, "enc-depth": 6, "dec-depth": 6, **_course(pieces * epochs / batch)}
-    student = {"mini-batch-words": 2 * batch, "learn-rate": rate}
+    # So many thousands of sentences are read ahead: production's million is a small text hundreds of times
+    ahead = {"maxi-batch": min(1000, max(10, pairs // 1000))}
+    teacher = {**model, **ahead, "enc-depth": 6, "dec-depth": 6, **_course(pieces * epochs / batch)}
+    student = {"mini-batch-words": 2 * batch, **ahead, "learn-rate": rate}
     return {
         "training-backward": {**TRANSFORMER, **teacher},
         "training-teacher": teacher,

@@ -112,6 +112,7 @@ def test_configs_of_all_sizes_are_right(tmp_path: Path, pairs: int, codes: tuple
         batch = options["mini-batch-words"]
         assert updates * batch >= 10 * stats["train"]["characters"] / 4  # at least ten epochs
         assert 40 <= updates / options["valid-freq"] <= 60
+        assert 1000 * options["maxi-batch"] <= 10 * pairs  # sentences that are read ahead
 
 
 def test_the_pages_links_lead_somewhere() -> None:
