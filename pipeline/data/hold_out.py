@@ -69,24 +69,41 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         parser.add_argument(f"--mono-{side}", type=Path, help=f"more text of {side} alone")
     parser.add_argument("--output", required=True, type=Path, help="new folder for the files")
     args = parser.parse_args(argv)
+    files = files_of(args)
     for name in SETS:
-        if bool(getattr(args, f"{name}_src")) != bool(getattr(args, f"{name}_trg")):
+        if bool(files[f"{name}_src"]) != bool(files[f"{name}_trg"]):
             parser.error(f"--{name}-src and --{name}-trg belong together")
     return args
+
+
+def files_of(args: argparse.Namespace) -> dict[str, Path | None]:
+    """The files that were given, by set and side."""
+    return {
+        "corpus_src": args.corpus_src,
+        "corpus_trg": args.corpus_trg,
+        "dev_src": args.dev_src,
+        "dev_trg": args.dev_trg,
+        "test_src": args.test_src,
+        "test_trg": args.test_trg,
+        "mono_src": args.mono_src,
+        "mono_trg": args.mono_trg,
+    }
 
 
 def split(args: argparse.Namespace, folder: Path, scratch: Path) -> None:
     """Write what the arguments ask for into a folder."""
 
+    files = {name: file for name, file in files_of(args).items() if file}
+
     def given(name: str) -> Path:
-        file: Path = getattr(args, name)
+        file = files[name]
         return recognised(file, file.name, scratch)
 
     def pairs_of(name: str) -> Iterator[Pair]:
         return counted_pairs(given(f"{name}_src"), given(f"{name}_trg"))
 
     langs, held_out = (args.src, args.trg), HeldOut()
-    sets = {name: list(pairs_of(name)) for name in SETS if getattr(args, f"{name}_src")}
+    sets = {name: list(pairs_of(name)) for name in SETS if f"{name}_src" in files}
     for pairs in sets.values():
         held_out.add(pairs)
     chosen = choose(pairs_of("corpus"), [name for name in SETS if name not in sets], held_out)
@@ -97,7 +114,7 @@ def split(args: argparse.Namespace, folder: Path, scratch: Path) -> None:
     held_out.left_out[LIKE] -= sum(map(len, chosen.values()))  # they themselves
     for side, lang in enumerate(langs):
         name = ("mono_src", "mono_trg")[side]
-        if getattr(args, name):
+        if name in files:
             lines = ((line,) for line in file_lines(given(name)) if held_out.allows_line(side, line))
             stats[name] = write(folder, "mono", (lang,), lines)
     write_json(folder / "stats.json", stats | {"left_out": dict(+held_out.left_out)})
