@@ -20,7 +20,7 @@ import typer
 from translations_assets.cli import common
 from translations_assets.cli.common import Label, Partition, Set, this_project
 from translations_assets.errors import TranslationsError
-from translations_assets.graph.step import Given, Output, RepoFile, placed
+from translations_assets.graph.step import GivenFile, Output, RepoFile, placed
 from translations_assets.records.manifest import Blob, Provenance
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes | Path]]:
         own[blob] = data
         return blob
 
-    def contents_of(handle: Output | Given) -> Blob:
+    def contents_of(handle: Output | GivenFile) -> Blob:
         if isinstance(handle, Output):
             return inputs[handle]
         if isinstance(handle, RepoFile):

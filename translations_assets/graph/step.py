@@ -57,8 +57,8 @@ class Folder:
         return hash(tuple(self.files.items()))
 
 
-Given: TypeAlias = "RepoFile | LocalFile"  # files that no step makes
-Handle: TypeAlias = "Output | Folder | Given"
+GivenFile: TypeAlias = "RepoFile | LocalFile"  # files that no step makes
+Handle: TypeAlias = "Output | Folder | GivenFile"
 Input: TypeAlias = "Handle | Sequence[Handle]"
 
 
@@ -122,7 +122,7 @@ class Step:
         return f"<Step {self.label}>"
 
 
-def placed(handles: Input) -> Iterator[tuple[str, Output | Given]]:
+def placed(handles: Input) -> Iterator[tuple[str, Output | GivenFile]]:
     """Where each file of an input stands below the input's own folder, in the order of the command line.
 
     A single file stands under its name; a folder's files in a folder `0`; of several handles the n-th in

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from translations_assets.errors import GraphError
-from translations_assets.graph.step import Given, LocalFile, Output, RepoFile, Step, placed
+from translations_assets.graph.step import GivenFile, LocalFile, Output, RepoFile, Step, placed
 from translations_assets.keys.local_files import LocalFiles
 from translations_assets.keys.programs import program_version
 from translations_assets.keys.remembered import LOCK, Known, Remembered
@@ -148,7 +148,7 @@ class KeyMaker:
             python=f"{sys.version_info.major}.{sys.version_info.minor}",
         )
 
-    def _digest(self, handle: Output | Given, contents: Mapping[Output, str]) -> str:
+    def _digest(self, handle: Output | GivenFile, contents: Mapping[Output, str]) -> str:
         if isinstance(handle, LocalFile):
             return self._files.digest(handle.path)
         return self.repo_file(handle) if isinstance(handle, RepoFile) else contents[handle]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from translations_assets.errors import TranslationsError
-from translations_assets.graph.step import Given, LocalFile, Output, RepoFile, Step, placed
+from translations_assets.graph.step import GivenFile, LocalFile, Output, RepoFile, Step, placed
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, KeyParts
 from translations_assets.running.protocols import Store
@@ -14,12 +14,12 @@ from translations_assets.running.protocols import Store
 
 def stored_contents(
     step: Step, parts: KeyParts, inputs: Mapping[Output, Blob], keys: KeyMaker, store: Store
-) -> dict[Output | Given, Blob]:
+) -> dict[Output | GivenFile, Blob]:
     """The contents of a step's inputs, whose digests are among the parts of its key; files are stored here.
 
     Raises TranslationsError for a file that is gone, or is not any more what the key stands for.
     """
-    contents: dict[Output | Given, Blob] = {}
+    contents: dict[Output | GivenFile, Blob] = {}
     for name, handles in step.inputs.items():
         for path, handle in placed(handles):
             if isinstance(handle, Output):

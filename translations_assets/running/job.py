@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from translations_assets.graph.step import Arg, Given, Output, Step, WorkerClass, placed, roots
+from translations_assets.graph.step import Arg, GivenFile, Output, Step, WorkerClass, placed, roots
 from translations_assets.records.checked import Record
 from translations_assets.records.manifest import Blob, KeyParts, Manifest, Provenance
 
@@ -120,7 +120,7 @@ def _option(name: str, value: Arg) -> list[str]:
 def make_job(
     step: Step,
     parts: KeyParts,
-    contents: Mapping[Output | Given, Blob],
+    contents: Mapping[Output | GivenFile, Blob],
     *,
     bundle: Blob,
     generation: int,

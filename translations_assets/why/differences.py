@@ -18,7 +18,7 @@ from translations_assets.config.errors import ConfigError
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
-from translations_assets.graph.step import Given, Output, Step, placed
+from translations_assets.graph.step import GivenFile, Output, Step, placed
 from translations_assets.records.manifest import KeyParts
 
 LONGEST_VALUE = 60  # characters of a value that are shown
@@ -100,7 +100,7 @@ def settings(of: KeyParts | Step) -> dict[KeyPath, Any]:
     return found
 
 
-def handles(step: Step) -> dict[str, Output | Given]:
+def handles(step: Step) -> dict[str, Output | GivenFile]:
     """KeyPath → handle of all that a step reads; the paths are those among the parts of its key."""
     return {
         f"{name}/{path}": handle for name, inputs in step.inputs.items() for path, handle in placed(inputs)

@@ -18,7 +18,7 @@ from typing import Any
 
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import CodeError, StoreError
-from translations_assets.graph.step import Given, LocalFile, Output, Step
+from translations_assets.graph.step import GivenFile, LocalFile, Output, Step
 from translations_assets.keys.code.fingerprint import CodeBase
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.checked import mapping
@@ -193,7 +193,7 @@ class Explainer:
         return ConfigChanges(earlier, self._now, self._rebuild)
 
     def _file_lines(
-        self, change: InputChange, files: Mapping[str, Output | Given], earlier: Manifest
+        self, change: InputChange, files: Mapping[str, Output | GivenFile], earlier: Manifest
     ) -> list[str]:
         """What changed in a file that no step makes."""
         handle = files.get(change.path)
@@ -205,7 +205,7 @@ class Explainer:
             self._files[handle.path, change.old] = lines or [f"{handle.path}: changed"]
         return self._files[handle.path, change.old]
 
-    def _file_changes(self, file: Given, blob: Blob) -> list[str]:
+    def _file_changes(self, file: GivenFile, blob: Blob) -> list[str]:
         if isinstance(file, LocalFile) or not file.path.endswith((".yml", ".yaml", ".json")):
             return []
         import yaml
@@ -240,7 +240,7 @@ def _distance(old: KeyParts, new: KeyParts) -> int:
     return len(differing) + len(lines) + int(old.code != new.code)
 
 
-def _input_lines(found: list[InputChange], files: Mapping[str, Output | Given]) -> Iterator[str]:
+def _input_lines(found: list[InputChange], files: Mapping[str, Output | GivenFile]) -> Iterator[str]:
     """What changed of the inputs; files that no step makes, with contents on both sides, are left out."""
     for change in found:
         handle = files.get(change.path)
