@@ -85,6 +85,21 @@ class CacheCommands(LazyGroup):
     }
 
 
+class RegistryCommands(LazyGroup):
+    """The models of a store, of all runs and spaces."""
+
+    panels = {
+        "Commands": (
+            Entry(
+                "build",
+                "Make a static site and a database of them",
+                "registry:build",
+                ("registry build", "registry build --output /srv/models"),
+            ),
+        )
+    }
+
+
 class Commands(LazyGroup):
     """All commands."""
 
@@ -222,6 +237,7 @@ class Commands(LazyGroup):
                 CacheCommands,
                 ("cache gc",),
             ),
+            Entry("registry", "All models in it, as a site", RegistryCommands, ("registry build",)),
         ),
     }
 

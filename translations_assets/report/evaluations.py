@@ -56,15 +56,15 @@ def _numbers(
 
 
 def model_of(step: Step) -> str:
+    """The model that an evaluation evaluates, or scores by one more metric."""
+    if step.stage == "final_evaluation" and step.script != "pipeline.eval.final":
+        return next(model_of(made.step) for name, _, made in step.input_outputs() if name == "translations")
+    return name_of_model(step.stage, step.label, step.args)
+
+
+def name_of_model(stage: str, label: str, args: Mapping[str, Any]) -> str:
     """The model that an evaluation evaluates: `evaluate_teacher` of the second teacher → teacher-2."""
-    if step.stage == "final_evaluation":
-        return _compared(step)
-    teacher = re.match(r"[a-z]+-(teacher-\d+)-", step.label)
-    return teacher[1] if teacher else step.stage.removeprefix("evaluate_").replace("_", "-")
-
-
-def _compared(step: Step) -> str:
-    """The model that a step of the final evaluation evaluates, or scores by one more metric."""
-    if step.script == "pipeline.eval.final":
-        return str(step.args["name"])
-    return next(_compared(made.step) for name, _, made in step.input_outputs() if name == "translations")
+    if stage == "final_evaluation":
+        return str(args.get("name", ""))
+    teacher = re.match(r"[a-z]+-(teacher-\d+)-", label)
+    return teacher[1] if teacher else stage.removeprefix("evaluate_").replace("_", "-")

@@ -37,7 +37,7 @@ def as_html(report: Report, config: str) -> str:
     """The report as a page; `config` is the training config's text."""
     source, target = report.languages
     return (
-        _environment()
+        environment(FOLDER)
         .get_template("page.html.j2")
         .render(
             report=report,
@@ -64,7 +64,7 @@ def as_html(report: Report, config: str) -> str:
 def as_card(report: Report, config: str) -> str:
     """The report as a model card, with the metadata by which the Hugging Face hub knows a model."""
     return (
-        _environment()
+        environment(FOLDER)
         .get_template("card.md.j2")
         .render(
             report=report,
@@ -80,9 +80,10 @@ def as_card(report: Report, config: str) -> str:
     )
 
 
-def _environment() -> jinja2.Environment:
+def environment(folder: Path) -> jinja2.Environment:
+    """Makes pages of the templates in a folder; what they fill in is text, not HTML."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER),
+        loader=jinja2.FileSystemLoader(folder),
         autoescape=lambda name: bool(name) and str(name).endswith(".html.j2"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -95,6 +96,7 @@ def _environment() -> jinja2.Environment:
         "one_digit": lambda number: f"{number:.1f}",
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
         "shown": shown,
+        "metric_name": METRICS.__getitem__,
         "cell": _cell,
         "by_text": _by_text,
         "marked": lambda text, reference: list(_marked(text, reference)),

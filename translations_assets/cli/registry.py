@@ -1,0 +1,43 @@
+"""`translations registry`: the models of a store, as a site."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from translations_assets.cli.common import this_project
+from translations_assets.errors import TranslationsError
+
+DATABASE = "registry.sqlite"
+
+
+def build(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The folder of the site.", file_okay=False)
+    ] = Path("registry"),
+) -> None:
+    """Make a static site, and a database, of all models in the store, of every space.
+
+    Both are made anew from the store; pages of runs that are gone are removed.
+    """
+    from translations_assets.registry.database import read, write
+    from translations_assets.registry.read import StoreReader
+    from translations_assets.registry.site import write_site
+
+    if output.is_dir() and any(output.iterdir()) and not (output / DATABASE).is_file():
+        raise TranslationsError(f"{output} holds something else than a registry. Give another folder.")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=output.parent, prefix=".registry-") as work:
+        made = Path(work) / "site"
+        made.mkdir()
+        write(made / DATABASE, StoreReader(this_project().store).rows())
+        rows = read(made / DATABASE)
+        write_site(made, rows)
+        if output.exists():
+            os.replace(output, Path(work) / "before")
+        os.replace(made, output)
+    typer.echo(f"{len(rows)} runs: {output / 'index.html'}")

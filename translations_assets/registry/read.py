@@ -1,0 +1,162 @@
+"""What the runs of a store have made, as rows of the registry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from translations_assets.errors import TranslationsError
+from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.records.run import RunOptions, RunRecord
+from translations_assets.records.scores import scores_in
+from translations_assets.report.evaluations import EVALUATING, name_of_model
+from translations_assets.running.protocols import Reading
+
+
+@dataclass(frozen=True)
+class Score:
+    """A model's score on a test set, and half its confidence interval."""
+
+    model: str
+    dataset: str
+    metric: str
+    score: float
+    interval: float | None
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What a model needs that was timed: bytes, words a second on one thread, MB of memory."""
+
+    model: str
+    size: int
+    words_per_second: float
+    memory: float
+
+
+@dataclass(frozen=True)
+class Data:
+    """A dataset that a run used: what it is for and its name, lines, licence, revision."""
+
+    dataset: str
+    lines: int
+    licence: str
+    revision: str
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A run, and the models that it made or used.
+
+    overrides  as `translations train` takes them
+    config     the training config with defaults and overrides, as JSON; "" where it is not known
+    """
+
+    run: str
+    partition: str
+    space: str
+    pair: tuple[str, ...]
+    started: float
+    overrides: str
+    config: str
+    scores: tuple[Score, ...]
+    speeds: tuple[Speed, ...]
+    data: tuple[Data, ...]
+
+
+class StoreReader:
+    """Reads rows from a store, each manifest and each small document once."""
+
+    def __init__(self, store: Reading) -> None:
+        self._store = store
+        self._manifests: dict[tuple[str, int], Manifest | None] = {}
+        self._documents: dict[str, Mapping[str, Any]] = {}
+
+    def rows(self) -> Iterator[RunRow]:
+        """The runs that have evaluated a model, newest first; of several with the same scores the first run.
+
+        What was collected as garbage, or is damaged, is left out.
+        """
+        found: dict[tuple[Any, ...], RunRow] = {}
+        for run in self._store.runs():
+            record = self._store.read_run(run)
+            if record and (row := self._row(record)).scores:
+                found[row.space, row.partition, row.overrides, row.scores, row.speeds] = row
+        return iter(found.values())
+
+    def _row(self, record: RunRecord) -> RunRow:
+        manifests = [made for used in record.uses.values() if (made := self._manifest(*used))]
+        evaluations = [
+            (manifest, metrics)
+            for manifest in manifests
+            if manifest.provenance.stage.startswith(EVALUATING)
+            and "dataset" in (metrics := self._read(manifest, "metrics.json"))
+        ]
+        config = next((made.provenance.config for made in manifests if made.provenance.config), None)
+        return RunRow(
+            run=record.run,
+            partition=record.partition,
+            space=record.space,
+            pair=tuple(record.pair),
+            started=record.started or record.heartbeat,
+            overrides=" ".join(RunOptions(overrides=record.options.overrides).words()),
+            config=self._text(config) if config else "",
+            scores=tuple(_scores(evaluations)),
+            speeds=tuple(dict.fromkeys(_speeds(evaluations))),
+            data=tuple(self._data(manifests, record)),
+        )
+
+    def _data(self, manifests: Iterable[Manifest], record: RunRecord) -> Iterator[Data]:
+        for manifest in manifests:
+            stats = self._read(manifest, "stats.json")
+            if "licence" in stats and "source" in stats:
+                label = manifest.label.removesuffix("-unmodified").removesuffix(f"-{'-'.join(record.pair)}")
+                name, lines = label.removeprefix("dataset-"), stats.get("lines", {}).get("kept", 0)
+                yield Data(name, lines, str(stats["licence"]), str(stats.get("revision", "")))
+
+    def _manifest(self, key: str, generation: int) -> Manifest | None:
+        if (key, generation) not in self._manifests:
+            self._manifests[key, generation] = self._store.generation(key, generation)
+        return self._manifests[key, generation]
+
+    def _read(self, manifest: Manifest, name: str) -> Mapping[str, Any]:
+        """A JSON file among a result's outputs; nothing where there is none."""
+        blob = manifest.outputs.get(name)
+        if blob is None:
+            return {}
+        if blob.digest not in self._documents:
+            try:
+                self._documents[blob.digest] = json.loads(self._text(blob) or "{}")
+            except ValueError:
+                self._documents[blob.digest] = {}
+        return self._documents[blob.digest]
+
+    def _text(self, blob: Blob) -> str:
+        try:
+            return self._store.read_blob(blob).decode("utf-8", errors="replace")
+        except TranslationsError:
+            return ""
+
+
+def _scores(evaluations: Iterable[tuple[Manifest, Mapping[str, Any]]]) -> Iterator[Score]:
+    for manifest, metrics in evaluations:
+        for metric, found in scores_in(metrics).items():
+            model, dataset = _model(manifest), str(metrics["dataset"])
+            yield Score(model, dataset, metric, float(found["score"]), found.get("ci"))
+
+
+def _speeds(evaluations: Iterable[tuple[Manifest, Mapping[str, Any]]]) -> Iterator[Speed]:
+    """What was timed on each model's first test set."""
+    seen: set[str] = set()
+    for manifest, metrics in evaluations:
+        model, speed = _model(manifest), metrics.get("speed")
+        if speed and model not in seen:
+            seen.add(model)
+            yield Speed(model, speed["model_bytes"], speed["words_per_second"], speed["memory_megabytes"])
+
+
+def _model(manifest: Manifest) -> str:
+    provenance = manifest.provenance
+    return name_of_model(provenance.stage, manifest.label, provenance.parts.args)

@@ -1,0 +1,73 @@
+"""The registry as a static site: a page that lists all models, and a page for each run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+from markupsafe import Markup
+
+from translations_assets.config.model_names import BACKWARDS, EXPORTED
+from translations_assets.records.scores import METRICS
+from translations_assets.registry.read import RunRow, Score, Speed
+from translations_assets.report.page import FOLDER as REPORT
+from translations_assets.report.page import environment
+from translations_assets.whole_file import write_whole
+
+FOLDER = Path(__file__).parent
+LISTED = ("chrf", "bleu", "comet")  # metrics in the list of all models
+
+
+class Listed(NamedTuple):
+    """A line of the list: a run, the model that users get of it, and its scores on its first test set."""
+
+    row: RunRow
+    model: str
+    dataset: str
+    scores: Mapping[str, Score]
+    speed: Speed | None
+
+
+def write_site(folder: Path, rows: Sequence[RunRow]) -> None:
+    """Write `index.html` and `runs/<run>.html` into a folder."""
+    pages = environment(FOLDER)
+    style = Markup((REPORT / "page.css").read_text(encoding="utf-8"))
+    (folder / "runs").mkdir(parents=True, exist_ok=True)
+    listed = [_listed(row) for row in rows]
+    pairs = sorted({"-".join(row.pair) for row in rows})
+    shown = {metric: METRICS[metric] for metric in LISTED if any(metric in one.scores for one in listed)}
+    index = pages.get_template("index.html.j2").render(listed=listed, pairs=pairs, metrics=shown, style=style)
+    for row in rows:
+        page = pages.get_template("run.html.j2").render(
+            row=row, tests=list(_tests(row)), config=_as_yaml(row.config), style=style
+        )
+        write_whole(folder / "runs" / f"{row.run}.html", page)
+    write_whole(folder / "index.html", index)  # last: what it links to is there
+
+
+def _listed(row: RunRow) -> Listed:
+    models = list(dict.fromkeys(score.model for score in row.scores if score.model != BACKWARDS))
+    model = EXPORTED if EXPORTED in models else next(iter(models[::-1]), BACKWARDS)
+    own = [score for score in row.scores if score.model == model]
+    scores = {score.metric: score for score in own if score.dataset == own[0].dataset}
+    speed = next((speed for speed in row.speeds if speed.model == model), None)
+    return Listed(row, model, own[0].dataset, scores, speed)
+
+
+def _tests(row: RunRow) -> Iterator[tuple[str, list[str], dict[str, dict[str, Score]]]]:
+    """Each test set, its metrics, and each model's scores on it, by metric."""
+    for dataset in dict.fromkeys(score.dataset for score in row.scores):
+        models: dict[str, dict[str, Score]] = {}
+        for score in row.scores:
+            if score.dataset == dataset:
+                models.setdefault(score.model, {})[score.metric] = score
+        metrics = [metric for metric in METRICS if any(metric in scores for scores in models.values())]
+        yield dataset, metrics, models
+
+
+def _as_yaml(config: str) -> str:
+    """A training config as people write it."""
+    return yaml.safe_dump(json.loads(config), allow_unicode=True, sort_keys=False) if config else ""
