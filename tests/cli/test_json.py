@@ -35,7 +35,7 @@ def asked(command: Command) -> Any:
         said = command(*words, "--json")
         assert said.code == code, said.err
         value = json.loads(said.out)
-        check_shape(" ".join(words[:2]) if words[0] in ("cache", "config") else words[0], value)
+        check_shape(" ".join(words[:2]) if words[0] in ("cache", "config", "registry") else words[0], value)
         return value
 
     return ask
@@ -62,6 +62,7 @@ def test_what_is_printed_is_as_described(asked: Any, command: Command, place: Pl
         ("cache", "pin", run),
         ("cache", "pins"),
         ("cache", "unpin", run),
+        ("registry", "build"),
     ):
         assert asked(*words)
     assert asked("checks", PARTITION, code=1)["checks"]

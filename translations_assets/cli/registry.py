@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from translations_assets.cli.common import this_project
+from translations_assets.cli.common import Json, this_project
+from translations_assets.cli.output import print_answer
 from translations_assets.errors import TranslationsError
 
 DATABASE = "registry.sqlite"
@@ -19,6 +20,7 @@ def build(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The folder of the site.", file_okay=False)
     ] = Path("registry"),
+    json: Json = False,
 ) -> None:
     """Make a static site, and a database, of all models in the store, of every space.
 
@@ -40,4 +42,5 @@ def build(
         if output.exists():
             os.replace(output, Path(work) / "before")
         os.replace(made, output)
-    typer.echo(f"{len(rows)} runs: {output / 'index.html'}")
+    page = output / "index.html"
+    print_answer(json, {"file": str(page), "runs": len(rows)}, f"{len(rows)} runs: {page}")
