@@ -94,6 +94,11 @@ class FakeApi:
         self._server = _Server(self, self._port)
         self._port = self._server.port
 
+    @property
+    def refusals(self) -> dict[str, str]:
+        """Namespace → why no pod is let in there."""
+        return self._controllers.refusals
+
     def stop(self) -> None:
         """Cut all connections and listen no more."""
         assert self._server is not None

@@ -118,6 +118,20 @@ class Cluster:
         """Kill a pod's container because it takes more memory than its limit."""
         self._standin.kubelet.kill(pod, "OOMKilled")
 
+    def limit_memory(self, namespace: str) -> None:
+        """A namespace gets limits in which no pod of 1 GiB fits."""
+        if isinstance(self._api, FakeApi):
+            self.refuse_pods(namespace, "maximum memory usage per Container is 1Mi, but limit is 1Gi")
+            return
+        limits = {"limits": [{"type": "Container", "max": {"memory": "1Mi"}}]}
+        body = {"metadata": {"name": "small"}, "spec": limits}
+        self.rest.insist("POST", f"/api/v1/namespaces/{namespace}/limitranges", body)
+
+    def refuse_pods(self, namespace: str, why: str) -> None:
+        """The fake server lets no pod into a namespace, or does again when there is no reason not to."""
+        assert isinstance(self._api, FakeApi)
+        self._api.refusals[namespace] = why
+
     def evict(self, pod: str) -> None:
         """End a pod because its node is short of memory; it stays, failed."""
         self._standin.kubelet.evict(pod, "The node was low on resource: memory.")

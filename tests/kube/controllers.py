@@ -7,6 +7,8 @@ ones are: a pod that is deleted before it has ended counts as failed.
 from __future__ import annotations
 
 import copy
+import random
+import string
 import threading
 import time
 from collections import defaultdict
@@ -20,7 +22,10 @@ _TICK_SECONDS = 0.25  # deadlines and times to live are looked at so often
 
 
 class Controllers(threading.Thread):
-    """The thread of all controllers."""
+    """The thread of all controllers.
+
+    refusals  namespace → why no pod is let in there
+    """
 
     def __init__(self, objects: Objects) -> None:
         super().__init__(name="fake controllers", daemon=True)
@@ -28,6 +33,7 @@ class Controllers(threading.Thread):
         self._ends: dict[str, dict[str, bool]] = defaultdict(dict)  # job → pod → whether it succeeded
         self._seen: dict[str, set[str]] = defaultdict(set)
         self._stopped = threading.Event()
+        self.refusals: dict[str, str] = {}
 
     def stop(self) -> None:
         """End the thread."""
@@ -100,6 +106,9 @@ class Controllers(threading.Thread):
 
     def _start_pod(self, job: Object) -> None:
         template, metadata = copy.deepcopy(job["spec"]["template"]), job["metadata"]
+        if refusal := self.refusals.get(metadata["namespace"]):
+            self._tell_refusal(job, refusal)
+            return
         template["metadata"]["generateName"] = f"{metadata['name']}-"
         template["metadata"]["ownerReferences"] = [
             {
@@ -113,6 +122,23 @@ class Controllers(threading.Thread):
         ]
         pod = create(self._objects, KINDS["pods"], metadata["namespace"], template)
         self._seen[metadata["uid"]].add(pod["metadata"]["uid"])
+
+    def _tell_refusal(self, job: Object, refusal: str) -> None:
+        """One event, as servers put the same ones together: only its count and its last time change."""
+        metadata = job["metadata"]
+        reference = {"kind": "Job", "namespace": metadata["namespace"], "name": metadata["name"]}
+        suffix = "".join(random.choices(string.ascii_lowercase, k=5))
+        event: Object = {
+            "metadata": {"name": f"{metadata['name']}.refused"},
+            "involvedObject": {**reference, "uid": metadata["uid"]},
+            "reason": "FailedCreate",
+            "message": f'Error creating: pods "{metadata["name"]}-{suffix}" is forbidden: {refusal}',
+            "type": "Warning",
+            "lastTimestamp": timestamp(),
+        }
+        with suppress(ApiError):
+            delete(self._objects, ("events", metadata["namespace"], event["metadata"]["name"]))
+        create(self._objects, KINDS["events"], metadata["namespace"], event)
 
     def _finish(
         self, name: Name, status: Object, type_: str, reason: str, message: str, active: dict[Name, Object]

@@ -9,6 +9,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 
 from translations_assets.config.deployment import WorkerClassName
+from translations_assets.runners.kubernetes.admission import Admission
 from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, ClusterAway, ClusterError, PodLog
 from translations_assets.runners.kubernetes.connection import Connection
 from translations_assets.runners.kubernetes.jobs import GRACE_SECONDS
@@ -206,11 +207,17 @@ class Following:
         limit = self._connection.kubernetes.pending_minutes
         trouble: Verdict | None = None
         trouble_since, reported = 0.0, ""
+        admission = Admission(self._connection.cluster, self._state.name)
         while self._tickets.is_wanted():
             job = self._refresh()
             if not job or job.ended or (self._pod and (self._pod.started or self._pod.ended)):
                 return None
             now = time.monotonic()
+            if self._pod is None and (refusal := admission.look()):
+                if refusal.for_good:
+                    return self._give_up(refusal.for_good)
+                if refusal.is_news:
+                    self._sink(f"the cluster refuses the pod, and is asked again: {refusal.text}".encode())
             if self._pod and (found := cannot_start(self._pod)):
                 if not trouble:
                     trouble_since = now

@@ -1,0 +1,73 @@
+"""Pods that the API server does not let in: only events of their Job tell of it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from translations_assets.runners.kubernetes.cluster import Cluster
+from translations_assets.runners.kubernetes.state import Verdict
+
+LOOK_SECONDS = 30.0
+REFUSED_SECONDS = 300.0  # of the same refusal: somebody may be setting up the namespace
+_FAILED = "FailedCreate: "
+_ERROR = re.compile(r'^(?:Error creating: )?(?:pods "[^"]*" is forbidden: )?')  # each try has another name
+# Limits of a namespace, PodSecurity and policies: they let the pod in when a person changes them or it. A
+# quota, a webhook that does not answer and an account that is not there yet may pass by themselves.
+_FOR_GOOD = re.compile(
+    r"violates PodSecurity|denied the request|failed quota: .* must specify"
+    r"|(?:maximum|minimum) .* usage per (?:Container|Pod)|limit to request ratio per (?:Container|Pod)"
+)
+
+
+class Refusal(NamedTuple):
+    """Why a Job has no pod.
+
+    text      in the API server's words
+    is_news   whether it was another one when last looked for
+    for_good  what that means, when it does not pass
+    """
+
+    text: str
+    is_news: bool
+    for_good: Verdict | None
+
+
+class Admission:
+    """Looks for what keeps a Job from getting its pod."""
+
+    def __init__(self, cluster: Cluster, job: str) -> None:
+        self._cluster, self._job = cluster, job
+        self._looked = time.monotonic()
+        self._text, self._since = "", 0.0
+
+    def look(self) -> Refusal | None:
+        """What refuses the pod, asked for each half minute; None in between, and when nothing does."""
+        now = time.monotonic()
+        if now - self._looked < LOOK_SECONDS:
+            return None
+        self._looked = now
+        text = last_refusal(self._cluster.events(self._job))
+        if not text:
+            return None
+        is_news = text != self._text
+        if is_news:
+            self._text, self._since = text, now
+        lasts = now - self._since >= REFUSED_SECONDS and _FOR_GOOD.search(text)
+        message = (
+            f"the cluster refuses the pod: {text}. Change the worker class in the deployment file, or the "
+            f"limits of the namespace"
+        )
+        return Refusal(text, is_news, Verdict("start", message, failed=True) if lasts else None)
+
+
+def last_refusal(events: Sequence[str]) -> str:
+    """What the newest event says of a pod that could not be created; "" without one.
+
+    >>> last_refusal(['FailedCreate: Error creating: pods "a-x7" is forbidden: exceeded quota: team'])
+    'exceeded quota: team'
+    """
+    refused = [event.removeprefix(_FAILED) for event in events if event.startswith(_FAILED)]
+    return _ERROR.sub("", refused[-1]) if refused else ""
