@@ -86,7 +86,7 @@ def main(folder: Path) -> None:
         make_broken(place)
         with serve(place) as server, chromium() as page:
             page.set_viewport_size({"width": 1500, "height": 950})
-            failed, stopped = server.launch(BROKEN, STAGES), cancelled(server)
+            failed, stopped = server.launch(BROKEN, ["dataset_test"]), cancelled(server)
             made = server.launch(PARTITION, STAGES)
             for run in (failed, made):
                 ended(server, run)
@@ -105,7 +105,7 @@ def main(folder: Path) -> None:
             gate = f"{server.url}/assets/merge_corpus?view=checks&checkDetail=held_out_exact"
             take(page, f"{server.url}/runs/{failed}", folder / "failed-run.png", "STEP_FAILURE")
             take(page, f"{server.url}/runs/{stopped}", folder / "cancelled-run.png", "RUN_CANCELED")
-            take(page, partition, folder / "stale-asset.png", "Upstream data", "Upstream data")
+            take(page, partition, folder / "stale-asset.png", "Unsynced", "Unsynced")
             take(page, gate, folder / "gate.png", "asset check")
             take(page, job, folder / "launchpad.png", "my-experiment")
             take(page, f"{server.url}/runs", folder / "runs.png", "Canceled")

@@ -59,7 +59,7 @@ def test_it_is_trained_by_a_child(place: Place) -> None:
     done = place.run(*job(place, "dataset_devtest"), **NO_SERVER)
     assert done.returncode == 0, done.stderr
     assert "No Dagster server answers at http://127.0.0.1:9" in done.stderr
-    assert runs(place) == {"train_pasted_config": "SUCCESS", "all": "SUCCESS"}
+    assert runs(place) == {"train_pasted_config": "SUCCESS", "__ASSET_JOB": "SUCCESS"}
     said = "en-eo.pasted in the store:5: experiment.use-opuscleaner: a key of 2024; removed: "
     for tag, (note,) in told(place).values():
         assert tag == "1 in the log"
@@ -86,7 +86,7 @@ def test_stopping_it_stops_the_child(place: Place) -> None:
     finally:
         process.kill()
         process.wait()
-    assert runs(place) == {"train_pasted_config": "CANCELED", "all": "CANCELED"}
+    assert runs(place) == {"train_pasted_config": "CANCELED", "__ASSET_JOB": "CANCELED"}
 
 
 def test_a_config_that_is_nested_too_deeply_fails_the_run_and_not_its_process(place: Place) -> None:

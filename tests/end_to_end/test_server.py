@@ -38,7 +38,7 @@ DETAILS = """
 query($id: ID!) {
   runOrError(runId: $id) {
     ... on Run {
-      status rootRunId parentRunId
+      status rootRunId parentRunId pipelineName
       tags { key value }
       stepStats { stepKey status }
       eventConnection { events {
@@ -145,6 +145,7 @@ def test_a_failure_on_a_server_is_told_and_re_executed_from_failure(server: Serv
     assert tags["translations/options"] == "--set=taskcluster.split-chunks=3"
     assert tags["translations/why"] == "no earlier artifact"
     assert tags["user"]
+    assert found["pipelineName"] == "__ASSET_JOB"  # which the list of runs shows by the assets
 
     for lang in ("en", "eo"):
         data = server.place.root / "data"

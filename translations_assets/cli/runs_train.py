@@ -35,7 +35,7 @@ from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.settings import server_url, user
 
 if TYPE_CHECKING:
-    from dagster import DagsterRun, JobDefinition
+    from dagster import DagsterRun
 
     from translations_assets.cli.console import Follower
     from translations_assets.running.engine import Listener
@@ -182,11 +182,12 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
     from dagster import AssetKey
 
     from translations_assets.defs.runs import run_here
-    from translations_assets.server import run_tags
+    from translations_assets.defs.shared import TRAINING_CONFIGS
+    from translations_assets.server import job_name, run_tags
     from translations_assets.stages import ASSETS
 
-    job, partition = all_job(), session.partition
-    if job.partitions_def is None or partition not in job.partitions_def.get_partition_keys():
+    partition = session.partition
+    if partition not in TRAINING_CONFIGS.get_partition_keys():
         raise TranslationsError(f"{partition} is no partition; is its file in a folder of training configs?")
     config = {
         "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
@@ -197,15 +198,14 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
     session.listeners.append(listener)
     with runs.open_instance() as instance:
         return run_here(
-            instance, all_job, selection, run_id=session.run, config=config, tags=tags, parent=parent
+            instance,
+            job_name(session.stages),
+            selection,
+            run_id=session.run,
+            config=config,
+            tags=tags,
+            parent=parent,
         )
-
-
-def all_job() -> JobDefinition:
-    """The job that holds every asset."""
-    from translations_assets.definitions import defs
-
-    return defs.resolve_job_def("all")
 
 
 def _run_here(session: Session, plan: Plan, parent: str | None = None, json: bool = False) -> None:

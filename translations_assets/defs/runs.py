@@ -5,10 +5,13 @@ Dagster's `execute_job` tells a run's id only at its end: what is run in this pr
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import dagster as dg
-from dagster import AssetKey, DagsterInstance, DagsterRun, InitResourceContext, JobDefinition, reconstructable
+from dagster import AssetKey, DagsterInstance, DagsterRun, InitResourceContext
+
+# Finds Dagster's own job of all assets, too, whose name is reserved.
+from dagster._core.definitions.reconstruct import ReconstructableRepository
 
 # Runs a job whose run the instance already has.
 from dagster._core.execution.api import execute_run
@@ -116,7 +119,7 @@ def stages_of(instance: DagsterInstance, dagster_run: DagsterRun) -> list[str]:
 
 def run_here(
     instance: DagsterInstance,
-    job: Callable[[], JobDefinition],
+    job: str,
     selection: Iterable[AssetKey],
     *,
     run_id: str,
@@ -124,9 +127,13 @@ def run_here(
     tags: Mapping[str, str],
     parent: str | None = None,
 ) -> DagsterRun:
-    """Run assets here, and wait; the run as it ended. `parent` is the id of the run that this one repeats."""
+    """Run assets of a job here, and wait; the run as it ended.
+
+    `parent` is the id of the run that this one repeats.
+    """
     repeated = instance.get_run_by_id(parent) if parent else None
-    chosen = reconstructable(job).get_subset(asset_selection=frozenset(selection))
+    definitions = ReconstructableRepository.for_module("translations_assets.definitions", "defs")
+    chosen = definitions.get_reconstructable_job(job).get_subset(asset_selection=frozenset(selection))
     run = instance.create_run_for_job(
         job_def=chosen.get_definition(),
         run_id=run_id,
