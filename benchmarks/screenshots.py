@@ -106,6 +106,10 @@ def main(folder: Path) -> None:
             take(page, f"{server.url}/runs/{failed}", folder / "failed-run.png", "STEP_FAILURE")
             take(page, f"{server.url}/runs/{stopped}", folder / "cancelled-run.png", "RUN_CANCELED")
             take(page, partition, folder / "stale-asset.png", "Unsynced", "Unsynced")
+            page.goto(f"{server.url}/runs/{failed}")
+            with page.expect_popup() as opened:
+                page.get_by_role("link", name="/step-logs/").first.click()
+            take(page, opened.value.url, folder / "step-log.png", "[worker]")
             take(page, gate, folder / "gate.png", "asset check")
             take(page, job, folder / "launchpad.png", "my-experiment")
             take(page, f"{server.url}/runs", folder / "runs.png", "Canceled")

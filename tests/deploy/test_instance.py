@@ -6,6 +6,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +194,17 @@ def test_no_process_writes_where_its_root_is_read_only() -> None:
         assert part["podSecurityContext"]["runAsNonRoot"] is True
         assert "/tmp" in {mount["mountPath"] for mount in part["volumeMounts"]}
     assert chart["computeLogManager"]["config"]["gcsComputeLogManager"]["localDir"].startswith("/tmp/")
+
+
+def test_the_web_server_is_ours_and_knows_the_store_whose_logs_it_shows() -> None:
+    server = values()["dagsterWebserver"]
+    (variable,) = [pair for pair in server["env"] if pair["name"] == "TRANSLATIONS_DEPLOYMENT"]
+    folders = {mount["name"]: mount["mountPath"] for mount in server["volumeMounts"]}
+    assert Path(variable["value"]).parent == Path(folders["deployment"])
+    build = (DEPLOY / "orchestrator.Dockerfile").read_text(encoding="utf-8")
+    (module,) = re.findall(r"exec python -m (\S+) .*> /usr/local/bin/dagster-webserver", build)
+    done = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.split(",")[0]) == (0, "dagster-webserver"), done
 
 
 def test_the_location_reloads() -> None:

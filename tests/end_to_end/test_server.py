@@ -7,11 +7,13 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Iterator
+from shutil import which
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.browsers import chromium
 from tests.end_to_end.test_webserver import STATUSES, Server, serve, wait_for
 from tests.end_to_end.tiny import BIN, PARTITION, make_place
 
@@ -121,6 +123,20 @@ def test_a_config_that_is_new_to_the_server(server: Server) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "dataset-devtest" in done.stdout
+
+
+@pytest.mark.skipif(not which("chromium"), reason="needs chromium: make ci-environments")
+def test_the_page_of_a_failed_run_begins_with_the_error_and_links_the_log(server: Server) -> None:
+    run = server.launch(BROKEN, ["dataset_test"])
+    ended(server, run)
+    with chromium() as page:
+        page.goto(f"{server.url}/runs/{run}")
+        page.get_by_text("RUN_FAILURE").wait_for()
+        assert page.get_by_text("There is no file").count() == 1
+        assert page.get_by_text("Stack Trace").count() == 0
+        with page.expect_popup() as opened:
+            page.get_by_role("link", name="/step-logs/").first.click()
+        assert "There is no file" in opened.value.inner_text("pre")
 
 
 def test_a_failure_on_a_server_is_told_and_re_executed_from_failure(server: Server) -> None:

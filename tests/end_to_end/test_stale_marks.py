@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import pytest
 
+from tests.browsers import chromium
 from tests.defs.test_recipes import OTHER, made_up_place
 from tests.end_to_end.test_webserver import Server, serve
 from tests.end_to_end.tiny import PARTITION
@@ -74,7 +76,13 @@ def test_only_what_an_edit_of_one_config_concerns_is_stale_and_only_in_its_parti
         assert marked == {("train_student", OTHER): "STALE"}
         (cause,) = causes["train_student"]
         assert cause["key"]["path"] == ["recipe", "train_student"]
-        assert "marian-args.training-student.after: 20u → 30u" in cause["reason"]
+        reason = "marian-args.training-student.after: 20u → 30u"
+        assert reason in cause["reason"]
+        if which("chromium"):
+            with chromium() as page:
+                page.goto(f"{server.url}/assets/train_student?view=partitions&partition={OTHER}")
+                page.get_by_text("Unsynced").first.hover()
+                page.get_by_text(reason).wait_for()
         config.write_text(text)
         assert tick(server) == "1 recipes changed"
         assert marks(server)[0] == {}
