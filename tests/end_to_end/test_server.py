@@ -172,6 +172,8 @@ def test_a_failure_on_a_server_is_told_and_re_executed_from_failure(server: Serv
     repeated = ended(server, answer["run"]["runId"])
     assert repeated["status"] == "SUCCESS", messages(repeated)
     assert repeated["parentRunId"] == repeated["rootRunId"] == failed
+    tags = {tag["key"]: tag["value"] for tag in repeated["tags"]}
+    assert tags["translations/why"] == f"rerun of {failed[:8]}; no earlier artifact"
     assert [stats["stepKey"] for stats in repeated["stepStats"]] == ["dataset_test"]
     status = translations(server, "status", answer["run"]["runId"], "--json")
     assert json.loads(status.stdout)["options"] == {"overrides": {"taskcluster.split-chunks": 3}}

@@ -58,7 +58,7 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
         )
         session.continues = _continued(context.instance, dagster_run)
         context.instance.add_run_tags(dagster_run.run_id, _tags(session))
-        session.listeners.append(_tell_why(context.instance, dagster_run.run_id))
+        session.listeners.append(_tell_why(context.instance, session))
         tell_notes(context.instance, dagster_run.run_id, log, session.notes)
         if not options.overrides:  # the recipes are those of the config
             stages = [stage for stage in session.stages if stage in ASSETS]
@@ -80,18 +80,25 @@ def _tags(session: Session) -> dict[str, str]:
         "space": session.space,
         "up to": last_asset(session.stages),
         "options": " ".join(session.options.words()),
+        "why": _rerun_of(session.continues),
     }
     return {f"translations/{name}": value for name, value in asked.items() if value}
 
 
-def _tell_why(instance: DagsterInstance, run_id: str) -> Listener:
+def _rerun_of(earlier: Iterable[str]) -> str:
+    nearest = next(iter(earlier), "")
+    return f"rerun of {nearest[:8]}" if nearest else ""
+
+
+def _tell_why(instance: DagsterInstance, session: Session) -> Listener:
     """Tags a run with the reason for which the first of its steps runs that does."""
     is_told = threading.Event()
 
     def listen(event: StepEvent) -> None:
         if event.kind == "started" and not is_told.is_set():
             is_told.set()
-            instance.add_run_tags(run_id, {WHY_TAG: event.detail["reason"][:MOST_OF_WHY]})
+            why = "; ".join(filter(None, [_rerun_of(session.continues), event.detail["reason"]]))
+            instance.add_run_tags(session.run, {WHY_TAG: why[:MOST_OF_WHY]})
 
     return listen
 

@@ -43,7 +43,7 @@ body {{ font-family: sans-serif; margin: 0; height: 100vh; display: flex; flex-d
 header {{ padding: .6em 1em; border-bottom: 1px solid #ccc }}
 h1 {{ font-size: 1.1em; margin: 0 0 .3em }}
 div {{ flex: 1; overflow: auto; display: flex; flex-direction: column-reverse }} /* opens at its end */
-pre {{ margin: 0; padding: 1em; white-space: pre-wrap; overflow-wrap: anywhere }}
+pre {{ margin: 0 0 auto; padding: 1em; white-space: pre-wrap; overflow-wrap: anywhere }}
 </style>
 </head>
 <body>
