@@ -72,5 +72,5 @@ def test_each_error_says_what_is_full_and_what_to_do(told: list[Told]) -> None:
 def test_the_disk_was_full_at_the_start_in_the_script_and_in_the_commit(told: list[Told]) -> None:
     """Else the other tests of this file would show little."""
     assert "was not started" in told[0].error
-    assert any(re.search(r"failed: no space left in .*/work \(exit code", one.error) for one in told)
+    assert any(re.search(r"no space left in .*/work \(exit code", one.error) for one in told)
     assert any(COMMIT.search(one.error) for one in told)
