@@ -109,7 +109,7 @@ def test_a_student_of_an_earlier_distilled_corpus(run: Run) -> None:
     assert (done.returncode, done.stdout.count("\n")) == (0, 1)
     done = run.place.run("translations", "translate", partition, "--model", "teacher-1", text="")
     assert done.returncode == 1
-    assert "has no teacher model" in done.stderr
+    assert "has no model 'teacher-1'" in done.stderr
 
 
 def test_an_address_that_is_wrong_is_told_with_what_was_looked_for(run: Run) -> None:
