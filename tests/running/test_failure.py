@@ -50,6 +50,16 @@ def test_of_several_errors_the_last_counts() -> None:
     )
 
 
+def test_a_cause_that_the_worker_has_found_stands_first() -> None:
+    full = Outcome(
+        "temporary", None, "no space left in /work (exit code 75): free some", "error: No space left"
+    )
+    assert told("train-vocab", full).splitlines() == [
+        "The step train-vocab failed: no space left in /work (exit code 75): free some",
+        "    error: No space left",
+    ]
+
+
 def test_where_no_error_is_seen_its_end_and_the_log_are_told() -> None:
     lines = [f"line {number}:" for number in range(100)]
     assert failure("\n".join(lines)) == [

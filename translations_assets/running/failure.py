@@ -16,6 +16,8 @@ _ERROR = re.compile(r"error(?: \(worth another attempt\))?: ")
 # The last line of a traceback: the exception's name, and perhaps its message
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:: |$)")
 _NOTE = "[worker] "
+# Of outcomes whose cause only the log tells; others name it: a full disk, too little memory, a missing output
+_UNEXPLAINED = re.compile(r"ended with (?:exit code|signal) \d+$|asks for another attempt|\bbug\b")
 
 
 def told(label: str, outcome: Outcome) -> str:
@@ -26,9 +28,10 @@ def told(label: str, outcome: Outcome) -> str:
     the script ended with exit code 1. Before that:
         12:00:00 pipeline.train.vocab: sampling
     """
-    before, error, after = _parts(outcome.log_tail.splitlines()[-LOG_LINES:])
-    if not error:
-        return "\n".join([f"The step {label} failed: {outcome.message}", *_indented(before)])
+    lines = outcome.log_tail.splitlines()[-LOG_LINES:]
+    before, error, after = _parts(lines)
+    if not error or not _UNEXPLAINED.search(outcome.message):
+        return "\n".join([f"The step {label} failed: {outcome.message}", *_indented(lines)])
     said = [*before, *after]
     return "\n".join(
         [
