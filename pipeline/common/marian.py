@@ -178,12 +178,15 @@ def score(
 def run_marian(command: str, options: Options, scratch: Path) -> None:
     """Run one of Marian's commands to its end, with its options in a file in `scratch`.
 
-    A crash is tried again. Raises TemporaryError when the machine's GPU failed, the process was killed, or
-    crashed every time; InputError otherwise.
+    A crash is tried again, at last on one thread. Raises TemporaryError when the machine's GPU failed, the
+    process was killed, or crashed every time; InputError otherwise.
     """
     config, errors = scratch / "marian.yml", scratch / "marian.log"
-    write_options(config, options)
     for attempt in range(1, ATTEMPTS + 1):
+        # A thread takes that copy of the model which its first batch's number names: where batches are short
+        # and the machine is busy, two threads take the same one, and crash. A thread alone cannot.
+        alone = {"cpu-threads": 1} if attempt == ATTEMPTS and options.get("cpu-threads") else {}
+        write_options(config, {**options, **alone})
         with errors.open("wb") as stream:
             process = subprocess.run(
                 [*marian_command(), command, "--config", str(config)],

@@ -122,7 +122,8 @@ def test_events_of_a_step(bench: Bench) -> None:
     bench.make("texts")
     assert bench.told("write-a") == ["started", "done"]
     started = next(event for event in bench.events if event.kind == "started")
-    assert started.detail == {"pid": 1}
+    assert started.detail["pid"] == 1
+    assert started.detail["reason"] == "no result for its key"
 
 
 def test_many_independent_steps(bench: Bench) -> None:

@@ -173,6 +173,15 @@ def test_a_crash_of_marian_is_tried_again(
     assert tiny.lines_of(tmp_path / "out.zst") == ["one", "two"]
 
 
+def test_the_last_attempt_is_made_on_one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads of Marian crash each other where they take the same copy of the model."""
+    noted = f"grep ^cpu-threads $config >> {tmp_path}/threads"
+    fake_marian(tmp_path, monkeypatch, f"{noted}\n{CRASH.format(crashes=2, said=FAULT)}\n{CUT_SHORT}")
+    decode([empty_model(tmp_path)], text_file(tmp_path, "a", "b"), tmp_path / "out.zst")
+    threads = (tmp_path / "threads").read_text().splitlines()
+    assert threads == ["cpu-threads: 2", "cpu-threads: 2", "cpu-threads: 1"]
+
+
 def test_crashing_every_time_is_worth_another_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
