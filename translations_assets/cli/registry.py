@@ -26,7 +26,7 @@ def build(
 
     Both are made anew from the store; pages of runs that are gone are removed.
     """
-    from translations_assets.registry.database import read, write
+    from translations_assets.registry.database import write
     from translations_assets.registry.read import StoreReader
     from translations_assets.registry.site import write_site
 
@@ -36,8 +36,8 @@ def build(
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=".registry-") as work:
         made = Path(work) / "site"
         made.mkdir()
-        write(made / DATABASE, StoreReader(this_project().store).rows())
-        rows = read(made / DATABASE)
+        rows = StoreReader(this_project().store).rows()
+        write(made / DATABASE, rows)
         write_site(made, rows)
         if output.exists():
             os.replace(output, Path(work) / "before")

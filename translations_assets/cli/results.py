@@ -124,12 +124,12 @@ def results(partition: Partition, overrides: Set = None, json: Json = False) -> 
         missing_evaluations,
         read_evaluations,
     )
-    from translations_assets.report.known import known_results
+    from translations_assets.report.known import documents, known_results
 
     session = common.reading_session(partition, overrides)
     found = known_results(session, evaluation_steps(session))
     common.print_warnings(session)
-    metrics = read_evaluations(session, found)
+    metrics = read_evaluations(session, found, documents(session, found, "metrics.json"))
     if not metrics:
         raise TranslationsError(
             f"not made: no model of {session.partition} is evaluated yet. "

@@ -60,6 +60,7 @@ class Folder:
 GivenFile: TypeAlias = "RepoFile | LocalFile"  # files that no step makes
 Handle: TypeAlias = "Output | Folder | GivenFile"
 Input: TypeAlias = "Handle | Sequence[Handle]"
+_SINGLE = (Output, Folder, RepoFile, LocalFile)  # what is a handle, and not several
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +133,7 @@ def placed(handles: Input) -> Iterator[tuple[str, Output | GivenFile]]:
     >>> [path for path, _ in placed(text)], [path for path, _ in placed([text, text])]
     (['text.txt'], ['0/text.txt', '1/text.txt'])
     """
-    several = not isinstance(handles, (Output, Folder, RepoFile, LocalFile))
+    several = not isinstance(handles, _SINGLE)
     for number, handle in enumerate(as_list(handles)):
         if isinstance(handle, Folder):
             for name, output in handle.files.items():
@@ -143,7 +144,7 @@ def placed(handles: Input) -> Iterator[tuple[str, Output | GivenFile]]:
 
 def roots(handles: Input) -> list[str]:
     """What the command line names for an input: below the input's folder, one path for each handle."""
-    several = not isinstance(handles, (Output, Folder, RepoFile, LocalFile))
+    several = not isinstance(handles, _SINGLE)
     return [
         str(number) if isinstance(handle, Folder) else f"{number}/{handle.name}" if several else handle.name
         for number, handle in enumerate(as_list(handles))
@@ -152,4 +153,4 @@ def roots(handles: Input) -> list[str]:
 
 def as_list(handles: Input) -> list[Handle]:
     """The handles of an input that may be a single one."""
-    return [handles] if isinstance(handles, (Output, Folder, RepoFile, LocalFile)) else list(handles)
+    return [handles] if isinstance(handles, _SINGLE) else list(handles)

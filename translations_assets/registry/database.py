@@ -21,7 +21,6 @@ create index scores_of_run on scores (run);
 create index speeds_of_run on speeds (run);
 create index data_of_run on data (run);
 """
-RUN_COLUMNS = "run, pair, partition, space, started, overrides, config"
 
 
 def write(path: Path, rows: Iterable[RunRow]) -> None:
@@ -42,31 +41,3 @@ def _add(database: sqlite3.Connection, table: str, run: str, values: Iterable[Sc
         columns = (run, *astuple(value))
         marks = ", ".join("?" * len(columns))
         database.execute(f"insert into {table} values ({marks})", columns)
-
-
-def read(path: Path) -> list[RunRow]:
-    """The rows of a database, newest first."""
-    with closing(sqlite3.connect(path)) as database:
-        runs = database.execute(f"select {RUN_COLUMNS} from runs order by started desc").fetchall()
-        return [_row(database, run) for run in runs]
-
-
-def _row(database: sqlite3.Connection, run: tuple[str, str, str, str, float, str, str]) -> RunRow:
-    name, pair, partition, space, started, overrides, config = run
-
-    def of(table: str) -> list[tuple[object, ...]]:
-        found = database.execute(f"select * from {table} where run = ? order by rowid", (name,))
-        return [values[1:] for values in found]
-
-    return RunRow(
-        run=name,
-        partition=partition,
-        space=space,
-        pair=tuple(pair.split("-")),
-        started=started,
-        overrides=overrides,
-        config=config,
-        scores=tuple(Score(*values) for values in of("scores")),  # type: ignore[arg-type]
-        speeds=tuple(Speed(*values) for values in of("speeds")),  # type: ignore[arg-type]
-        data=tuple(Data(*values) for values in of("data")),  # type: ignore[arg-type]
-    )

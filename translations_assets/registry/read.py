@@ -12,6 +12,7 @@ from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.records.scores import scores_in
 from translations_assets.report.evaluations import EVALUATING, name_of_model
+from translations_assets.report.flow import name_of_dataset
 from translations_assets.running.protocols import Reading
 
 
@@ -74,7 +75,7 @@ class StoreReader:
         self._manifests: dict[tuple[str, int], Manifest | None] = {}
         self._documents: dict[str, Mapping[str, Any]] = {}
 
-    def rows(self) -> Iterator[RunRow]:
+    def rows(self) -> list[RunRow]:
         """The runs that have evaluated a model, newest first; of several with the same scores the first run.
 
         What was collected as garbage, or is damaged, is left out.
@@ -84,7 +85,7 @@ class StoreReader:
             record = self._store.read_run(run)
             if record and (row := self._row(record)).scores:
                 found[row.space, row.partition, row.overrides, row.scores, row.speeds] = row
-        return iter(found.values())
+        return sorted(found.values(), key=lambda row: row.started, reverse=True)
 
     def _row(self, record: RunRecord) -> RunRow:
         manifests = [made for used in record.uses.values() if (made := self._manifest(*used))]
@@ -112,8 +113,8 @@ class StoreReader:
         for manifest in manifests:
             stats = self._read(manifest, "stats.json")
             if "licence" in stats and "source" in stats:
-                label = manifest.label.removesuffix("-unmodified").removesuffix(f"-{'-'.join(record.pair)}")
-                name, lines = label.removeprefix("dataset-"), stats.get("lines", {}).get("kept", 0)
+                name = name_of_dataset(manifest.label, "-".join(record.pair))
+                lines = stats.get("lines", {}).get("kept", 0)
                 yield Data(name, lines, str(stats["licence"]), str(stats.get("revision", "")))
 
     def _manifest(self, key: str, generation: int) -> Manifest | None:

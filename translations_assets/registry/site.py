@@ -10,9 +10,10 @@ from typing import NamedTuple
 import yaml
 from markupsafe import Markup
 
-from translations_assets.config.model_names import BACKWARDS, EXPORTED
+from translations_assets.config.model_names import BACKWARDS
 from translations_assets.records.scores import METRICS
 from translations_assets.registry.read import RunRow, Score, Speed
+from translations_assets.report.evaluations import shown_model
 from translations_assets.report.page import FOLDER as REPORT
 from translations_assets.report.page import environment
 from translations_assets.whole_file import write_whole
@@ -49,8 +50,7 @@ def write_site(folder: Path, rows: Sequence[RunRow]) -> None:
 
 
 def _listed(row: RunRow) -> Listed:
-    models = list(dict.fromkeys(score.model for score in row.scores if score.model != BACKWARDS))
-    model = EXPORTED if EXPORTED in models else next(iter(models[::-1]), BACKWARDS)
+    model = shown_model(dict.fromkeys(score.model for score in row.scores)) or BACKWARDS
     own = [score for score in row.scores if score.model == model]
     scores = {score.metric: score for score in own if score.dataset == own[0].dataset}
     speed = next((speed for speed in row.speeds if speed.model == model), None)

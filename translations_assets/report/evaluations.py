@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from translations_assets.config.model_names import BACKWARDS, EXPORTED
 from translations_assets.graph.step import Step
 from translations_assets.records.scores import differences_in, scores_in
-from translations_assets.report.known import Known, documents
+from translations_assets.report.known import Documents, Known, documents
 from translations_assets.running.session import Session
 
 # Model → test set → metrics.json, with the scores of further metrics, and differences as `others`.
@@ -32,25 +33,25 @@ def missing_evaluations(session: Session, results: Collection[str]) -> list[str]
     ]
 
 
-def read_evaluations(session: Session, results: Mapping[str, Known]) -> Evaluations:
-    """The scores among some results."""
+def read_evaluations(session: Session, results: Mapping[str, Known], metrics: Documents) -> Evaluations:
+    """The scores among some results, whose `metrics.json` were read."""
     found: Evaluations = {}
-    for step, value in _numbers(session, results, EVALUATING, "metrics.json"):
+    for step, value in evaluations_in(metrics):
         found.setdefault(model_of(step), {}).setdefault(value["dataset"], value)
-    for step, scores in _numbers(session, results, EVALUATING, "scores.json"):
+    for step, scores in evaluations_in(documents(session, results, "scores.json")):
         if evaluation := found.get(model_of(step), {}).get(scores["dataset"]):
             evaluation |= scores_in(scores)
-    for _, numbers in _numbers(session, results, COMPARING, "numbers.json"):
+    for _, numbers in evaluations_in(documents(session, results, "numbers.json"), COMPARING):
         if evaluation := found.get(numbers["model"], {}).get(numbers["dataset"]):
             evaluation.setdefault("others", {}).update(differences_in(numbers))
     return found
 
 
-def _numbers(
-    session: Session, results: Mapping[str, Known], stages: tuple[str, ...], name: str
+def evaluations_in(
+    found: Documents, stages: tuple[str, ...] = EVALUATING
 ) -> Iterator[tuple[Step, dict[str, Any]]]:
     """The documents of stages whose names begin so, with the config's names of datasets."""
-    for step, value in documents(session, results, name):
+    for step, value in found:
         if step.stage.startswith(stages):
             yield step, {**value, "dataset": step.aliases.get(str(step.args["dataset"]), value["dataset"])}
 
@@ -68,3 +69,9 @@ def name_of_model(stage: str, label: str, args: Mapping[str, Any]) -> str:
         return str(args.get("name", ""))
     teacher = re.match(r"[a-z]+-(teacher-\d+)-", label)
     return teacher[1] if teacher else stage.removeprefix("evaluate_").replace("_", "-")
+
+
+def shown_model(models: Iterable[str]) -> str:
+    """The one that users get, else the last in the order of the graph; "" where none translates forwards."""
+    forwards = [model for model in models if model != BACKWARDS]
+    return EXPORTED if EXPORTED in forwards else next(iter(forwards[::-1]), "")

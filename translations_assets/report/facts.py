@@ -10,9 +10,15 @@ from typing import Any
 
 from translations_assets.checks.gates import GATES, Finding, examine
 from translations_assets.config.languages import language
-from translations_assets.config.model_names import BACKWARDS, EXPORTED
 from translations_assets.graph.step import Output, Step
-from translations_assets.report.evaluations import EVALUATING, Evaluations, model_of, read_evaluations
+from translations_assets.report.evaluations import (
+    EVALUATING,
+    Evaluations,
+    evaluations_in,
+    model_of,
+    read_evaluations,
+    shown_model,
+)
 from translations_assets.report.flow import (
     DatasetLines,
     Dropped,
@@ -21,7 +27,7 @@ from translations_assets.report.flow import (
     lines_by_dataset,
     sources,
 )
-from translations_assets.report.known import Known, documents, known_results, read_text
+from translations_assets.report.known import Documents, Known, documents, known_results, read_text
 from translations_assets.running.session import Session
 from translations_assets.why.history import Cost, History, cost_of
 
@@ -44,7 +50,6 @@ class Before:
 
     chrf: float
     ended: float
-    run: str
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,6 @@ class Report:
     evaluations  model → test set → scores
     before       model, test set → the score before
     sentences    of the first test set
-    revisions    of the repository, and versions, by which results were made
     """
 
     session: Session
@@ -114,8 +118,7 @@ class Report:
     @property
     def shown_model(self) -> str:
         """The model that users get, or the last one that was evaluated so far; "" without any."""
-        own = [model for model in self.evaluations if model != BACKWARDS]
-        return EXPORTED if EXPORTED in own else next(iter(own[::-1]), "")
+        return shown_model(self.evaluations)
 
     @property
     def shown_scores(self) -> Mapping[str, Any]:
@@ -126,23 +129,23 @@ class Report:
 def gather(session: Session, history: History) -> Report:
     """What the store has of a session's partition. Runs nothing, and reads the store only."""
     results = known_results(session, session.graph.steps)
-    evaluations = read_evaluations(session, results)
+    statistics, metrics = (documents(session, results, f"{name}.json") for name in ("stats", "metrics"))
     stages = list(session.graph.stages)
     gates = sorted(GATES, key=lambda gate: stages.index(gate.stage))
     return Report(
         session=session,
         results=results,
         lacking=[step.label for step in session.graph.steps if step.label not in results],
-        datasets=lines_by_dataset(session, results),
-        dropped=dropped_lines(session, results),
-        sources=sources(session, results),
+        datasets=lines_by_dataset(statistics),
+        dropped=dropped_lines(statistics),
+        sources=sources(statistics, session.config.pair),
         trainings=[
             Training(step.label, value["updates"], value["best"], value["curve"])
-            for step, value in documents(session, results, "metrics.json")
+            for step, value in metrics
             if "curve" in value
         ],
-        evaluations=evaluations,
-        before=dict(_before(session, results, history)),
+        evaluations=read_evaluations(session, results, metrics),
+        before=dict(_before(session, results, metrics, history)),
         sentences=_sentences(session, results),
         gates=[examine(session, gate, {}) for gate in gates],
         costs=list(_costs(session, results)),
@@ -150,21 +153,18 @@ def gather(session: Session, history: History) -> Report:
 
 
 def _before(
-    session: Session, results: Mapping[str, Known], history: History
+    session: Session, results: Mapping[str, Known], metrics: Documents, history: History
 ) -> Iterator[tuple[tuple[str, str], Before]]:
     """The score that each evaluation had in the artifact that counted before, of this partition only."""
-    for step, value in documents(session, results, "metrics.json"):
-        if not step.stage.startswith(EVALUATING):
-            continue
+    for step, value in evaluations_in(metrics):
         own = results[step.label].manifest
         for earlier in history.earlier(step, own.key, 1):
-            metrics = earlier.outputs.get("metrics.json")
+            blob = earlier.outputs.get("metrics.json")
             made_by = earlier.provenance
             same = made_by.partition == session.partition and not made_by.options.overrides
-            if same and metrics and earlier.ended <= own.ended and session.store.has_blob(metrics):
-                chrf = json.loads(session.store.read_blob(metrics))["chrf"]["score"]
-                dataset = step.aliases.get(value["dataset"], value["dataset"])
-                yield (model_of(step), dataset), Before(chrf, earlier.ended, made_by.run)
+            if same and blob and earlier.ended <= own.ended and session.store.has_blob(blob):
+                chrf = json.loads(session.store.read_blob(blob))["chrf"]["score"]
+                yield (model_of(step), value["dataset"]), Before(chrf, earlier.ended)
 
 
 def _sentences(session: Session, results: Mapping[str, Known]) -> list[Sentence]:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from translations_assets.graph.step import Step
-from translations_assets.report.known import Known, documents
-from translations_assets.running.session import Session
+from translations_assets.report.known import Documents
 
 TEXTS = ("corpus_trg", "text")  # inputs that hold a dataset's text, one side of it
 Counted: TypeAlias = "Callable[[Step], Mapping[str, Any]]"
@@ -51,10 +50,10 @@ class Source:
     synthetic: bool
 
 
-def dropped_lines(session: Session, results: Mapping[str, Known]) -> list[Dropped]:
+def dropped_lines(statistics: Documents) -> list[Dropped]:
     """What each step dropped of the text that it read, in the order of the graph; only those that did."""
     found = []
-    for step, stats in documents(session, results, "stats.json"):
+    for step, stats in statistics:
         lines = stats.get("lines", {})
         reasons = {str(reason): int(count) for reason, count in lines.get("dropped", {}).items() if count}
         if reasons:
@@ -68,37 +67,34 @@ def _tells_a_reason(sample: Any, reasons: Mapping[str, int]) -> bool:
     return isinstance(sample, str) and sample.partition(":")[0] in reasons
 
 
-def sources(session: Session, results: Mapping[str, Known]) -> list[Source]:
-    """Where the datasets came from."""
+def sources(statistics: Documents, pair: str) -> list[Source]:
+    """Where the datasets of a language pair, `en-ru`, came from."""
     return [
         Source(
-            dataset=_name(step, session),
+            dataset=name_of_dataset(step.label, pair),
             lines=stats["lines"]["kept"],
             revision=stats.get("revision", ""),
             licence=stats["licence"],
             urls=[source["url"] for source in stats["source"]],
             synthetic=bool(stats.get("synthetic")),
         )
-        for step, stats in documents(session, results, "stats.json")
+        for step, stats in statistics
         if "source" in stats and "licence" in stats
     ]
 
 
-def _name(step: Step, session: Session) -> str:
-    """`train-opus_Books/v1`: a dataset's label without what all have."""
-    label = step.label.removesuffix("-unmodified")
-    return label.removeprefix("dataset-").removesuffix(f"-{session.config.pair}")
+def name_of_dataset(label: str, pair: str) -> str:
+    """`train-opus_Books/v1`: what a dataset is for, and its name, by its label without what all have."""
+    return label.removesuffix("-unmodified").removeprefix("dataset-").removesuffix(f"-{pair}")
 
 
-def lines_by_dataset(session: Session, results: Mapping[str, Known]) -> list[DatasetLines]:
+def lines_by_dataset(statistics: Documents) -> list[DatasetLines]:
     """Each dataset of a merged text, and its lines after every stage up to that."""
-    found = {step.label: stats for step, stats in documents(session, results, "stats.json")}
+    counted = {step: stats.get("lines", {}) for step, stats in statistics}
     return [
-        DatasetLines(dataset, results[label].step.stage, lines)
-        for label, stats in found.items()
-        for dataset, lines in merged_lines(
-            results[label].step, stats, lambda step: found.get(step.label, {}).get("lines", {})
-        )
+        DatasetLines(dataset, step.stage, lines)
+        for step, stats in statistics
+        for dataset, lines in merged_lines(step, stats, lambda step: counted.get(step, {}))
     ]
 
 

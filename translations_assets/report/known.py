@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import zstandard
 
@@ -12,6 +12,8 @@ from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.running.session import Session, UpstreamMissing
 
+# Steps, and the contents of a JSON file of each.
+Documents: TypeAlias = "Sequence[tuple[Step, dict[str, Any]]]"
 MOST_TEXT = 64 << 20  # bytes of a test set that are read
 
 
@@ -37,13 +39,13 @@ def known_results(session: Session, steps: Iterable[Step]) -> dict[str, Known]:
     return found
 
 
-def documents(
-    session: Session, results: Mapping[str, Known], name: str
-) -> Iterator[tuple[Step, dict[str, Any]]]:
+def documents(session: Session, results: Mapping[str, Known], name: str) -> Documents:
     """The contents of every result's JSON file of a name."""
-    for step, manifest in results.values():
-        if name in manifest.outputs:
-            yield step, json.loads(session.store.read_blob(manifest.outputs[name]))
+    return [
+        (step, json.loads(session.store.read_blob(manifest.outputs[name])))
+        for step, manifest in results.values()
+        if name in manifest.outputs
+    ]
 
 
 def read_text(session: Session, blob: Blob) -> list[str]:
