@@ -1,5 +1,7 @@
-"""Parsing in several threads."""
+"""Parsing while other things are parsed."""
 
+import ast
+import gc
 import threading
 import time
 from pathlib import Path
@@ -37,3 +39,24 @@ def test_threads_that_parse_do_not_disturb_each_other() -> None:
     for thread in threads:
         thread.join()
     assert problems == []
+
+
+class Parses:
+    """Garbage whose collection parses, as the traceback does that an object logs when it is ended."""
+
+    def __init__(self) -> None:
+        self.me = self
+
+    def __del__(self) -> None:
+        ast.parse("x = 1")
+
+
+def test_garbage_that_parses_does_not_disturb() -> None:
+    source = "def f(a, b):\n    return (a + b) * 2\n" * 200
+    thresholds = gc.get_threshold()
+    gc.set_threshold(100)
+    try:
+        Parses()
+        assert len(parse(source).body) == 200
+    finally:
+        gc.set_threshold(*thresholds)

@@ -8,8 +8,8 @@ only when the walk is over, since a binding may come after the use.
 from __future__ import annotations
 
 import ast
-import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -17,14 +17,20 @@ from typing import NamedTuple
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CLOSED = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
 
-_parsing = threading.Lock()
+_ATTEMPTS = 100
 
 
 def parse(source: str | bytes, file: str = "<unknown>") -> ast.Module:
-    """`ast.parse`, in one thread at a time: Python 3.11 counts the depth of all threads together, and raises
-    SystemError when another thread comes in between, as it may while the garbage collector runs."""
-    with _parsing:
-        return ast.parse(source, file)
+    """`ast.parse`, once more when it was disturbed.
+
+    Python 3.11 counts the depth of all that is parsed together, and raises SystemError when the garbage
+    collector ran in between and ended something that parsed as well (a traceback that is logged does), or let
+    another thread.
+    """
+    for _ in range(_ATTEMPTS - 1):
+        with suppress(SystemError):
+            return ast.parse(source, file)
+    return ast.parse(source, file)
 
 
 def dotted(node: ast.AST) -> tuple[str, ...]:
