@@ -18,11 +18,13 @@ from pipeline.alignments.eflomal_runs import Block, align_directions, compute_pr
 from pipeline.alignments.symmetrize import format_links, grow_diag_final_and, parse_links
 from pipeline.common.lines import LineWriter, read_lines, zip_lines
 from pipeline.common.processes import die_with_parent
-from pipeline.common.resources import threads
+from pipeline.common.resources import at_once
 
 logger = logging.getLogger(__name__)
 
 BLOCK_LINES = 1_000_000
+BLOCK_MB = 4_000  # that eflomal takes for a block of pairs of 20 words, both directions
+NEXT_MB = 600  # for the block that is read meanwhile
 # eflomal's time grows with the square of the length, and it refuses sentences of 1,024 words and more.
 # Training does not read such lines either.
 MAX_WORDS = 500
@@ -106,9 +108,10 @@ def symmetrize_block(block: Block) -> None:
 
 
 def _align_all(pairs: Iterator[Pair], work: Path, priors: Path, block_lines: int) -> Iterator[Block]:
-    """Yield the blocks in their order, aligned; as many at a time as there are threads for."""
+    """Yield the blocks in their order, aligned; as many at a time as threads and memory allow."""
     blocks = _cut(pairs, work, priors, block_lines)
-    workers = max(1, threads() // 2)  # each block runs its two directions at once
+    megabytes = max(1, BLOCK_MB * block_lines // BLOCK_LINES)
+    workers = at_once(megabytes, threads_each=2, besides=NEXT_MB)  # a block's directions run at once
     spawn = get_context("spawn")  # a fork would copy the threads that compress the output
     with ProcessPoolExecutor(workers, mp_context=spawn, initializer=die_with_parent) as pool:
         running: deque[Future[Block]] = deque()

@@ -7,8 +7,8 @@
     scores/stats.json    lines, mean, and how many scores fall into each tenth
 
 monocleaner runs without its hard rules and its language identification in an environment of its own, which is
-made from the lock; TRANSLATIONS_THREADS processes at a time. Finished blocks of 200,000 lines are kept in
-checkpoint sets.
+made from the lock; as many processes at a time as threads and memory allow. Finished blocks of 200,000
+lines are kept in checkpoint sets.
 """
 
 import argparse
@@ -19,11 +19,12 @@ from pathlib import Path
 from pipeline.clean.monocleaner_pack import unpack
 from pipeline.clean.scoring import Program, score
 from pipeline.common.environments import interpreter
-from pipeline.common.resources import threads
+from pipeline.common.resources import at_once
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 
 BLOCK = 200_000
+PROCESS_MB = 1_000  # what monocleaner takes with a language pack
 
 logger = logging.getLogger(__name__)
 
@@ -48,8 +49,9 @@ def main(argv: Sequence[str] | None = None) -> None:
             *("--disable_hardrules", "--disable_lang_ident", "--score_only", "--quiet"),
             str(scratch / "model"),
         ]
-        logger.info("%s, %d at a time", " ".join(command), threads())
-        program = Program(command, [{}] * threads(), BLOCK)
+        number = at_once(PROCESS_MB)
+        logger.info("%s, %d at a time", " ".join(command), number)
+        program = Program(command, [{}] * number, BLOCK)
         write_json(folder / "stats.json", score(program, [args.text], folder / "scores.zst", scratch))
 
 

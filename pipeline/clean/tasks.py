@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from pipeline.common.errors import TemporaryError
 from pipeline.common.processes import die_with_parent
-from pipeline.common.resources import memory_mb, threads
+from pipeline.common.resources import at_once
 
 Result = TypeVar("Result")
 
@@ -20,7 +20,7 @@ def processes(files: Sequence[Path]) -> int:
     """How many processes may read or write so much text at a time, by what the worker grants."""
     if sum(file.stat().st_size for file in files) < SMALL:
         return 1
-    return max(1, min(threads(), memory_mb() // PROCESS_MB - 1))
+    return at_once(PROCESS_MB, besides=PROCESS_MB)
 
 
 def run_all(tasks: Sequence[Callable[[], Result]], number: int) -> list[Result]:

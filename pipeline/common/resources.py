@@ -19,6 +19,14 @@ def memory_mb() -> int:
     return int(os.environ.get("TRANSLATIONS_MEMORY") or 2_000)
 
 
+def at_once(megabytes: int, *, threads_each: int = 1, besides: int = 0) -> int:
+    """How many tasks that each take so many MB may run side by side: one at least.
+
+    Bounded by the threads and the memory that the script may use, of which it takes `besides` MB itself.
+    """
+    return max(1, min(threads() // threads_each, (memory_mb() - besides) // megabytes))
+
+
 def gpus() -> list[int]:
     """Device ids of the GPUs that the script may use: TRANSLATIONS_GPUS, none by default."""
     return [int(device) for device in os.environ.get("TRANSLATIONS_GPUS", "").split()]

@@ -19,7 +19,7 @@ from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.marian import MAX_LENGTH, Model, decode
 from pipeline.common.processes import die_with_parent
-from pipeline.common.resources import threads
+from pipeline.common.resources import at_once
 from pipeline.common.sampling import sample
 from pipeline.common.vocabulary import load_vocabulary
 from pipeline.quantize.marian_binary import LARGEST
@@ -29,6 +29,7 @@ LINES = 2_000
 SPREAD = 2.0
 
 CHUNK = 100  # sentences of a process's task
+PROCESS_MB = 500  # what a process takes that holds a student
 _BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 
 Pieces = list[int]
@@ -69,7 +70,7 @@ def translated(model: Model, text: Path, scratch: Path) -> Pairs:
 
 
 def activation_maxima(weights: Path, pairs: Pairs) -> Maxima:
-    """What a student's matrices see while it translates; in as many processes as there are threads.
+    """What a student's matrices see while it translates; in as many processes as threads and memory allow.
 
     A sentence's matrices are too small to be shared by threads, and sums depend on how they are shared.
     """
@@ -77,7 +78,9 @@ def activation_maxima(weights: Path, pairs: Pairs) -> Maxima:
     spawn = get_context("spawn")
     with (
         _one_thread(),
-        ProcessPoolExecutor(min(threads(), len(chunks)), spawn, initializer=die_with_parent) as pool,
+        ProcessPoolExecutor(
+            min(at_once(PROCESS_MB), len(chunks)), spawn, initializer=die_with_parent
+        ) as pool,
     ):
         return _joined(list(pool.map(_chunk_maxima, [weights] * len(chunks), chunks)))
 

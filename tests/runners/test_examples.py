@@ -56,7 +56,9 @@ def test_of_an_attempt(
     finished = job(store, COPY)
     assert run(runner, store, finished).kind == "done"
     other = replace(finished, key="cd" * 32)
-    request = Request(other, store.url, str(tmp_path / "work"), threads=1, gpus=(), workspace=512)
+    request = Request(
+        other, store.url, str(tmp_path / "work"), threads=1, gpus=(), workspace=512, memory=2_000
+    )
     names = {"store": store, "request": request, "finished": finished, "control": Control()}
     check(make_attempt, {**names, "replace": replace, "make_attempt": make_attempt}, capsys)
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.runners.scripts import COPY, KEY, job, output, run, written
 from translations_assets.runners.local import LocalRunner
-from translations_assets.runners.machine import Gpu
+from translations_assets.runners.machine import Gpu, script_memory
 from translations_assets.store.local import LocalStore
 from translations_assets.store.verify import verify
 
@@ -112,6 +112,7 @@ def test_the_environment_is_made_from_scratch(
     assert environment["TRANSLATIONS_THREADS"] == environment["OMP_NUM_THREADS"] == "2"
     assert environment["TRANSLATIONS_GPUS"] == environment["CUDA_VISIBLE_DEVICES"] == ""
     assert environment["TRANSLATIONS_WORKSPACE"] == "512"
+    assert environment["TRANSLATIONS_MEMORY"] == str(script_memory())
     assert environment["TMPDIR"].startswith(str(store.root / "work"))
     assert environment["LANG"] == "C.UTF-8"
     assert environment["TRANSLATIONS_GRACE"] == "6"
@@ -123,13 +124,18 @@ def test_the_environment_is_made_from_scratch(
 
 def test_gpus_are_counted_anew_by_cuda(tmp_path: Path, store: LocalStore) -> None:
     runner = LocalRunner(tmp_path / "state", cpus=2, gpus=[Gpu("3", 16_000), Gpu("5", 24_000)])
-    names = "'CUDA_VISIBLE_DEVICES', 'TRANSLATIONS_GPUS', 'TRANSLATIONS_WORKSPACE', 'TRANSLATIONS_THREADS'"
+    granted = ("GPUS", "WORKSPACE", "THREADS", "MEMORY")
+    names = ["CUDA_VISIBLE_DEVICES", *(f"TRANSLATIONS_{name}" for name in granted)]
+    memory = script_memory()
     script = f"""
     import os, pathlib
     pathlib.Path("out").mkdir()
-    pathlib.Path("out/copy.txt").write_text(" | ".join(os.environ[name] for name in ({names})))
+    pathlib.Path("out/copy.txt").write_text(" | ".join(os.environ[name] for name in {names}))
     """
     all_of_them = run(runner, store, job(store, script, worker="large-gpu"))
-    assert output(store, all_of_them) == "3,5 | 0 1 | 12000 | 2"
+    assert output(store, all_of_them) == f"3,5 | 0 1 | 12000 | 2 | {memory}"
     one = run(runner, store, job(store, script, worker="gpu", generation=2))
-    assert output(store, one) in ("3 | 0 | 12000 | 1", "5 | 0 | 18000 | 1")
+    assert output(store, one) in (
+        f"3 | 0 | 12000 | 1 | {memory // 2}",
+        f"5 | 0 | 18000 | 1 | {memory // 2}",
+    )

@@ -69,7 +69,9 @@ store = LocalStore(root / "store")
 work = job(store, script, resumable=True)
 for name in ("append_log", "add_checkpoint", "add_blob", "commit", "place_blob"):
     watched(name)
-request = Request(work, store.url, str(root / "store" / "work"), threads=1, gpus=(), workspace=512, grace=120)
+request = Request(
+    work, store.url, str(root / "store" / "work"), threads=1, gpus=(), workspace=512, memory=2_000, grace=120
+)
 outcome = make_attempt(request, lambda: Losing(root / "store"), Control(), lambda event: None)
 print(outcome.kind, outcome.unreachable, outcome.message)
 """

@@ -19,6 +19,7 @@ from translations_assets.runners.machine import (
     find_gpus,
     memory_limit,
     out_of_memory_kills,
+    script_memory,
 )
 
 FAMILY = """
@@ -61,9 +62,14 @@ def test_without_a_driver_there_are_no_gpus(programs: Path) -> None:
     ("quota", "cores"), [("max 100000", None), ("100000 100000", 1), ("50000 100000", 1), ("nonsense", None)]
 )
 def test_cores_are_limited_by_the_control_group(tmp_path: Path, quota: str, cores: int | None) -> None:
-    (tmp_path / "cpu.max").write_text(quota + "\n")
     allowed = len(os.sched_getaffinity(0))
-    assert cpu_count(tmp_path / "cpu.max") == (cores or allowed)
+    two, one = tmp_path / "version-2", tmp_path / "version-1"
+    (one / "cpu").mkdir(parents=True)
+    two.mkdir()
+    (two / "cpu.max").write_text(quota + "\n")
+    for name, value in zip(("quota", "period"), quota.replace("max", "-1").split(), strict=False):
+        (one / "cpu" / f"cpu.cfs_{name}_us").write_text(value + "\n")
+    assert cpu_count(two) == cpu_count(one) == (cores or allowed)
     assert cpu_count(tmp_path / "absent") == allowed
 
 
@@ -74,6 +80,22 @@ def test_the_control_group_tells_of_memory(tmp_path: Path) -> None:
     assert (out_of_memory_kills(tmp_path), memory_limit(tmp_path)) == (2, None)
     (tmp_path / "memory.max").write_text("1073741824\n")
     assert memory_limit(tmp_path) == 1 << 30
+
+
+def test_control_groups_of_version_1_tell_the_same(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    limit, control = (tmp_path / "memory" / name for name in ("memory.limit_in_bytes", "memory.oom_control"))
+    limit.write_text("9223372036854771712\n")  # none
+    control.write_text("oom_kill_disable 0\nunder_oom 0\noom_kill 2\n")
+    assert (out_of_memory_kills(tmp_path), memory_limit(tmp_path)) == (2, None)
+    limit.write_text("1073741824\n")
+    assert memory_limit(tmp_path) == 1 << 30
+
+
+def test_scripts_may_use_nine_tenths_of_a_limit_and_half_of_a_machine(tmp_path: Path) -> None:
+    assert script_memory(tmp_path) == psutil.virtual_memory().total // 2_000_000
+    (tmp_path / "memory.max").write_text(f"{12 << 30}\n")
+    assert script_memory(tmp_path) == 11_596
 
 
 @pytest.mark.parametrize("listed", [True, False])

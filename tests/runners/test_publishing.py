@@ -41,7 +41,8 @@ setattr(Failing, method, call)
 store = Failing(root / "store")
 work = job(store, script, resumable=True)
 request = Request(
-    work, store.url, str(root / "store" / "work"), threads=1, gpus=(), workspace=512, unsaved_minutes=0.04
+    work, store.url, str(root / "store" / "work"), threads=1, gpus=(), workspace=512, memory=2_000,
+    unsaved_minutes=0.04
 )
 outcome = make_attempt(request, lambda: store, Control(), lambda event: None)
 print(json.dumps([outcome.kind, outcome.message, len(calls)]))

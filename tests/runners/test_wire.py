@@ -21,7 +21,7 @@ def test_a_request_is_one_line() -> None:
     work = job(
         MemoryStore(), COPY, inputs={"text/ŝ.eo": Blob("12" * 32, 3)}, reason="one\ntwo", resumable=True
     )
-    request = Request(work, "file:///store", "/store/work", 2, ("0", "3"), 512, files=("/a", "/b"))
+    request = Request(work, "file:///store", "/store/work", 2, ("0", "3"), 512, 2_000, files=("/a", "/b"))
     line = request.to_bytes()
     assert line.count(b"\n") == 1
     assert Request.from_bytes(line) == request

@@ -151,7 +151,7 @@ def _write(contents: bytes | Path, target: Path) -> None:
 
 def _environment(job: Job, folder: WorkFolder) -> dict[str, str]:
     """What the script finds in its environment when a worker of this machine runs it, with all its slots."""
-    from translations_assets.runners.machine import cpu_count, find_gpus, workspace
+    from translations_assets.runners.machine import cpu_count, find_gpus, script_memory, workspace
     from translations_assets.runners.script import script_environment
     from translations_assets.runners.wire import Request
     from translations_assets.settings import file_folders
@@ -159,13 +159,15 @@ def _environment(job: Job, folder: WorkFolder) -> dict[str, str]:
     gpus = find_gpus(os.environ) if job.worker in ("gpu", "large-gpu") else []
     if job.worker == "gpu":
         gpus = gpus[:1]
+    threads = 1 if job.worker == "cpu" else cpu_count()
     request = Request(
         job=job,
         store=this_project().store.url,
         work=str(folder.path.parent),
-        threads=1 if job.worker == "cpu" else cpu_count(),
+        threads=threads,
         gpus=tuple(gpu.id for gpu in gpus),
         workspace=workspace(gpus),
+        memory=script_memory() * threads // cpu_count(),
         files=file_folders(),
     )
     return script_environment(request, folder, os.environ)

@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 from translations_assets.config.deployment import UNSAVED_MINUTES
 from translations_assets.errors import TemporaryError
 from translations_assets.graph.step import WorkerClass
-from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, workspace
+from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, script_memory, workspace
 from translations_assets.runners.slots import Claim, Slots
 from translations_assets.runners.wire import Detached, Ending, Request, unpack_reply
 from translations_assets.running.job import JobEvent, Outcome
@@ -143,6 +143,7 @@ class LocalRunner:
             threads=len(slots.cpus),
             gpus=slots.gpus,
             workspace=workspace([self._gpus[name] for name in slots.gpus]),
+            memory=script_memory() * len(slots.cpus) // self._cpus,
             files=self._files,
             unsaved_minutes=self._unsaved_minutes,
         )

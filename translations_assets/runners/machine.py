@@ -17,13 +17,14 @@ from translations_assets.runners.work_folder import WorkFolder
 
 _NVIDIA_SMI = ("nvidia-smi", "--query-gpu=index,memory.total", "--format=csv,noheader,nounits")
 _CGROUP = Path("/sys/fs/cgroup")
-_CGROUP_CPU = _CGROUP / "cpu.max"
 _CPU_WORKSPACE = 512
 _GPU_SHARE = 0.75  # of a GPU's memory for Marian's workspace; models and optimiser need the rest
 GPU_FIRST_SAMPLE = 1.0  # seconds after the start
 GPU_SAMPLE_SECONDS = 10.0
 _FIELDS = ("name", "driver_version", "utilization.gpu", "memory.used")
 _MEGABYTE = 1 << 20
+_SCRIPT_SHARE = 0.9  # of what a control group may use; the rest is for the worker and the kernel's caches
+_MACHINE_SHARE = 0.5  # of a machine that other programs use as well
 _FIRST_SAMPLE = 0.4
 _SAMPLE_SECONDS = 1.0
 _MARIAN = "pymarian"
@@ -39,31 +40,48 @@ class Gpu:
     memory: int
 
 
-def cpu_count(cgroup_cpu: Path = _CGROUP_CPU) -> int:
+def cpu_count(cgroup: Path = _CGROUP) -> int:
     """Cores that this process may use: by its affinity and, rounded up, by its control group's quota."""
     cores = len(os.sched_getaffinity(0))
+    quota = _words(cgroup / "cpu.max") or _words(
+        cgroup / "cpu" / "cpu.cfs_quota_us", cgroup / "cpu" / "cpu.cfs_period_us"
+    )
     try:
-        quota, period = cgroup_cpu.read_text().split()
-        return max(1, min(cores, math.ceil(int(quota) / int(period))))
-    except (OSError, ValueError):  # no control group, or `max`: no quota
+        share = int(quota[0]) / int(quota[1])
+    except (IndexError, ValueError):  # no control group, or `max`: no quota
         return cores
+    return max(1, min(cores, math.ceil(share))) if share > 0 else cores
 
 
 def out_of_memory_kills(cgroup: Path = _CGROUP) -> int:
     """How often the kernel has killed a process of this control group for want of memory."""
-    try:
-        events = dict(line.split() for line in (cgroup / "memory.events").read_text().splitlines())
-        return int(events["oom_kill"])
-    except (OSError, ValueError, KeyError):  # no control group
-        return 0
+    words = _words(cgroup / "memory.events") or _words(cgroup / "memory" / "memory.oom_control")
+    return int(dict(zip(words[::2], words[1::2], strict=False)).get("oom_kill", 0))
 
 
 def memory_limit(cgroup: Path = _CGROUP) -> int | None:
     """Bytes of memory that this control group may use, None when as many as there are."""
+    said = _words(cgroup / "memory.max") or _words(cgroup / "memory" / "memory.limit_in_bytes")
+    limit = int(said[0]) if said and said[0].isdecimal() else _machine_memory()
+    return limit if limit < _machine_memory() else None  # version 1 says an enormous number for none
+
+
+def script_memory(cgroup: Path = _CGROUP) -> int:
+    """MB for all scripts that run at a time: of a control group's limit, else of the machine's memory."""
+    limit = memory_limit(cgroup)
+    return int(limit * _SCRIPT_SHARE if limit else _machine_memory() * _MACHINE_SHARE) // 1_000_000
+
+
+def _machine_memory() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * _PAGE
+
+
+def _words(*files: Path) -> list[str]:
+    """The words of some files of a control group, of version 2 or 1; none where there are no such files."""
     try:
-        return int((cgroup / "memory.max").read_text())
-    except (OSError, ValueError):  # no control group, or `max`
-        return None
+        return [word for file in files for word in file.read_text().split()]
+    except OSError:
+        return []
 
 
 def find_gpus(environment: Mapping[str, str]) -> list[Gpu]:

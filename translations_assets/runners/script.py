@@ -26,7 +26,6 @@ _PASSED = (
     "PATH",
     "HOME",
     "TRANSLATIONS_ENVIRONMENTS",  # where the environments of programs are, which scripts make
-    "TRANSLATIONS_MEMORY",  # what scripts may use of it whose need would grow with their input
     "LD_LIBRARY_PATH",  # an interpreter or a driver outside the default places cannot start without it
     *_PROXIES,
     *map(str.upper, _PROXIES),
@@ -147,6 +146,8 @@ def script_environment(request: Request, folder: WorkFolder, outer: Mapping[str,
         # CUDA numbers the visible devices again, from 0
         "TRANSLATIONS_GPUS": " ".join(map(str, range(len(request.gpus)))),
         "TRANSLATIONS_WORKSPACE": str(request.workspace),
+        "TRANSLATIONS_MEMORY": outer.get("TRANSLATIONS_MEMORY")
+        or str(request.memory),  # a person's own first
         "TRANSLATIONS_GRACE": f"{request.grace:g}",
         "TRANSLATIONS_PROGRESS": str(folder.progress),
         "TRANSLATIONS_FILES": ":".join(request.files),

@@ -42,6 +42,7 @@ class Request:
     threads    CPU slots that the runner holds for it
     gpus       ids of the machine's GPUs that the runner holds for it
     workspace  MB per GPU, or for the CPU
+    memory     MB that the script may use
     grace      seconds between SIGTERM and SIGKILL of a script that shall end; a local worker that is
                cancelled has 8 for all of it
     host       name of the machine for the manifest; empty: that which it gives itself
@@ -56,6 +57,7 @@ class Request:
     threads: int
     gpus: tuple[str, ...]
     workspace: int
+    memory: int
     grace: float = 6.0
     host: str = ""
     place: Mapping[str, str] = field(default_factory=dict)

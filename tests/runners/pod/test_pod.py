@@ -12,6 +12,7 @@ from tests.runners.pod import pods
 from tests.runners.pod.pods import command, read_until, start
 from tests.runners.scripts import COPY, KEY, eventually, job, leftovers, output, processes_of, written
 from tests.runners.test_machine import nvidia_smi
+from translations_assets.runners.machine import script_memory
 from translations_assets.runners.pod.main import exit_code, say_last_words
 from translations_assets.runners.wire import Busy, unpack_reply
 from translations_assets.running.job import JobEvent, Outcome
@@ -206,12 +207,12 @@ def test_a_gpu_that_is_given_and_not_seen_asks_for_another_attempt(
 def test_a_script_gets_as_many_gpus_as_the_deployment_gives(store: LocalStore, tmp_path: Path) -> None:
     """Without a device plugin a container sees all GPUs of its node."""
     nvidia_smi(tmp_path, "echo '0, 16384'; echo '1, 16384'")
-    names = "'CUDA_VISIBLE_DEVICES', 'TRANSLATIONS_GPUS', 'TRANSLATIONS_WORKSPACE'"
+    names = "'CUDA_VISIBLE_DEVICES', 'TRANSLATIONS_GPUS', 'TRANSLATIONS_WORKSPACE', 'TRANSLATIONS_MEMORY'"
     script = written(f"print(*(os.environ[name] for name in ({names})), sep=' | ')")
     for gpus, expected in ((0, " |  | 512"), (1, "0 | 0 | 12288"), (2, "0,1 | 0 1 | 12288")):
         words = command(store, job(store, script, generation=gpus + 1), gpus=gpus)
         pod = pods.ended(start(words, tmp_path, {"PATH": f"{tmp_path}:{os.environ['PATH']}"}))
-        assert pod.log.splitlines()[-1] == expected
+        assert pod.log.splitlines()[-1] == f"{expected} | {script_memory()}"
         manifest = pod.outcomes[0].manifest
         assert manifest is not None
         assert manifest.provenance.worker is not None

@@ -19,7 +19,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from translations_assets.runners.control import Control
-from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, workspace
+from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, script_memory, workspace
 from translations_assets.runners.wire import NODE, POD, RECORD, Ending, PodRequest, Request, pack_reply, write
 from translations_assets.runners.worker import make_attempt
 from translations_assets.running.job import Job, JobEvent, Outcome
@@ -96,6 +96,7 @@ def _attempt(request: PodRequest, job: Job, number: int, gpus: Sequence[Gpu], co
         threads=cpu_count(),
         gpus=tuple(gpu.id for gpu in granted),
         workspace=workspace(granted),
+        memory=script_memory(),
         grace=GRACE_SECONDS,
         host=_node(),
         place={name: value for name, value in place.items() if value},
