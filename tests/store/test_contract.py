@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from tests.memory_store import MemoryStore
 from tests.store.values import KEY, OTHER_KEY, manifest, ref
 from translations_assets.errors import DamagedError, StoreError
-from translations_assets.records.manifest import Blob
+from translations_assets.records.manifest import Blob, Publication
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 
@@ -306,6 +307,13 @@ def test_pinned_runs_are_listed_and_never_replaced_silently(store: Store) -> Non
         store.unpin("run-1")
     with pytest.raises(StoreError, match="no run run-3"):
         store.pin("run-3", "")
+
+
+def test_the_first_publication_to_a_place_counts(store: Store) -> None:
+    first, other = Publication(KEY, 1, "file:///a", 2.0), Publication(KEY, 1, "gs://b", 1.0)
+    for made in (first, other, replace(first, time=3.0)):
+        store.add_publication(made)
+    assert store.publications() == [other, first]
 
 
 def test_every_generation_is_listed_by_key(store: Store) -> None:

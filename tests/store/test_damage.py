@@ -14,13 +14,15 @@ import pytest
 
 from tests.store.values import KEY, finish, publish
 from translations_assets.errors import DamagedError, StoreError
-from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.records.canonical import json_digest
+from translations_assets.records.manifest import Blob, Manifest, Publication
 from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
 from translations_assets.store.verify import Problem, Verified, verify
 
+RELEASED = "file:///released"
 LOG = [b"first part\n", b"second part\n", b"third part\n"]
 
 
@@ -77,6 +79,7 @@ class Filled:
             "ref": root / "refs" / "ann%2Fmain" / "en-ru" / "merge_corpus" / "run-1.json",
             "run": root / "runs" / "run-1.json",
             "pin": root / "pins" / "run-1.json",
+            "publication": root / "publications" / f"{json_digest([self.teacher.key, 1, RELEASED])}.json",
             "pasted config": root / "configs" / "en-ru.pasted.yml",
             "log": root / "logs" / key / "1.1" / "1",
             "checkpoint": sets / "files" / "model.npz",
@@ -108,6 +111,7 @@ class Filled:
             "ref": lambda: store.refs("ann/main", "en-ru", "merge_corpus"),
             "run": lambda: store.read_run("run-1"),
             "pin": store.pins,
+            "publication": store.publications,
             "pasted config": lambda: store.config("en-ru.pasted"),
         }
         return bool(readers[kind]())
@@ -129,12 +133,12 @@ def _is_given(read: Callable[[], object]) -> bool:
 CONTENTS = ("output", "output that cannot be repeated", "code", "training config", "repository file")
 KINDS = (
     *CONTENTS,
-    *("manifest", "retired manifest", "ref", "run", "pin", "pasted config"),
+    *("manifest", "retired manifest", "ref", "run", "pin", "publication", "pasted config"),
     *("log", "checkpoint", "checkpoint manifest", "format"),
 )
 # Of these nothing else in the store tells that they were there. A checkpoint set without its manifest is that
 # of a writer that was killed; the format is written again by whoever opens the store.
-WITHOUT_TRACE = {"ref", "pin", "pasted config", "checkpoint manifest", "format"}
+WITHOUT_TRACE = {"ref", "pin", "publication", "pasted config", "checkpoint manifest", "format"}
 
 
 def run(store: LocalStore, sets: Path) -> Filled:
@@ -163,6 +167,7 @@ def run(store: LocalStore, sets: Path) -> Filled:
     store.write_run("run-1", RunRecord("run-1", "en-ru", ended=time.time(), uses=uses))
     if not store.pins():
         store.pin("run-1", "")
+    store.add_publication(Publication(teacher.key, 1, RELEASED, 1.0))
     store.add_config("en-ru.pasted", "experiment: {src: en, trg: ru}\n")
     for number, part in enumerate(LOG):
         if not (store.root / "logs" / merged.key / "1.1" / str(number)).exists():

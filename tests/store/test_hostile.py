@@ -14,6 +14,7 @@ import pytest
 from tests.store.test_contract import checkpoint_set
 from tests.store.values import KEY, finish, publish
 from translations_assets.errors import DamagedError, StoreError
+from translations_assets.records.manifest import Publication
 from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord
 from translations_assets.store.bucket.store import BucketStore
@@ -291,12 +292,13 @@ def test_an_output_named_by_a_path_outside_is_damage(local: LocalStore) -> None:
     assert local.latest(made.key) is None
 
 
-@pytest.mark.parametrize("kind", ["refs", "runs", "pins"])
+@pytest.mark.parametrize("kind", ["refs", "runs", "pins", "publications"])
 def test_a_tampered_record_is_a_named_damage(kind: str, local: LocalStore) -> None:
     made = finish(local, "merge", {"corpus": b"text"})
     publish(local, "run-1", 1.0, made)
     local.write_run("run-1", RunRecord("run-1", "en-ru", started=1.0, heartbeat=1.0, ended=2.0))
     local.pin("run-1", "why")
+    local.add_publication(Publication(made.key, 1, "file:///released", 1.0))
     (path,) = local.files.walk(local.root / kind)
     whole = unseal(path.read_bytes())
     for field in whole:
@@ -306,6 +308,7 @@ def test_a_tampered_record_is_a_named_damage(kind: str, local: LocalStore) -> No
             local.refs("ann/main", "en-ru", "merge_corpus")
             local.read_run("run-1")
             local.pins()
+            local.publications()
             verify(local)
             path.unlink(missing_ok=True)
 

@@ -198,6 +198,12 @@ class Commands(LazyGroup):
                 ("report en-ru", "report en-ru --card --output README.md"),
             ),
             Entry(
+                "publish",
+                "Copy an exported model, with its report, to a folder or a bucket for others",
+                "publish:publish",
+                ("publish en-ru gs://bucket/released", "publish en-ru gs://bucket/released --write"),
+            ),
+            Entry(
                 "translate",
                 "Translate standard input",
                 "results:translate",

@@ -55,6 +55,7 @@ JSON: Mapping[str, Sequence[str]] = {
     ),
     "artifacts": ("{<label>: {<file>: {digest, size}}}",),
     "report": ("{file}",),
+    "publish": ("{url, files: [{name, bytes, state}], failed_gates: [gate], is_written}",),
     "registry build": ("{file, runs}",),
     "find-corpus": (
         "{datasets: [{importer, key, use, sentences, estimated, bytes, extent, licence, url, skipped}], "

@@ -184,3 +184,13 @@ class Pin(Record):
     run: str
     reason: str
     time: float
+
+
+@dataclass(frozen=True)
+class Publication(Record):
+    """Where a result was copied to for others, and when."""
+
+    key: str
+    generation: int
+    url: str
+    time: float

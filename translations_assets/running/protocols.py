@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
+from translations_assets.records.manifest import Blob, Manifest, Pin, Publication, Ref
 from translations_assets.records.run import RunRecord
 
 
@@ -85,6 +85,9 @@ class Reading(Protocol):
 
     def runs(self) -> list[str]:
         """Ids of the runs, newest first."""
+
+    def publications(self) -> list[Publication]:
+        """Where results were published."""
 
     def config_names(self) -> list[str]:
         """The names of the stored training configs, in order; none is read."""
@@ -174,6 +177,9 @@ class Store(Reading, Protocol):
 
     def pins(self) -> Mapping[str, Pin]:
         """The pinned runs by id, those that were pinned first first."""
+
+    def add_publication(self, made: Publication) -> None:
+        """Remember where a result was published; nothing when that is known."""
 
     def add_config(self, name: str, text: str) -> None:
         """Store a training config under a name, for good; StoreError when the name has another text."""

@@ -3,6 +3,7 @@
 store.json  the format; tells a store from the empty folder that it is mounted on
 blobs/ab/abcd…  steps/ab/<key>/<n>.json  logs/<key>/<n>.<attempt>/<part>  checkpoints/<key>/<n>/<set>/
 runs/<run>.json  refs/<space>/<partition>/<stage>/<run>.json  pins/<run>.json  configs/<name>.yml
+publications/<digest>.json  where results were published
 retired/<key>.<n>.json  how collected artifacts were made, while something kept was made from them
 quarantine/  damaged files, each with its reason    locks/, tmp/, work/  of those who are at work now
 """

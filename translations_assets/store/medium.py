@@ -15,7 +15,7 @@ from translations_assets.store.contents import Digests
 
 FOLDERS = (
     *("blobs", "steps", "retired", "logs", "checkpoints"),
-    *("runs", "refs", "pins", "configs", "quarantine"),
+    *("runs", "refs", "pins", "publications", "configs", "quarantine"),
 )
 
 P = TypeVar("P", bound=PurePath)

@@ -42,18 +42,29 @@ def open_store(url: str, base: str = "") -> Store:
     return OverlayStore(own, below)
 
 
-def _open(url: str, read_only: bool = False) -> Store:
+def named_place(url: str, kind: str) -> Path | Objects:
+    """The folder or the bucket that a plain path, `file:///…` or `gs://bucket/…` names; nothing is asked.
+
+    Raises StoreError for a file and for anything else; `kind` is what the place is to be.
+    """
     scheme, colon, _ = url.partition("://")
     if colon and scheme in _BUCKETS:
-        return _open_bucket(_BUCKETS[scheme](url), read_only)
+        return _BUCKETS[scheme](url)
     if colon and not url.startswith("file:///"):
         raise StoreError(
-            f"{url} is no store that can be opened. Give a folder, as a path or file:///path, or a bucket, "
+            f"{url} is no {kind} that can be opened. Give a folder, as a path or file:///path, or a bucket, "
             f"{' or '.join(f'{scheme}://bucket/path' for scheme in _BUCKETS)}."
         )
     path = Path(unquote(urlsplit(url).path) if colon else url)
     if path.exists() and not path.is_dir():
-        raise StoreError(f"The store must be a folder, and {path} is a file. Choose another path.")
+        raise StoreError(f"The {kind} must be a folder, and {path} is a file. Choose another path.")
+    return path
+
+
+def _open(url: str, read_only: bool = False) -> Store:
+    path = named_place(url, "store")
+    if not isinstance(path, Path):
+        return _open_bucket(path, read_only)
     if read_only and not path.exists():
         raise StoreError(f"There is no store {path} to read (TRANSLATIONS_STORE_BASE). Is its disk mounted?")
     return LocalStore(path, read_only=read_only)

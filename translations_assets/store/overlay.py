@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from translations_assets.errors import StoreError
-from translations_assets.records.manifest import Blob, Manifest, Ref
+from translations_assets.records.manifest import Blob, Manifest, Publication, Ref
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Reading, Store
 
@@ -39,6 +39,7 @@ class OverlayStore:
         self.owners = own.owners  # one at a time, among those who share one's own store
         self.unpin = own.unpin
         self.pins = own.pins
+        self.add_publication = own.add_publication
 
     def exists(self) -> bool:
         """Whether anything was ever stored in either."""
@@ -129,6 +130,10 @@ class OverlayStore:
     def runs(self) -> list[str]:
         """Ids of the runs, newest first, one's own before the base's."""
         return list(dict.fromkeys([*self.own.runs(), *self.base.runs()]))
+
+    def publications(self) -> list[Publication]:
+        """Where results were published, by whom ever."""
+        return [*self.own.publications(), *self.base.publications()]
 
     def pin(self, run: str, reason: str) -> None:
         """Keep what a run of one's own uses from being collected in one's own store."""

@@ -1,4 +1,4 @@
-"""Records: refs of the partitions' stages, runs, pins, pasted training configs."""
+"""Records: refs of the partitions' stages, runs, pins, publications, pasted training configs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from pathlib import PurePath
 from typing import Any, Generic, TypeVar
 
 from translations_assets.errors import StoreError
-from translations_assets.records.manifest import Pin, Ref
+from translations_assets.records.canonical import json_digest
+from translations_assets.records.manifest import Pin, Publication, Ref
 from translations_assets.records.run import RunRecord
 from translations_assets.store import encoding
 from translations_assets.store.medium import Medium, P, warn
 
 GC_LOCK = "gc"  # held alone by the garbage collector, shared by all that must not meet it
+
+_KINDS: Mapping[str, type[Ref] | type[RunRecord] | type[Pin] | type[Publication]] = {
+    "refs": Ref,
+    "runs": RunRecord,
+    "pins": Pin,
+    "publications": Publication,
+}
 
 T = TypeVar("T")
 
@@ -53,9 +61,9 @@ class Records(Generic[P]):
         found = [(path, ref) for path, data in read if (ref := _parse(path, data, Ref.from_dict))]
         return sorted(found, key=lambda pair: pair[1].time, reverse=True)
 
-    def all_records(self) -> Iterator[tuple[P, Ref | RunRecord | Pin | Exception]]:
-        """Each ref, run and pin: its file, and what it says or what is wrong with it."""
-        for kind, record in (("refs", Ref), ("runs", RunRecord), ("pins", Pin)):
+    def all_records(self) -> Iterator[tuple[P, Ref | RunRecord | Pin | Publication | Exception]]:
+        """Each ref, run, pin and publication: its file, and what it says or what is wrong with it."""
+        for kind, record in _KINDS.items():
             for path, data in self.files.read_all(self.files.walk(self.files.at(kind))):
                 if data is None:
                     continue
@@ -113,10 +121,28 @@ class Records(Generic[P]):
 
     def pins(self) -> Mapping[str, Pin]:
         """The pinned runs by id; damaged pins are left out, with a warning."""
-        folder = self.files.at("pins")
+        found = self._all_of("pins", Pin.from_dict)
+        return {pin.run: pin for pin in sorted(found, key=lambda pin: pin.time)}
+
+    def add_publication(self, made: Publication) -> None:
+        """Remember where a result was published; the first time counts."""
+        name = json_digest([made.key, made.generation, made.url])
+        path = self.files.at("publications", f"{name}.json")
+        while not self.files.create(path, encoding.seal(made.to_dict())):
+            if self._read_record(path, Publication.from_dict):
+                return
+            self.files.set_aside(path, encoding.DIFFERENT)
+
+    def publications(self) -> list[Publication]:
+        """Where results were published, oldest first; damaged records are left out, with a warning."""
+        return sorted(self._all_of("publications", Publication.from_dict), key=lambda made: made.time)
+
+    def _all_of(self, kind: str, parse: Callable[[dict[str, Any]], T]) -> list[T]:
+        """The whole records of a folder, in no order."""
+        folder = self.files.at(kind)
         paths = [folder / name for name in self.files.names(folder)]
-        found = [_parse(path, data, Pin.from_dict) for path, data in self.files.read_all(paths)]
-        return {pin.run: pin for pin in sorted(filter(None, found), key=lambda pin: pin.time)}
+        read = self.files.read_all(paths)
+        return [record for path, data in read if (record := _parse(path, data, parse)) is not None]
 
     def add_config(self, name: str, text: str) -> None:
         """Store a training config under a name, for good; StoreError when the name has another text."""

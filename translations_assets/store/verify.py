@@ -19,6 +19,7 @@ from typing import Generic, Literal
 
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
+from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Reading
 from translations_assets.store.contents import digest_of_name
 from translations_assets.store.durable import DurableStore
@@ -251,7 +252,7 @@ class _Verification(Generic[P]):
                 self._ref(path, value)
             elif isinstance(value, Pin):
                 pinned.add(value.run)
-            else:
+            elif isinstance(value, RunRecord):
                 runs[value.run or path.stem] = set(value.uses.values())
                 for label, step in value.uses.items():
                     self.remembered.setdefault((step, label), ("", value.partition))

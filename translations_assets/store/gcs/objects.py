@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -120,7 +121,7 @@ class GcsObjects(Objects):
         blob.metadata = notes
         limits = self.limits(failures)
         blob.upload_from_string(
-            data, content_type="application/octet-stream", checksum="crc32c", **limits, **conditions
+            data, content_type=_media_type(name), checksum="crc32c", **limits, **conditions
         )
         return int(blob.generation)
 
@@ -309,6 +310,11 @@ class _Received:
 
     def write(self, data: bytes) -> None:
         self.bytes += data  # to nothing: takes the object as it is
+
+
+def _media_type(name: str) -> str:
+    """What a browser is told that an object is."""
+    return mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
 def _nanoseconds(moment: datetime) -> int:

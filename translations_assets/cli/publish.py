@@ -1,0 +1,105 @@
+"""`translations publish`: an exported model, copied to where others fetch it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from translations_assets.cli import common
+from translations_assets.cli.common import Json, Partition, this_project
+from translations_assets.cli.output import print_answer, print_note
+from translations_assets.errors import TranslationsError
+
+if TYPE_CHECKING:
+    from translations_assets.checks.gates import Finding
+    from translations_assets.publish.destination import Copy
+    from translations_assets.report.facts import Report
+
+_SAID = {"new": "new", "same": "there already", "different": "other contents"}
+
+
+@common.reads
+def publish(
+    partition: Partition,
+    destination: Annotated[
+        str, typer.Argument(metavar="DESTINATION", help="A folder, or a bucket: gs://bucket/folder.")
+    ],
+    write: Annotated[
+        bool, typer.Option("--write", help="Copy; without this it is only said what would be copied.")
+    ] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Write files anew that have other contents there.")
+    ] = False,
+    failed_gates: Annotated[
+        bool, typer.Option("--failed-gates", help="Publish the model although it failed quality gates.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Copy an exported model with its metadata, scores, report and training config to where others fetch it.
+
+    The layout is Mozilla's: models/PAIR/EXPERIMENT_ID/exported/, with the evaluation/ beside it; the ID
+    follows from the export's contents. What is there already is not copied again, and what differs is not
+    replaced unasked. metadata.json is written last: where it stands, everything stands.
+    """
+    from translations_assets.publish.destination import compared, copy, open_destination
+    from translations_assets.publish.model import published_model, write_files
+    from translations_assets.records.manifest import Publication
+    from translations_assets.report.facts import gather
+
+    project, session = this_project(), common.reading_session(partition)
+    target = open_destination(destination)
+    if f"{target.url}/".startswith(f"{session.store.url.partition('?')[0]}/"):
+        raise TranslationsError(f"{destination} is in the store, which keeps its own files only.")
+    report = gather(session, project.history(session.partition))
+    model = published_model(report)
+    common.print_warnings(session)
+    failed = _failed_gates(report, is_refused=write and not failed_gates)
+    with tempfile.TemporaryDirectory(prefix="translations-publish-") as work:
+        files = write_files(model, report, project.config_text(partition)[0], Path(work))
+        copies = compared(target, files)
+        if write:
+            copy(target, copies, replace=replace)
+    url = f"{target.url}/{model.folder}"
+    if write:
+        made = model.manifest
+        session.store.add_publication(Publication(made.key, made.generation, url, time.time()))
+    answer = {
+        "url": url,
+        "files": [{"name": one.name, "bytes": one.size, "state": one.state} for one in copies],
+        "failed_gates": failed,
+        "is_written": write,
+    }
+    print_answer(json, answer, *_lines(copies, url, is_written=write))
+
+
+def _failed_gates(report: Report, *, is_refused: bool) -> list[str]:
+    """The gates of level `error` that failed; they are told, or refused by a TranslationsError."""
+    failed = [_name(found) for found in report.gates if found.is_error]
+    if failed and is_refused:
+        raise TranslationsError(
+            f"{report.session.partition} failed quality gates: {', '.join(failed)}. Why: "
+            f"{report.session.command('checks')}. To publish it all the same: --failed-gates"
+        )
+    if failed:
+        print_note(f"failed quality gates: {', '.join(failed)}")
+    if unknown := [_name(found) for found in report.gates if found.state == "not computed"]:
+        print_note(f"quality gates that were not computed: {', '.join(unknown)}")
+    return failed
+
+
+def _name(found: Finding) -> str:
+    return f"{found.gate.stage} {found.gate.name}"
+
+
+def _lines(copies: Sequence[Copy], url: str, *, is_written: bool) -> list[str]:
+    wanted = [one for one in copies if one.state != "same"]
+    amount = f"{len(wanted)} of {len(copies)} files, {sum(one.size for one in wanted) / 1e6:,.1f} MB"
+    if is_written:
+        return [f"{amount}, copied: {url}"]
+    listed = [f"{one.size:>13,}  {_SAID[one.state]:14}  {one.name}" for one in copies]
+    return [*listed, f"{amount}, would be copied to {url}; to do so: --write"]

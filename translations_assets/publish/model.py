@@ -1,0 +1,114 @@
+"""A model as it is published, in the layout of Mozilla's bucket of models.
+
+    models/en-ru/spring_<id>/exported/          the export: model, shortlist, vocabularies
+    models/en-ru/spring_<id>/exported/metadata.json     written last: where it stands, everything stands
+    models/en-ru/spring_<id>/evaluation/<model>/<test set>.metrics.json
+    models/en-ru/spring_<id>/report.html, README.md     the report, and the model card
+    experiments/en-ru/spring_<id>/config.yml    the training config
+
+Mozilla's scripts take the last 22 characters of a folder's name for the id of a Taskcluster group. Here they
+are a digest of the export's files: other contents never stand under the same name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from translations_assets.config.model_names import BACKWARDS, FINETUNED, OTHERS, RELEASED, TEACHERS
+from translations_assets.errors import TranslationsError
+from translations_assets.records.canonical import json_digest
+from translations_assets.records.manifest import Manifest
+from translations_assets.records.scores import scores_in
+from translations_assets.report.facts import Report
+from translations_assets.report.page import as_card, as_html
+
+EXPORT = "export"
+METADATA = "metadata.json"
+ID_LENGTH = 22
+DIGITS = 4
+OWN = {*OTHERS} - {RELEASED}  # besides teachers
+FOLDERS = {BACKWARDS: "backward", FINETUNED: "student-finetuned"}  # of other models: their names
+
+
+@dataclass(frozen=True)
+class PublishedModel:
+    """An export's result, and what its folders are called.
+
+    name  `<experiment>_<id>`
+    """
+
+    manifest: Manifest
+    pair: str
+    name: str
+
+    @property
+    def folder(self) -> str:
+        """Where its files stand below the destination."""
+        return f"models/{self.pair}/{self.name}"
+
+
+def published_model(report: Report) -> PublishedModel:
+    """The model of a report's partition. Raises TranslationsError when it is not exported yet."""
+    session = report.session
+    (step,) = session.graph.stages[EXPORT]
+    known = report.results.get(step.label)
+    if known is None:
+        raise TranslationsError(
+            f"not made: {step.label}. To make it: {session.command('train', '--target', EXPORT)}"
+        )
+    digests = {name: blob.digest for name, blob in known.manifest.outputs.items()}
+    identity = json_digest(digests)[:ID_LENGTH]
+    experiment = session.config.experiment
+    return PublishedModel(known.manifest, session.config.pair, f"{experiment.name}_{identity}")
+
+
+def write_files(model: PublishedModel, report: Report, config: str, work: Path) -> dict[str, Path]:
+    """Put all files of a model into a folder: name at the destination → file, in the order of copying."""
+    exported, last = f"{model.folder}/exported", f"{model.folder}/exported/{METADATA}"
+    texts = {
+        **dict(_metrics(model, report)),
+        f"{model.folder}/report.html": as_html(report, config),
+        f"{model.folder}/README.md": as_card(report, config),
+        f"experiments/{model.pair}/{model.name}/config.yml": config,
+    }
+    blobs = {f"{exported}/{name}": blob for name, blob in model.manifest.outputs.items()}
+    files = {name: work / name for name in (*blobs, *texts)}
+    for path in files.values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+    for name, blob in blobs.items():
+        report.session.store.place_blob(blob, files[name])
+    for name, text in texts.items():
+        files[name].write_text(text, encoding="utf-8", newline="")
+    return {name: files[name] for name in (*(name for name in files if name != last), last)}
+
+
+def _metrics(model: PublishedModel, report: Report) -> Iterator[tuple[str, str]]:
+    """The scores of the partition's own models, a file for each model and test set."""
+    names = {test.known_as: test.short_name for test in report.session.config.datasets.test}
+    for evaluated, tests in report.evaluations.items():
+        if evaluated in OWN or evaluated.startswith(TEACHERS):
+            for dataset, evaluation in tests.items():
+                test = re.sub(r"[^\w.-]+", "_", names.get(dataset, dataset)).strip("_")
+                path = f"{model.folder}/evaluation/{_evaluation_folder(evaluated)}/{test}.metrics.json"
+                yield path, json.dumps(_as_mozillas(evaluation), indent=2, ensure_ascii=False) + "\n"
+
+
+def _evaluation_folder(model: str) -> str:
+    """What Mozilla's folder of a model's evaluations is called; teachers are counted from 0 there."""
+    number = model.removeprefix(TEACHERS)
+    return f"teacher{int(number) - 1}" if number.isdecimal() else FOLDERS.get(model, model)
+
+
+def _as_mozillas(evaluation: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Scores as Mozilla's evaluations write them: COMET's from 0 to 1; all but the score are its details."""
+    found = {}
+    for metric, score in scores_in(evaluation).items():
+        details = {key: value for key, value in score.items() if key != "score"}
+        value = score["score"] / 100 if metric == "comet" else score["score"]
+        found[metric] = {"score": round(value, DIGITS), "details": details}
+    return found
