@@ -12,6 +12,8 @@ import pytest
 from tests.deploy.files import DEPLOY, ROOT, objects
 from tests.kube.fields import check_fields
 from translations_assets.config.deployment import Kubernetes, load_deployment
+from translations_assets.config.load import load_config
+from translations_assets.graph.stage import build_graph
 from translations_assets.records.manifest import Blob
 from translations_assets.runners.kubernetes.jobs import Descriptions
 from translations_assets.running.job import Job
@@ -112,6 +114,21 @@ def test_every_worker_class_has_machines(path: Path) -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_stages_exist(path: Path) -> None:
     assert load(path).stages.keys() <= set(STAGES)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_the_test_sets_of_a_model_share_a_gpu(path: Path) -> None:
+    kubernetes = load(path)
+    graph = build_graph(load_config(ROOT / "configs" / "en-eo.demo.yml"), STAGES)
+    stages = [name for name in graph.stages if name.startswith("evaluate_")]
+    wanting = {name for name in stages if any(step.worker == "gpu" for step in graph.stages[name])}
+    assert wanting == {
+        f"evaluate_{model}" for model in ("backwards", "teacher", "student", "finetuned_student")
+    }
+    for name in wanting:
+        steps_per_pod = kubernetes.stage(name).steps_per_pod
+        assert steps_per_pod
+        assert steps_per_pod >= len(graph.stages[name]) > 1
 
 
 def test_secrets_come_by_reference() -> None:

@@ -42,8 +42,9 @@ Kind = Literal["status", "lost request", "lost answer", "cut body", "cut answer"
 class Fault:
     """What goes wrong with some requests.
 
-    kind      an answer of status `status`; the connection ends before the work is done, or before its answer
-              is sent, or after `after` bytes of the request's or answer's body; a bit of the answer is wrong
+    kind      an answer of status `status`, with `retry_after` if there is one; the connection ends before the
+              work is done, or before its answer is sent, or after `after` bytes of the request's or answer's
+              body; a bit of the answer is wrong
     seconds   how long a body's beginning is waited over before the connection ends
     times     with how many requests
     requests  with which: "METHOD path?query range" is searched for this expression
@@ -53,6 +54,7 @@ class Fault:
     times: int = 1
     requests: str = ""
     status: int = 503
+    retry_after: str = ""
     after: int = 0
     seconds: float = 0.0
 
@@ -220,6 +222,8 @@ class _Handler(RequestHandler):  # type: ignore[misc]
         _ = request.data  # the body, before anybody waits for us
         if fault and kind == "status":
             _refuse(response, fault.status, "The service is not in the mood.")
+            if fault.retry_after:
+                response["Retry-After"] = fault.retry_after
         else:
             with self.server.lock:
                 self._answer(request, response)

@@ -84,6 +84,7 @@ class PodRequest:
     gpus      GPUs that the deployment gives to the pod; one that sees fewer asks for another attempt
     machine   what the pod runs on, for the manifests: `spot` or `standard`
     files, unsaved_minutes  as in `Request`
+    grace     seconds that the pod has from SIGTERM to SIGKILL
     """
 
     jobs: tuple[Job, ...]
@@ -92,6 +93,7 @@ class PodRequest:
     machine: str
     files: tuple[str, ...] = ()
     unsaved_minutes: float = math.inf
+    grace: float = 60.0
 
     def to_bytes(self) -> bytes:
         """The request as JSON; equal requests give equal bytes."""

@@ -204,7 +204,7 @@ def _evaluate(
                 "decoding_config": RepoFile(f"{DECODING_CONFIGS}/{decoding}.yml"),
             },
             outputs=("translations.zst", "metrics.json"),
-            worker="gpu",
+            worker="cpu" if model == QUANTIZED else "gpu",  # integers are decoded on one thread of a CPU
             aliases=aliases([test]),
             repeatable=False,
         )

@@ -27,6 +27,7 @@ POD = PodState(
     created="2026-01-31T12:00:00Z",
     node="gpu-1",
     deleting=False,
+    grace=60.0,
     phase="Running",
     reason="",
     message="",

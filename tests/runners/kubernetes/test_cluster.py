@@ -34,6 +34,7 @@ class Server(HTTPServer):
 
     def __init__(self, *statuses: int) -> None:
         self.statuses, self.asked = list(statuses), 0
+        self.retry_after = ""
         super().__init__(("127.0.0.1", 0), Handler)
 
     @property
@@ -53,6 +54,8 @@ class Handler(BaseHTTPRequestHandler):
         body = json.dumps(FOUND if status == 200 else {"message": f"said {status}"}).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
+        if status != 200 and self.server.retry_after:
+            self.send_header("Retry-After", self.server.retry_after)
         self.end_headers()
         self.wfile.write(body)
 
@@ -84,6 +87,16 @@ def test_what_may_pass_is_tried_again(server: Server) -> None:
     found = server.cluster.job("a")
     assert found
     assert (found.name, server.asked) == ("a", 6)
+
+
+def test_a_server_that_says_when_to_come_again_is_left_alone_until_then(server: Server) -> None:
+    server.statuses, server.retry_after = [429, 429], "7"
+    pauses: list[float] = []
+    server.cluster.create_job({}, wait=pauses.append)
+    assert pauses == [7, 7]
+    server.statuses, server.retry_after = [429], "Fri, 31 Jan 2031 12:00:00 GMT"
+    server.cluster.create_job({}, wait=pauses.append)
+    assert pauses[2] < 1
 
 
 def test_patience_ends(server: Server) -> None:

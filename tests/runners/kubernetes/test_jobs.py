@@ -158,6 +158,18 @@ def test_the_machine_is_what_is_asked_for_as_far_as_there_is_one(
     body = describe(replace(STEP, machine=asked), preemptions, gpu=worker_class)
     assert body["metadata"]["labels"]["translations/machine"] == machine
     assert ("nodeSelector" in pod(body)) == (machine == "spot")
+    assert pod(body)["terminationGracePeriodSeconds"] == (15 if machine == "spot" else 60)
+
+
+def test_a_deployment_says_how_long_its_machines_let_a_pod_end() -> None:
+    longer = {"pod_spec_config": {"terminationGracePeriodSeconds": 105}}
+    found = descriptions(gpu={"spot": longer, "machine": "spot"})
+    assert [
+        found.grace(found.group(replace(STEP, machine=machine), 0)) for machine in ("spot", "standard")
+    ] == [
+        105,
+        60,
+    ]
 
 
 def test_a_stage_may_take_another_worker_class() -> None:
@@ -196,6 +208,8 @@ def test_bigger_classes_have_more_memory_and_no_fewer_gpus() -> None:
     found = descriptions(**{"worker-classes": classes})
     assert found.bigger_classes("gpu") == ["large-gpu (16G)"]
     assert found.bigger_classes("cpu") == ["large-cpu (128Gi)"]
+    larger = {**classes, "large-gpu": {"gpus": 4, "pod": limits(memory="256Gi")}}
+    assert descriptions(**{"worker-classes": larger}).bigger_classes("cpu") == ["large-cpu (128Gi)"]
     assert found.bigger_classes("large-cpu") == []
 
 

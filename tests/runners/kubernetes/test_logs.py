@@ -74,6 +74,20 @@ def test_a_connection_goes_on_where_the_last_one_broke() -> None:
     assert log.asked == [("", True), ("2026-01-31T12:00:02Z", False)]
 
 
+def test_lines_that_the_node_has_thrown_away_meanwhile_are_told() -> None:
+    stamped = [stamp(1, 0, b"a"), stamp(2, 5, b"b"), stamp(3, 0, b"c"), stamp(3, 1, b"d")]
+    log = Log(stamped, [len(stamped[0]) + 1])
+
+    def keep_the_end(_seconds: float) -> None:
+        log.stamped = stamped[2:]
+
+    first, told, *rest = PodLog(log, "pod", lambda: True, keep_the_end).lines()  # type: ignore[arg-type]
+    assert [first, *rest] == [b"a", b"c", b"d"]
+    assert told.startswith(
+        b"[lines from 2026-01-31T12:00:01.000000000Z to 2026-01-31T12:00:03.000000000Z are"
+    )
+
+
 def test_times_may_have_a_zone() -> None:
     stamped = [b"2026-01-31T12:00:01.5+02:00 a", b"2026-01-31T12:00:02.5+02:00 b"]
     log = Log(stamped, [len(stamped[0]) + 3])

@@ -143,6 +143,7 @@ SAVING = """
         sys.exit(0)
 
     signal.signal(signal.SIGTERM, save)
+    print(os.environ["TRANSLATIONS_GRACE"], "seconds to save")
     print("training", flush=True)
     if not earlier:
         signal.pause()
@@ -154,7 +155,7 @@ SAVING = """
 @pytest.mark.slow
 def test_a_pod_whose_machine_goes_away_keeps_what_its_script_saves(store: LocalStore, tmp_path: Path) -> None:
     jobs = job(store, SAVING, resumable=True), job(store, COPY, key=OTHER)
-    pod = start(command(store, *jobs), tmp_path)
+    pod = start(command(store, *jobs, grace=30), tmp_path)
     before = read_until(pod, b"training\n")
     pod.send_signal(signal.SIGTERM)
     ended = pods.ended(pod, before)
@@ -162,6 +163,7 @@ def test_a_pod_whose_machine_goes_away_keeps_what_its_script_saves(store: LocalS
     assert [outcome.kind for outcome in ended.outcomes] == ["temporary", "temporary"]
     assert ended.outcomes[0].message == "ended before it was done: SIGTERM from outside"
     assert ended.outcomes[1].message == "not started: SIGTERM from outside"
+    assert "12 seconds to save" in ended.log
     assert "stored checkpoint set 000100" in ended.log
 
     again = pods.run(store, tmp_path, job(store, SAVING, resumable=True, attempt=2))

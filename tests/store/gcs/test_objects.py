@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -125,6 +126,19 @@ def test_a_busy_service_is_asked_again(objects: GcsObjects, gcs: GcsServer, stat
     ):
         gcs.faults.append(Fault("status", times=2, status=status))
         assert action()
+
+
+@pytest.mark.parametrize(
+    ("asked", "pause"), [("7", 7), ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("soon", 0), ("900", 60)]
+)
+def test_a_service_that_says_when_to_come_again_is_left_alone_until_then(
+    objects: GcsObjects, gcs: GcsServer, monkeypatch: pytest.MonkeyPatch, asked: str, pause: float
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(time, "sleep", pauses.append)
+    gcs.faults.append(Fault("status", status=429, retry_after=asked))
+    objects.write("a", b"one")
+    assert pauses[0] == min(pause, objects.patience)
 
 
 def test_a_service_that_stays_away_is_told_as_such(objects: GcsObjects, gcs: GcsServer) -> None:

@@ -41,6 +41,8 @@ LONGEST = 1 << 20  # bytes of a line; what is longer comes in pieces, so that me
 _LOG_FIRST_PAUSE, _LOG_LAST_PAUSE = 0.2, 5.0
 _LONG_SECONDS = 10.0  # a connection that lasted so long was a good one
 _TRIES = 4  # to read the log of a pod that has ended, while the API server does answer
+# The kubelet throws old parts of a log away, by default of 10 MiB; the worker stores all of it
+_GAP = b"[lines from %s to %s are missing here: the node does not keep them; the step's whole log is stored]"
 _FRACTION = re.compile(r"\.\d+")
 
 
@@ -49,7 +51,14 @@ class ClusterError(TranslationsError):
 
 
 class ClusterAway(ClusterError, TemporaryError):
-    """The cluster cannot be reached, or cannot answer; that may pass."""
+    """The cluster cannot be reached, or cannot answer; that may pass.
+
+    after  seconds in which the server wants to be asked nothing
+    """
+
+    def __init__(self, message: str, after: float = 0.0) -> None:
+        super().__init__(message)
+        self.after = after
 
 
 class Unavailable(ClusterAway):
@@ -214,7 +223,8 @@ class Cluster:
                 return value
             except ClusterAway as error:
                 limit = min(patience, _REFUSED_SECONDS) if isinstance(error, _Refused) else patience
-                if time.monotonic() - began + pause > limit or wait(pause):
+                now = max(pause, error.after)
+                if time.monotonic() - began + now > limit or wait(now):
                     raise
                 if pause == _FIRST_PAUSE:
                     _log.warning("%s Trying again for %.0f s.", error, limit)
@@ -226,7 +236,7 @@ class Cluster:
         try:
             return action()
         except ApiException as error:
-            raise _error(error.status or 0, _message(error)) from error
+            raise _error(error.status or 0, _message(error), _retry_after(error)) from error
         except _broken() as error:
             raise _away(error) from error
 
@@ -246,7 +256,13 @@ def _away(error: Exception) -> ClusterAway:
     return ClusterAway(f"The cluster's API server cannot be reached ({type(error).__name__}: {error}).")
 
 
-def _error(status: int, message: str) -> ClusterError:
+def _retry_after(error: Any) -> float:
+    """The seconds of an answer's Retry-After, which servers send that have too much to do; 0 without."""
+    asked = (error.headers or {}).get("Retry-After", "")
+    return float(asked) if asked.isdecimal() else 0.0  # they give no dates
+
+
+def _error(status: int, message: str, after: float = 0.0) -> ClusterError:
     """What a status means."""
     said = f"The cluster answers {status}: {message}"
     if status in (401, 403):
@@ -254,8 +270,9 @@ def _error(status: int, message: str) -> ClusterError:
             return Unavailable(f"{said}. The namespace's quota is used up.")
         return _Refused(f"{said}. See the roles in the deployment's guide.")
     kinds: dict[int, type[ClusterError]] = {404: Missing, 409: Conflict, 410: Expired}
-    away = status == 0 or status == 429 or status >= 500
-    return (Unavailable if away else kinds.get(status, ClusterError))(said)
+    if status == 0 or status == 429 or status >= 500:
+        return Unavailable(said, after)
+    return kinds.get(status, ClusterError)(said)
 
 
 def _message(error: Any) -> str:
@@ -305,7 +322,7 @@ class PodLog:
         pause, failures = _LOG_FIRST_PAUSE, 0
         while True:
             ended = self._ended()  # asked before the log is read: what is read then is whole
-            began = time.monotonic()
+            began, asked = time.monotonic(), 0.0
             try:
                 yield from self._read(follow=not ended)
                 if ended:
@@ -314,10 +331,11 @@ class PodLog:
                 failures += ended and (isinstance(error, Unavailable) or not isinstance(error, ClusterAway))
                 if isinstance(error, Missing) or failures > _TRIES:
                     break  # gone with its pod, or with its node
+                asked = error.after if isinstance(error, ClusterAway) else 0.0
             self._rest = b""  # comes again, as the begin of its line
             if time.monotonic() - began > _LONG_SECONDS:
                 pause = _LOG_FIRST_PAUSE
-            self._wait(pause)
+            self._wait(max(pause, asked))
             pause = min(2 * pause, _LOG_LAST_PAUSE)
         if self._rest:
             yield _text(self._rest)
@@ -336,6 +354,8 @@ class PodLog:
                     to_skip -= 1
                     continue
             elif moment:
+                if again and to_skip == self._same:  # not even the last line that was seen is there any more
+                    yield _GAP % (last, moment)
                 again = False
             self._same = self._same + 1 if moment == self._last else 1
             self._last = moment or self._last

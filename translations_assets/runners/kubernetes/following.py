@@ -12,7 +12,6 @@ from translations_assets.config.deployment import WorkerClassName
 from translations_assets.runners.kubernetes.admission import Admission
 from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, ClusterAway, ClusterError, PodLog
 from translations_assets.runners.kubernetes.connection import Connection
-from translations_assets.runners.kubernetes.jobs import GRACE_SECONDS
 from translations_assets.runners.kubernetes.state import (
     TOLD_TO_END,
     JobState,
@@ -33,7 +32,7 @@ from translations_assets.running.tasks import Work
 PULL_SECONDS = 20.0  # in which the kubelet tries a second time to pull an image
 _CHECK_SECONDS = 1.0
 _UNSEEN_SECONDS = 30.0  # a Job that the watch has not shown after that time is asked for
-_DEAD_NODE_SECONDS = GRACE_SECONDS + 30.0
+_DEAD_NODE_SECONDS = 30.0  # after the pod's grace period
 _LAST_SECONDS = 30.0  # from a worker's last word to the end of its pod and Job
 _LONG_SECONDS = 60.0  # replies wake the work that waits for them
 _TAIL_LINES = 20
@@ -264,7 +263,7 @@ class Following:
         if self._pod.deleting and self._deleting_since is None:
             self._deleting_since = time.monotonic()
         since = self._deleting_since
-        dead = since is not None and time.monotonic() - since > _DEAD_NODE_SECONDS
+        dead = since is not None and time.monotonic() - since > self._pod.grace + _DEAD_NODE_SECONDS
         return self._pod.ended or dead or not self._tickets.is_wanted()
 
     def _sink(self, line: bytes) -> None:

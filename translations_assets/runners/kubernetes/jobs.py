@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dagster_k8s.job import UserDefinedDagsterK8sConfig
 
 GRACE_SECONDS = 60  # between SIGTERM and SIGKILL: the script saves what it has, and that is stored
+SPOT_GRACE_SECONDS = 15  # on machines that are taken away; Google's give a pod no more, whatever it asks for
 _GPU = "nvidia.com/gpu"
 _DIGITS = 24
 _DEFAULTS: PodConfig = {  # a deployment may say otherwise
@@ -39,6 +40,7 @@ _DEFAULTS: PodConfig = {  # a deployment may say otherwise
         "security_context": {"run_as_non_root": True, "seccomp_profile": {"type": "RuntimeDefault"}},
     },
 }
+_SPOT_DEFAULTS: PodConfig = {"pod_spec_config": {"termination_grace_period_seconds": SPOT_GRACE_SECONDS}}
 _PASSED = ("STORAGE_EMULATOR_HOST",)  # from this process's environment to pods
 _VOLUMES = {"scratch": SCRATCH, "tmp": "/tmp"}  # where they are mounted
 
@@ -89,6 +91,10 @@ class Descriptions:
         """GPUs of a group's pods."""
         return self._worker_class(group.worker_class).gpus
 
+    def grace(self, group: Group) -> float:
+        """Seconds that a group's pods have from SIGTERM to SIGKILL."""
+        return float(self._config(group).pod_spec_config["termination_grace_period_seconds"])
+
     def job(
         self, group: Group, jobs: Sequence[Job], store: str, arguments: Sequence[str], preemptions: int
     ) -> dict[str, Any]:
@@ -130,12 +136,16 @@ class Descriptions:
         return str(limits.get("memory", ""))
 
     def bigger_classes(self, worker_class: WorkerClassName) -> list[str]:
-        """Worker classes with as many GPUs and more memory, the smallest first, as `large-cpu (64Gi)`."""
+        """Worker classes with more memory, the smallest first, as `large-cpu (64Gi)`.
+
+        With as many GPUs or more; without any where this one has none.
+        """
         from kubernetes.utils.quantity import parse_quantity
 
         classes, own = self._kubernetes.worker_classes, self.memory(worker_class)
         gpus = self._worker_class(worker_class).gpus
-        sizes = {name: self.memory(name) for name, other in classes.items() if other.gpus >= gpus}
+        fitting = [name for name, other in classes.items() if other.gpus >= gpus and (gpus or not other.gpus)]
+        sizes = {name: self.memory(name) for name in fitting}
         limits = {name: parse_quantity(size) for name, size in sizes.items() if own and size}
         bigger = [name for name, limit in limits.items() if limit > parse_quantity(own)]
         return [f"{name} ({sizes[name]})" for name in sorted(bigger, key=limits.__getitem__)]
@@ -175,6 +185,8 @@ class Descriptions:
         worker_class = self._worker_class(group.worker_class)
         place = f"kubernetes.worker-classes.{group.worker_class}"
         yield "the defaults", _DEFAULTS
+        if group.machine == "spot":
+            yield "the defaults", _SPOT_DEFAULTS
         yield "kubernetes.pod", self._kubernetes.pod
         yield f"{place}.pod", worker_class.pod
         special = worker_class.spot if group.machine == "spot" else worker_class.standard

@@ -133,6 +133,7 @@ class ClusterJob(Tickets):
             group.machine,
             self._connection.kubernetes.files,
             self._connection.unsaved_minutes,
+            descriptions.grace(group),
         )
         blobs = store.add_bytes(worker_bundle()), store.add_bytes(request.to_bytes())
         arguments = [reader_of(store), store.url, *(blob.digest for blob in blobs)]

@@ -121,6 +121,7 @@ class PodState:
     """A pod.
 
     job           name of its job
+    grace         seconds from SIGTERM to SIGKILL
     reason        `Evicted` and the like, of the whole pod
     disruption    (reason, message) of the condition that the pod's machine is taken away
     unscheduled   the scheduler's message, while no machine has been found
@@ -138,6 +139,7 @@ class PodState:
     created: str
     node: str
     deleting: bool
+    grace: float
     phase: str
     reason: str
     message: str
@@ -175,6 +177,7 @@ class PodState:
             created=metadata.get("creationTimestamp") or "",
             node=value.get("spec", {}).get("nodeName") or "",
             deleting=bool(metadata.get("deletionTimestamp")),
+            grace=float(value.get("spec", {}).get("terminationGracePeriodSeconds") or 0),
             phase=status.get("phase") or "Pending",
             reason=status.get("reason") or "",
             message=status.get("message") or "",

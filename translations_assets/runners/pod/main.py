@@ -25,7 +25,7 @@ from translations_assets.runners.worker import make_attempt
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.store.open import open_store
 
-GRACE_SECONDS = 25.0  # for a script to save what it has; the rest of the pod's 60 is for storing that
+SAVING_SHARE = 0.4  # of a pod's time to end, for a script to save what it has; the rest is for storing that
 _LAST_WORDS = Path("/dev/termination-log")  # where the kubelet reads why a pod ended
 _MOST_LAST_WORDS = 4096
 
@@ -97,7 +97,7 @@ def _attempt(request: PodRequest, job: Job, number: int, gpus: Sequence[Gpu], co
         gpus=tuple(gpu.id for gpu in granted),
         workspace=workspace(granted),
         memory=script_memory(),
-        grace=GRACE_SECONDS,
+        grace=SAVING_SHARE * request.grace,
         host=_node(),
         place={name: value for name, value in place.items() if value},
         files=request.files,

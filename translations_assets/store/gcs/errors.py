@@ -38,6 +38,16 @@ def passes(error: Exception) -> bool:
     return isinstance(error, _LOST)
 
 
+def asked_pause(error: Exception) -> float:
+    """The seconds for which the service wants to be left alone (Retry-After); 0 where it does not say."""
+    response = getattr(error, "response", None)  # of both of the client's families of errors
+    asked = getattr(response, "headers", {}).get("Retry-After", "")
+    try:
+        return urllib3.Retry().parse_retry_after(asked) if asked else 0.0
+    except urllib3.exceptions.InvalidHeader:
+        return 0.0
+
+
 @contextmanager
 def store_errors(bucket: str, doing: str) -> Iterator[None]:
     """Turn an error of Google's client into a StoreError, StoreUnreachable when it may pass."""

@@ -23,7 +23,7 @@ from translations_assets.store.bucket.objects import Objects, Stat
 from translations_assets.store.bucket.transfer import digests_of
 from translations_assets.store.contents import Digests, changed, digest_bytes
 from translations_assets.store.gcs.client import client
-from translations_assets.store.gcs.errors import is_bucket_missing, passes, store_errors
+from translations_assets.store.gcs.errors import asked_pause, is_bucket_missing, passes, store_errors
 from translations_assets.store.gcs.upload import AT_ONCE, SESSIONS, SessionGone, Upload, whole
 
 PATIENCE = 60.0  # the engine waits on top of that
@@ -273,7 +273,15 @@ class GcsObjects(Objects):
             return True
 
         first, longest = self.pauses
-        retry = Retry(repeats, initial=first, maximum=longest, timeout=self.patience)
+        retry = Retry(
+            repeats,
+            initial=first,
+            maximum=longest,
+            timeout=self.patience,
+            on_error=lambda error: time.sleep(
+                min(asked_pause(error), self.patience)
+            ),  # it does not look itself
+        )
         return {"timeout": self.timeout, "retry": retry}
 
     def store_errors(self, doing: str, name: str) -> AbstractContextManager[None]:

@@ -21,7 +21,7 @@ from requests import Response
 
 from translations_assets.store.contents import READ_BYTES, Digests, changed
 from translations_assets.store.gcs.client import client
-from translations_assets.store.gcs.errors import passes
+from translations_assets.store.gcs.errors import asked_pause, passes
 
 AT_ONCE = 8 << 20  # bytes; what is not larger goes by one request, from memory and to it
 SESSIONS = 3
@@ -65,7 +65,8 @@ class Upload:
                     pause, since, reached = first, now, self._kept
                 elif now - since > self.patience:
                     raise
-            time.sleep(random.uniform(0, pause))
+                asked = min(asked_pause(error), self.patience)
+            time.sleep(max(asked, random.uniform(0, pause)))
             pause = min(2 * pause, longest)
 
     def _ask(self) -> Response | None:
