@@ -22,6 +22,7 @@ from translations_assets.dagster_home import prepare
 from translations_assets.process_id import PROCESS_TAG, this_process
 from translations_assets.project import Project
 from translations_assets.records.run import RunRecord
+from translations_assets.running.reading import is_read
 
 VOCAB = "train-vocab-en-eo"
 FIRST, SECOND = "11111111-0000-4000-8000-000000000000", "11112222-0000-4000-8000-000000000000"
@@ -266,6 +267,7 @@ def test_following_goes_on_with_the_next_attempt(command: Command, monkeypatch: 
 
     def retry(seconds: float) -> None:
         """While the command waits, the engine tries again."""
+        assert is_read(store, key, 1)
         if store.attempts(key, 1) == [1]:
             store.append_log(key, 1, 2, 0, b"second\n")
 
@@ -274,3 +276,4 @@ def test_following_goes_on_with_the_next_attempt(command: Command, monkeypatch: 
     said = command("logs", "-f", PARTITION, VOCAB)
     assert said.out == "first\nsecond\n"
     assert "attempt 2" in said.err
+    assert not is_read(store, key, 1)

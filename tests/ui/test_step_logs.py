@@ -9,7 +9,9 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from tests.memory_store import MemoryStore
+from tests.virtual_clock import VirtualClock
 from translations_assets.errors import StoreUnreachable
+from translations_assets.running.reading import is_read
 from translations_assets.server import log_path
 from translations_assets.ui import step_logs
 
@@ -62,6 +64,19 @@ def test_a_page_renews_itself_while_its_step_runs(client: TestClient, store: Mem
         assert owner
         assert 'http-equiv="refresh"' in client.get(PAGE).text
         assert 'http-equiv="refresh"' not in client.get(log_path(KEY, 1, 1)).text
+
+
+def test_a_step_counts_as_read_while_its_page_is_open(store: MemoryStore) -> None:
+    clock = VirtualClock()
+    pages = step_logs.OpenPages(clock)
+    for seconds in (5, 5, 5):
+        pages.note(store, KEY, 1)
+        assert is_read(store, KEY, 1)
+        clock.run(seconds)
+    clock.run(20)
+    assert not is_read(store, KEY, 1)
+    pages.note(store, KEY, 1)
+    assert is_read(store, KEY, 1)
 
 
 @pytest.mark.parametrize(

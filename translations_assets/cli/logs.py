@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from translations_assets.cli.common import Label, Set, plan_of, this_project
 from translations_assets.cli.output import tell
 from translations_assets.cli.runs import Run, find_run, is_run
 from translations_assets.errors import TranslationsError
+from translations_assets.running.reading import reading
 
 if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
@@ -34,6 +36,11 @@ def logs(
     store = this_project().store
     key, generations = _find_step(name, label, overrides)
     generation, attempt = _newest_attempt(store, label, key, generations, follow)
+    with reading(store, key, generation) if follow else nullcontext():
+        _print_log(store, key, generation, attempt, follow)
+
+
+def _print_log(store: Store, key: str, generation: int, attempt: int, follow: bool) -> None:
     part = 0
     while True:
         running = follow and store.owners.is_owned(key, generation)

@@ -10,8 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from translations_assets.background import CLOCK, Repeating
+from translations_assets.background import CLOCK, Clock, Repeating
 from translations_assets.running.job import Job
+from translations_assets.running.reading import is_read
 
 if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 HIDDEN = b"***"
 _SHORTEST = 4  # a value below that is no secret, and would be found everywhere
 _PART_BYTES = 1 << 20
-_PART_SECONDS = 4.0  # looked at once a second, so that no part is older than 5 s
+# A part is as long as a fiftieth of the attempt's age, from four seconds to two minutes: a week of training
+# makes some 5,000 objects, in place of 130,000. While somebody reads the log all are short.
+_SHORT_SECONDS, _LONG_SECONDS, _SHARE = 4.0, 120.0, 1 / 50
+_LOOK_SECONDS = 30.0  # between two looks whether somebody reads it
 _ECHO_BYTES = 64 << 10
 _ECHO_SECONDS = 0.5
 _TAIL_BYTES = 16 << 10
@@ -70,13 +74,19 @@ class Redaction:
 
 
 class StepLog:
-    """The log file of an attempt, shipped to the store in parts of at most 5 s or 1 MB, without secrets."""
+    """The log file of an attempt, shipped to the store in parts, without secrets.
 
-    def __init__(self, path: Path, store: Store, job: Job, redaction: Redaction) -> None:
-        self._path, self._store, self._job, self._redaction = path, store, job, redaction
+    They grow with the attempt's age, up to two minutes or 1 MB.
+    """
+
+    def __init__(
+        self, path: Path, store: Store, job: Job, redaction: Redaction, clock: Clock = CLOCK
+    ) -> None:
+        self._path, self._store, self._job, self._redaction, self._clock = path, store, job, redaction, clock
         self._notes: list[str] = []
         self._offset = self._parts = 0
-        self._due = CLOCK.monotonic() + _PART_SECONDS
+        self._began = self._shipped = self._looked = clock.monotonic()
+        self._is_read = False
         path.touch(mode=0o600)  # it holds what the script prints, secrets, too
 
     def note(self, text: str) -> None:
@@ -102,8 +112,19 @@ class StepLog:
         return ""
 
     def ship_due(self) -> None:
-        """Ship whole parts, and after 5 s whatever there is."""
-        self._ship(everything=CLOCK.monotonic() >= self._due)
+        """Ship whole parts, and when it is time to whatever there is."""
+        self._ship(everything=self._is_due(self._clock.monotonic()))
+
+    def _is_due(self, now: float) -> bool:
+        """Whether the part of now is long enough."""
+        age, length = now - self._began, now - self._shipped
+        longest = min(max(_SHORT_SECONDS, age * _SHARE), _LONG_SECONDS)
+        if length >= longest or length < _SHORT_SECONDS or longest < _LOOK_SECONDS:
+            return length >= longest
+        if now - self._looked >= _LOOK_SECONDS and self._path.stat().st_size > self._offset:
+            self._looked = now
+            self._is_read = is_read(self._store, self._job.key, self._job.generation)
+        return self._is_read
 
     def ship_all(self) -> None:
         """Ship what is left; the script has ended."""
@@ -128,7 +149,7 @@ class StepLog:
             self._parts += 1
             self._offset += size
         if everything:
-            self._due = CLOCK.monotonic() + _PART_SECONDS
+            self._shipped = self._clock.monotonic()
 
 
 def read_piece(path: Path, offset: int, most: int, redaction: Redaction, ended: bool) -> tuple[bytes, int]:

@@ -152,7 +152,7 @@ class Store(Reading, Protocol):
 
     # Logs: parts that are written once, in order
     def append_log(self, key: str, generation: int, attempt: int, part: int, data: bytes) -> None:
-        """Store one part (at most 5 s or 1 MB of log)."""
+        """Store one part (at most 1 MB of log)."""
 
     # Checkpoint sets of a resumable step that is not finished
     def add_checkpoint(self, key: str, generation: int, name: str, folder: Path) -> None:

@@ -32,7 +32,7 @@ class Logs(Generic[P]):
     files: Medium[P]
 
     def append_log(self, key: str, generation: int, attempt: int, part: int, data: bytes) -> None:
-        """Store one part (at most 5 s or 1 MB of log). Raises StoreError when the part is there already."""
+        """Store one part (at most 1 MB of log). Raises StoreError when the part is there already."""
         path = self.log_folder(key, generation, attempt) / str(part)
         # Not durable: a power cut may take the last seconds of a log, and a step pays no fsync for it.
         if not self.files.create(path, encoding.seal_bytes(data), durable=False):

@@ -8,20 +8,26 @@ print is stored without secrets (`runners.publisher`), and shown as text.
 from __future__ import annotations
 
 import html
+import logging
 import re
+import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
 from itertools import chain
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from translations_assets.background import CLOCK, Clock, Repeating
 from translations_assets.errors import TranslationsError
 from translations_assets.project import this_project
 from translations_assets.running.protocols import Store
+from translations_assets.running.reading import reading
 from translations_assets.server import LOGS, log_path
 
-PARTS = 200  # that a page reads: each has at most 5 s or 1 MB of a log
+PARTS = 200  # that a page reads: each has at most 1 MB of a log
 SHOWN = 256 << 10  # bytes of a log on a page
 RENEW_SECONDS = 5  # the page of a step that runs
 HEADERS = {
@@ -29,6 +35,8 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
+
+log = logging.getLogger(__name__)
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
@@ -52,6 +60,41 @@ pre {{ margin: 0 0 auto; padding: 1em; white-space: pre-wrap; overflow-wrap: any
 </body>
 </html>
 """
+
+
+class OpenPages:
+    """The steps whose pages are open count as read: each page asks again every few seconds."""
+
+    def __init__(self, clock: Clock = CLOCK) -> None:
+        self._clock, self._guard = clock, threading.Lock()
+        self._open: dict[tuple[str, int], ExitStack] = {}
+        self._asked: dict[tuple[str, int], float] = {}
+        needed = partial(bool, self._open)
+        self._closing = Repeating(
+            "open pages", self._close, RENEW_SECONDS, log.warning, needed=needed, clock=clock
+        )
+
+    def note(self, store: Store, key: str, generation: int) -> None:
+        """Note that a page of a step that runs was asked for."""
+        step = key, generation
+        with self._guard:
+            self._asked[step] = self._clock.monotonic()
+            if step in self._open:
+                return
+            self._open[step] = reader = ExitStack()
+        reader.enter_context(reading(store, key, generation))
+        self._closing.start()
+
+    def _close(self) -> None:
+        oldest = self._clock.monotonic() - 3 * RENEW_SECONDS
+        with self._guard:
+            closed = [self._open.pop(step) for step, asked in list(self._asked.items()) if asked < oldest]
+            self._asked = {step: self._asked[step] for step in self._open}
+        for reader in closed:
+            reader.close()
+
+
+_open_pages = OpenPages()
 
 
 def step_log(request: Request) -> Response:
@@ -91,6 +134,8 @@ def _whole(store: Store, key: str, generation: int, attempt: int) -> Response:
 def _page(store: Store, key: str, generation: int, attempt: int, attempts: list[int]) -> str:
     made = store.generation(key, generation)
     is_running = made is None and attempt == attempts[-1] and store.owners.is_owned(key, generation)
+    if is_running:
+        _open_pages.note(store, key, generation)
     text = b"".join(store.read_log(key, generation, attempt, -PARTS))[-SHOWN:].decode(errors="replace")
     name = made.label if made else f"step {key[:12]}"
     state = "running" if is_running else "ended"
