@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,6 +37,13 @@ class Translated(NamedTuple):
     seconds: float
 
 
+class Playground(NamedTuple):
+    """A running `translations serve`."""
+
+    url: str
+    process: subprocess.Popen[str]
+
+
 def missing(program: Literal["node", "chromium"]) -> str:
     """What the engine lacks to run in a program, and what installs it; empty when it can."""
     lacking = [
@@ -63,13 +70,16 @@ def in_node(exported: Path, lines: Sequence[str], form: str = "intgemm.alphas") 
 
 
 @contextmanager
-def playground(exported: Path) -> Iterator[str]:
-    """The address of `translations playground`, as long as it runs."""
-    command = [str(TRANSLATIONS), "playground", str(exported), "--engine", _package(), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+def playground(*names: str | Path, environment: Mapping[str, str] | None = None) -> Iterator[Playground]:
+    """`translations serve` of a partition or folder, and of others beside it, as long as it runs."""
+    name, *others = map(str, names)
+    beside = [word for other in others for word in ("--beside", other)]
+    command = [str(TRANSLATIONS), "serve", name, *beside, "--engine", _package(), "--port", "0"]
+    environment = {**os.environ, **(environment or {})}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stdout
         try:
-            yield server.stdout.readline().strip()
+            yield Playground(server.stdout.readline().strip(), server)
         finally:
             server.terminate()
 
@@ -97,8 +107,8 @@ def typed(page: Page, text: str) -> str:
 
 def in_chromium(exported: Path, lines: Sequence[str]) -> Translated:
     """Translate lines, one at a time, in the playground's page."""
-    with playground(exported) as url, chromium() as page:
-        page.goto(url)
+    with playground(exported) as served, chromium() as page:
+        page.goto(served.url)
         page.evaluate(_EACH, [])  # loads the engine
         began = _processor_seconds()
         return Translated(page.evaluate(_EACH, [*lines]), _processor_seconds() - began)

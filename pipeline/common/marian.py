@@ -8,7 +8,7 @@ was trained: Marian accepts them in the wrong order without a word and translate
 import logging
 import re
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -145,6 +145,44 @@ def decode(
         options |= {"input": [str(scratch / "text")], "output": str(scratch / "out")}
         run_marian("decode", options, scratch)
         return _move_lines(scratch / "out", output, lines * beam)
+
+
+def decode_each(models: Sequence[Path], lines: Iterable[str]) -> Iterator[str]:
+    """Translate lines as they come: each by itself and at once, with one process of Marian that stays open.
+
+    Models and errors are those of `decode`; no crash is tried again.
+    """
+    options = _decoding_options([load_model(folder) for folder in models], {}, nbest=False)
+    options |= {"mini-batch": 1, "maxi-batch": 1, "maxi-batch-sort": "none"}
+    if "cpu-threads" in options:
+        options["cpu-threads"] = 1  # a line is work for one
+    with TemporaryDirectory(prefix="decode-") as name:
+        config, errors = Path(name, "marian.yml"), Path(name, "marian.log")
+        write_options(config, options)
+        with (
+            errors.open("wb") as log_file,
+            subprocess.Popen(
+                [*marian_command(), "decode", "--config", str(config)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log_file,
+                preexec_fn=die_with_parent,
+            ) as process,
+        ):
+            assert process.stdin
+            assert process.stdout
+            for line in lines:
+                words = " ".join(line.split())[: CHARACTERS_PER_PIECE * int(str(options["max-length"]))]
+                try:
+                    process.stdin.write(words.encode() + b"\n")
+                    process.stdin.flush()
+                except BrokenPipeError:
+                    pass  # what Marian has said tells why
+                answer = process.stdout.readline()
+                if not answer.endswith(b"\n"):
+                    said = errors.read_text(encoding="utf-8", errors="replace")
+                    raise marian_error("decode", process.wait(), said)
+                yield answer.decode().removesuffix("\n")
 
 
 def score(

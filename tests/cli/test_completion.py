@@ -26,7 +26,7 @@ def offered(command: Command, monkeypatch: pytest.MonkeyPatch, line: str) -> lis
 
 
 def test_commands_and_options(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert offered(command, monkeypatch, "translations p") == ["plan", "publish", "playground"]
+    assert offered(command, monkeypatch, "translations p") == ["plan", "publish"]
     assert offered(command, monkeypatch, "translations cache pi") == ["pin", "pins"]
     assert offered(command, monkeypatch, "translations plan --st") == ["--start", "--steps"]
     assert offered(command, monkeypatch, "translations translate x --model q") == ["quantized"]

@@ -16,7 +16,7 @@ NO_ANSWERS = {
     "logs",
     "shell",
     "translate",
-    "playground",
+    "serve",
     "config schema",
 }  # text, what others print; JSON as it is
 VOCAB = "train-vocab-en-eo"

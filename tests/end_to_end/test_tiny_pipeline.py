@@ -77,14 +77,26 @@ def download_export(trained: Place, folder: Path) -> None:
 
 
 def test_a_browser_translates_a_paragraph_of_two_thousand_words(trained: Place, tmp_path: Path) -> None:
+    """Beside the model of a run, and the teacher, which says what its longest text is."""
     if reason := missing("chromium"):
         pytest.skip(reason)
-    download_export(trained, tmp_path / "export")
+    runs = json.loads(trained.run("translations", "status", "--json").stdout)["runs"]
     source, reference = (" ".join(side) for side in zip(*sentences()[:340], strict=True))
     assert len(source.split()) >= 2000
-    with playground(tmp_path / "export") as url, chromium() as page:
-        page.goto(url)
+    whole = next(run["run"] for run in runs if run["steps_done"] > 50)
+    with playground(PARTITION, whole, environment=trained.environment) as served, chromium() as page:
+        page.goto(served.url)
+        teacher = page.locator("#teacher")
+        expected = page.locator("#target-1").text_content
+        for _ in range(2):  # the first example, then another one
+            page.wait_for_function("document.querySelectorAll('[aria-busy=true]').length === 0")
+            assert corpus_chrf([str(teacher.text_content())], [[str(expected())]]).score > 70
+            page.locator("#examples button").nth(2).click()
         assert corpus_chrf([typed(page, source)], [[reference]]).score > 85
+        assert expected() == typed(page, source)
+        page.get_by_text("at most 2,000 characters").wait_for()
+        served.process.terminate()
+        assert served.process.wait(60) == 0
 
 
 def test_the_export_is_as_firefoxs_engines_load_it(trained: Place, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,11 +11,9 @@ from playwright.sync_api import Page
 from sacrebleu import corpus_chrf
 
 from pipeline.quantize.export import main as export
-from tests.browsers import chromium, missing, playground, typed
+from tests.browsers import SECONDS, Playground, chromium, missing, playground, typed
 from tests.pipeline.quantize.conftest import one_thread, quantized, tiny
 from tests.pipeline.quantize.tiny_model import EMOJI, Tiny
-from translations_assets.errors import TranslationsError
-from translations_assets.ui.playground.server import application
 
 __all__ = ["one_thread", "quantized", "tiny"]
 
@@ -35,42 +34,71 @@ def required() -> None:
 
 
 @pytest.fixture
-def page(required: None, exported: Path) -> Iterator[Page]:
+def served(required: None, exported: Path, tmp_path: Path) -> Iterator[Playground]:
+    """The page, which shows one model twice."""
+    (tmp_path / "temporary").mkdir()
+    with playground(exported, exported, environment={"TMPDIR": str(tmp_path / "temporary")}) as served:
+        yield served
+
+
+@pytest.fixture
+def page(served: Playground) -> Iterator[Page]:
     """The page in Chromium; it asks no other server and reports no error."""
-    with playground(exported) as url, chromium() as page:
+    with chromium() as page:
         troubles: list[str] = []
-        page.on("request", lambda it: troubles.extend([] if it.url.startswith((url, "data:")) else [it.url]))
+        own = (served.url, "data:")
+        page.on("request", lambda it: troubles.extend([] if it.url.startswith(own) else [it.url]))
         page.on("console", lambda it: troubles.append(it.text))
         page.on("pageerror", lambda it: troubles.append(str(it)))
-        page.goto(url)
+        page.goto(served.url)
         yield page
         assert troubles == []
 
 
+def marked(page: Page) -> list[str]:
+    """The words that are marked: of the text, then of each translation."""
+    return page.locator(".marked").all_text_contents()
+
+
 @pytest.mark.marian
 @pytest.mark.slow
-def test_what_is_typed_is_translated(page: Page, tiny: Tiny) -> None:
+def test_the_page_translates_and_aligns_with_and_without_a_network(
+    page: Page, served: Playground, tiny: Tiny, tmp_path: Path
+) -> None:
     pairs = tiny.test_pairs
     assert typed(page, "") == ""
-    assert page.title() == "en → eo"
+    assert page.title() == "en → eo: exported"
+    page.get_by_text("Everything is loaded").wait_for()
+
+    page.context.set_offline(True)
+    served.process.send_signal(signal.SIGINT)
+    assert served.process.wait(SECONDS) == 0
+    assert not [*(tmp_path / "temporary").iterdir()]
+
+    source = f"{pairs[0][0]} & <img src=x onerror=alert(1)>"
+    translation = typed(page, source)
+    first, second = page.locator("#target"), page.locator("#target-1")
+    second.locator("span").last.wait_for()
+    assert first.text_content() == second.text_content() == translation
+    first.locator("span").first.hover()
+    in_text, *in_translations = marked(page)
+    assert in_text in source.split()
+    assert {*in_translations} <= {*translation.split()}
+    assert in_translations.count(translation.split()[0]) >= 2  # of each model
+    first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert first.locator("[data-word]").nth(1).text_content() in marked(page)[1:]
+    page.locator("#source").focus()
+    page.keyboard.press("Control+Home")
+    assert marked(page)[0] == source.split()[0]
+    assert page.locator("article").first.locator(".speed").text_content() != "–"
 
     lines = [f"{source} {EMOJI[number % 3]}" for number, (source, _) in enumerate(pairs[:30])]
-    first, rest = "\n".join(lines[:15]), "\n".join(lines[15:])
-    found = typed(page, f"{first}\n\n{rest}").split("\n")
+    found = typed(page, "\n".join([*lines[:15], "", *lines[15:]])).split("\n")
     assert found.pop(15) == ""
     expected = [f"{target} {EMOJI[number % 3]}" for number, (_, target) in enumerate(pairs[:30])]
     assert corpus_chrf(found, [expected]).score > 80
     assert sum(line.endswith(expected[number][-1]) for number, line in enumerate(found)) >= 25
 
     assert typed(page, pairs[0][0].upper())
-
-
-@pytest.mark.parametrize(
-    ("folder", "told"), [("exported", "npm ci --prefix .*browser"), ("engine", "translations artifacts")]
-)
-def test_what_is_missing_is_told(tmp_path: Path, folder: str, told: str) -> None:
-    """One of both is there."""
-    (tmp_path / folder).mkdir()
-    (tmp_path / folder / {"exported": "records.json", "engine": "translator.js"}[folder]).touch()
-    with pytest.raises(TranslationsError, match=told):
-        application(tmp_path / "exported", tmp_path / "engine")

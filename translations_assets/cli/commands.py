@@ -216,10 +216,10 @@ class Commands(LazyGroup):
                 ("evaluate exported/ --datasets flores_devtest ntrex_test --released --output results/",),
             ),
             Entry(
-                "playground",
-                "An exported model in a web page",
-                "playground:playground",
-                ("playground exported/",),
+                "serve",
+                "An exported model in a web page, beside its teacher and other models",
+                "serve:serve",
+                ("serve en-ru", "serve en-ru --beside 1a2b3c4d", "serve exported/ --beside en-ru.older"),
             ),
         ),
         "Training configs": (

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 from uuid import uuid4
 
 import typer
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 P = ParamSpec("P")
+T = TypeVar("T")
 _COMPLETED = {"--start": completion.stages, "--previous-run": completion.runs}
 
 
@@ -106,20 +107,20 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
     return asked
 
 
-def reads(command: Callable[P, None]) -> Callable[P, None]:
+def reads(command: Callable[P, T]) -> Callable[P, T]:
     """Have a command that reads the store refuse one that is not there: it makes none, and knows nothing.
 
     Raises TranslationsError when a store was named and does not exist.
     """
 
     @wraps(command)
-    def reading(*given: P.args, **named: P.kwargs) -> None:
+    def reading(*given: P.args, **named: P.kwargs) -> T:
         if missing := this_project().missing_store():
             raise TranslationsError(
                 f"{missing}. Is TRANSLATIONS_STORE spelled right, is its disk mounted? "
                 "To make a new one: translations train PARTITION"
             )
-        command(*given, **named)
+        return command(*given, **named)
 
     return reading
 

@@ -34,6 +34,12 @@ def _models_of(graph: Graph) -> dict[str, list[Step]]:
     return {name: makers for name, makers in models.items() if makers}
 
 
+def teachers_of(graph: Graph) -> tuple[str, list[Step]]:
+    """The name of the teacher, or of all together, and the steps that make them; none where there is none."""
+    makers = _makers(graph, "train_teacher")
+    return (ENSEMBLE if len(makers) > 1 else teacher(1)), makers
+
+
 def makers_of(graph: Graph, name: str) -> list[Step]:
     """The steps that make the model of a name; TranslationsError when there is no such model."""
     models = _models_of(graph)

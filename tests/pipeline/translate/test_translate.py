@@ -1,6 +1,9 @@
 """Tests of pipeline.translate.translate and pipeline.translate.stream, run as programs."""
 
 import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +63,40 @@ def test_standard_input_is_translated_to_standard_output() -> None:
     lines = done.stdout.split("\n")
     assert lines[-1] == ""
     assert [line[:3] for line in lines[:-1]] == ["LA "] * 6
+
+
+@pytest.mark.marian
+def test_each_line_is_answered_as_it_comes() -> None:
+    """Before another one comes; also an empty one, one that no model reads whole, and what is no UTF-8."""
+    text = "".join(f"{source}\n" for source, _ in PAIRS[:3])
+    whole = tiny.run_script("pipeline.translate.stream", "--models", tiny.model(), stdin=text)
+    command = [sys.executable, "-m", "pipeline.translate.stream", "--each", "--models", str(tiny.model())]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=tiny.environment()
+    ) as script:
+        assert script.stdin
+        assert script.stdout
+        answers = []
+        for line in (*text.encode().splitlines(), b"", b"the cat " * 9999, b"\xff\xfe"):
+            script.stdin.write(line + b"\n")
+            script.stdin.flush()
+            answers.append(script.stdout.readline().decode())
+        script.stdin.close()
+        assert script.stdout.read() == b""
+        assert script.wait(60) == 0
+    assert "".join(answers[:3]) == whole.stdout
+    assert answers[3] == "\n"
+    assert len(answers[4]) > 9
+
+
+@pytest.mark.marian
+@pytest.mark.parametrize("each", [(), ("--each",)])
+def test_a_model_that_marian_refuses_is_told(tmp_path: Path, each: tuple[str, ...]) -> None:
+    model = shutil.copytree(tiny.model(), tmp_path / "model")
+    (model / "model.npz").write_bytes(b"")
+    done = tiny.run_script("pipeline.translate.stream", *each, "--models", model, stdin="the cat\n")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "marian decode failed" in done.stderr
 
 
 @pytest.mark.marian

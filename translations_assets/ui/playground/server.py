@@ -1,66 +1,191 @@
-"""The playground's web server: the page, the engine of browsers, and an exported model, on 127.0.0.1."""
+"""The playground's web server on 127.0.0.1: the page, browsers' engine, exported models and a teacher."""
 
 from __future__ import annotations
 
+import json
+import signal
 import socket
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.responses import Response
-from starlette.routing import Mount
-from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 
 from translations_assets.errors import TranslationsError
 from translations_assets.settings import repository_root
-from translations_assets.ui import HOSTS
+from translations_assets.ui.guard import GUARDS
+from translations_assets.ui.playground.models import Exported
+from translations_assets.ui.playground.teacher import MOST_CHARACTERS, Refused, Teacher
 
 INSTALLED = repository_root() / "requirements" / "browser"  # by npm, from the lock there
 ENGINE = INSTALLED / "node_modules" / "@browsermt" / "bergamot-translator"
 PAGE = Path(__file__).with_name("page")
 
+_MOST_BYTES = 16 * MOST_CHARACTERS  # of a request: JSON writes a character in 12 bytes at most
+_TOO_LONG = f"The teacher translates texts of at most {MOST_CHARACTERS:,} characters."
+_END_SECONDS = 2  # for requests that are being answered when the server ends
+_ENGINE_FILES = (
+    "translator.js",
+    *(f"worker/{name}" for name in ("translator-worker.js", "bergamot-translator-worker.js")),
+    "worker/bergamot-translator-worker.wasm",
+)
+_TYPES = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".mjs": "text/javascript",
+    ".wasm": "application/wasm",
+}
 _HEADERS = {
     # The page reaches no other server. Emscripten's bindings in the engine make functions from text.
-    "Content-Security-Policy": "default-src 'self'; script-src 'self' 'unsafe-eval'; img-src data:",
-    "Cache-Control": "no-cache",  # the next model may come from the same address
+    "Content-Security-Policy": "default-src 'self'; script-src 'self' 'unsafe-eval'; img-src data:; "
+    "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",  # the next model may come from the same address
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
 }
 
 
-class _Files(StaticFiles):
-    """A folder's files, with the headers."""
+@dataclass(frozen=True)
+class Playground:
+    """What the page shows.
 
-    async def get_response(self, path: str, scope: Scope) -> Response:
-        response = await super().get_response(path, scope)
-        response.headers.update(_HEADERS)
-        return response
+    models    exported models, which the browser runs; the first one is what the page is about
+    teacher   what Marian runs beside them, if anything
+    examples  sentences to try
+    """
+
+    models: Sequence[Exported]
+    teacher: Teacher | None = None
+    examples: Sequence[str] = ()
 
 
-def application(exported: Path, engine: Path) -> Starlette:
-    """The page at /, the engine at /engine, the model's files at /exported."""
+def application(shown: Playground, engine: Path) -> Starlette:
+    """GET of the page's, the engine's and the models' files and of about.json, POST for the teacher."""
     if not (engine / "translator.js").is_file():
         raise TranslationsError(
             f"The engine of browsers is not in {engine}. To install it: npm ci --prefix {INSTALLED}"
         )
-    if not (exported / "records.json").is_file():
-        raise TranslationsError(
-            f"{exported} is no exported model: it has no records.json. To get one: translations artifacts "
-            "PARTITION export-SRC-TRG --download FOLDER"
+    files = _files(shown.models, engine)
+    about = _about(shown)
+
+    async def get_file(request: Request) -> Response:
+        path = files.get(request.url.path)
+        if path is None:
+            return PlainTextResponse("There is no such file here.", 404, _HEADERS)
+        return FileResponse(
+            path, headers=_HEADERS, media_type=_TYPES.get(path.suffix, "application/octet-stream")
         )
-    folders = {"/engine": engine, "/exported": exported, "/": PAGE}
-    routes = [Mount(path, _Files(directory=folder, html=folder == PAGE)) for path, folder in folders.items()]
-    return Starlette(routes=routes, middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(HOSTS))])
+
+    async def get_about(request: Request) -> Response:
+        return JSONResponse(about, headers=_HEADERS)
+
+    async def ask_teacher(request: Request) -> Response:
+        try:
+            return JSONResponse(await _taught(shown.teacher, request), headers=_HEADERS)
+        except Refused as refused:
+            return JSONResponse({"error": str(refused)}, refused.status, _HEADERS)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        if shown.teacher:
+            await shown.teacher.end()
+
+    return Starlette(
+        routes=[
+            Route("/about.json", get_about),
+            Route("/teacher", ask_teacher, methods=["POST"]),
+            Route("/{path:path}", get_file),
+        ],
+        middleware=list(GUARDS),
+        lifespan=lifespan,
+    )
 
 
-def serve(exported: Path, engine: Path, port: int) -> None:
-    """Print the address, and serve until Ctrl-C. Port 0: any that is free."""
-    app = application(exported, engine)
+def _files(models: Sequence[Exported], engine: Path) -> Mapping[str, Path]:
+    """The path in an address → the file. Nothing else is served."""
+    page = {f"/{path.name}": path for path in PAGE.iterdir() if path.is_file()}
+    return {
+        "/": PAGE / "index.html",
+        **page,
+        **{f"/engine/{name}": engine / name for name in _ENGINE_FILES},
+        **{
+            f"/models/{number}/{name}": path
+            for number, model in enumerate(models)
+            for name, path in model.files.items()
+        },
+    }
+
+
+def _about(shown: Playground) -> dict[str, Any]:
+    teacher = shown.teacher
+    return {
+        "models": [model.about(f"models/{number}") for number, model in enumerate(shown.models)],
+        "teacher": {"name": teacher.name, "bytes": teacher.bytes, "characters": MOST_CHARACTERS}
+        if teacher
+        else None,
+        "examples": shown.examples,
+    }
+
+
+async def _taught(teacher: Teacher | None, request: Request) -> dict[str, Any]:
+    """What the teacher makes of a request's sentences, and the seconds that it took."""
+    if teacher is None:
+        raise Refused(404, "There is no teacher here.")
+    sentences = await _sentences(request)
+    began = time.perf_counter()
+    translations = await teacher.translate(sentences)
+    return {"translations": translations, "seconds": time.perf_counter() - began}
+
+
+async def _sentences(request: Request) -> list[str]:
+    """Those of a request, `{"sentences": ["…"]}`. Raises Refused for anything else."""
+    # A page elsewhere may send only other types without asking whether it may
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise Refused(415, "Sentences come as application/json.")
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > _MOST_BYTES:
+            raise Refused(413, _TOO_LONG)
+    try:
+        sentences = json.loads(body)["sentences"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        sentences = None
+    if not isinstance(sentences, list) or not all(isinstance(one, str) for one in sentences):
+        raise Refused(400, 'A request looks like {"sentences": ["…"]}.')
+    if sum(len(one) + 1 for one in sentences) > MOST_CHARACTERS + 1:
+        raise Refused(413, _TOO_LONG)
+    return sentences
+
+
+def serve(shown: Playground, engine: Path, port: int) -> None:
+    """Print the address, and serve until Ctrl-C or SIGTERM. Port 0: any that is free."""
+    app = application(shown, engine)
     try:
         listening = socket.create_server(("127.0.0.1", port))
     except OSError as error:
-        raise TranslationsError(f"Port {port} cannot be used: {error.strerror}. Give another one.") from error
-    with listening:
-        print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
-        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
+        raise TranslationsError(
+            f"Port {port} cannot be used: {error.strerror}. Give another one: --port 0 finds a free one."
+        ) from error
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_END_SECONDS, server_header=False)
+    )
+    # The server sends itself the signal again at its end: this process goes on, to remove what is temporary
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with listening, suppress(KeyboardInterrupt):
+            print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
+            server.run(sockets=[listening])
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -6,8 +6,8 @@ const PRECISIONS = {'intgemm.alphas': 'int8shiftAlphaAll', intgemm8: 'int8shiftA
 
 /**
  * Load the engine, a module of the npm package, and the model in it. Gives its languages, a function that translates
- * a text of any number of paragraphs, and one that ends the engine. The first rejects with SupersededError when a
- * later text takes the place of one that waits for its turn.
+ * a text of any number of paragraphs, or of HTML, and one that ends the engine. The first rejects with SupersededError
+ * when a later text takes the place of one that waits for its turn.
  */
 export async function openEngine(module, read, {form = 'intgemm.alphas', onerror = console.error} = {}) {
     const {from, to, files} = await readExport(read, form);
@@ -23,10 +23,10 @@ export async function openEngine(module, read, {form = 'intgemm.alphas', onerror
     models.onerror = onerror; // of what happens in the worker outside of a request
     const translator = new module.LatencyOptimisedTranslator({}, models);
     await translator.worker;
-    const request = {from, to, html: false, qualityScores: false};
-    const ask = async text => (await translator.translate({...request, text})).target.text;
-    await ask('.'); // loads the model
-    return {from, to, translate: async text => (text.trim() ? ask(text) : ''), end: () => translator.delete()};
+    const translate = async (text, {html = false} = {}) => text.trim() ?
+        (await translator.translate({from, to, text, html, qualityScores: false})).target.text : '';
+    await translate('.'); // loads the model
+    return {from, to, translate, end: () => translator.delete()};
 }
 
 async function readExport(read, form) {

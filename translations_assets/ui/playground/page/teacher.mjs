@@ -1,0 +1,56 @@
+// The teacher, which Marian runs behind the page: one request at a time, and of what is typed meanwhile the last.
+
+export class Teacher {
+    #asked = null; // what waits for its turn
+    #isBusy = false;
+
+    constructor(language, characters) {
+        this.language = language;
+        this.characters = characters;
+    }
+
+    /** Gives {text, seconds}, or null when a later text took the place of this one. Rejects with what to tell people. */
+    async translate(text) {
+        if (text.length > this.characters)
+            throw new Error(`The teacher translates texts of at most ${this.characters.toLocaleString('en')} characters.`);
+        this.#asked?.(false);
+        if (this.#isBusy && !await new Promise(turn => { this.#asked = turn; }))
+            return null;
+        this.#isBusy = true;
+        this.#asked = null;
+        try {
+            return await this.#ask(text);
+        } finally {
+            this.#isBusy = false;
+            this.#asked?.(true);
+        }
+    }
+
+    async #ask(text) {
+        const parts = sentences(text, this.language);
+        let response;
+        try {
+            response = await fetch('teacher', {
+                method: 'POST',
+                headers: {'Content-Type': 'application/json'},
+                body: JSON.stringify({sentences: parts.filter(part => part.trim())}),
+            });
+        } catch {
+            throw new Error('The server of this page does not answer: it has ended, or the network is cut. What runs in ' +
+                'the browser goes on without it.');
+        }
+        const answer = await response.json();
+        if (!response.ok)
+            throw new Error(answer.error);
+        const translations = answer.translations.values();
+        const joined = parts.map(part => part.trim() ? part.match(/^\s*/)[0] + translations.next().value + part.match(/\s*$/)[0] : part);
+        return {text: joined.join(''), seconds: answer.seconds};
+    }
+}
+
+/** The sentences of a text, each with the white space behind it; joined they are the text. */
+function sentences(text, language) {
+    const segmenter = globalThis.Intl?.Segmenter && new Intl.Segmenter(language, {granularity: 'sentence'});
+    const lines = text.split(/(\n+)/);
+    return segmenter ? lines.flatMap(line => [...segmenter.segment(line)].map(({segment}) => segment)) : lines;
+}
