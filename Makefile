@@ -16,8 +16,8 @@ PYTEST_WORKERS ?= 4
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
 BENCHMARKS := cached command_line report registry one_asset touched_files many_configs thousand_steps step_overhead changes gc merging mono_import decoding alphas shortlists shortlist guided_alignment
 
-.PHONY: help install install-dev demo check-demo test test-all mutants ci-environments graph lint types ui ui-deployed images \
-    bench docs golden lock clean
+.PHONY: help install install-dev install-tracking demo check-demo test test-all mutants ci-environments graph lint types \
+    ui ui-deployed images bench docs golden lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,6 +25,8 @@ help: ## list the targets
 install: $(VENV)/.main ## create .venv with the locked dependencies
 
 install-dev: $(VENV)/.dev ## the same with what tests, lint and types need
+
+install-tracking: $(VENV)/.tracking ## the same as install, with TensorBoard and wandb
 
 demo: install ## train the English-Esperanto demo through every stage and show its scores
 	@$(BIN)/translations train en-eo.demo --yes
@@ -83,8 +85,11 @@ lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.t
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
 	    --overrides requirements/overrides.txt pyproject.toml -o requirements/main.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    --overrides requirements/overrides.txt pyproject.toml --extra dev --group merging -c requirements/main.lock \
-	    -o requirements/dev.lock
+	    --overrides requirements/overrides.txt pyproject.toml --extra dev --extra tracking --group merging \
+	    -c requirements/main.lock -o requirements/dev.lock
+	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
+	    --overrides requirements/overrides.txt pyproject.toml --extra tracking -c requirements/main.lock \
+	    -o requirements/tracking.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
 	    --overrides requirements/overrides.txt --group worker -c requirements/main.lock -o requirements/worker.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
@@ -117,6 +122,10 @@ $(VENV)/.main: requirements/main.lock requirements/build.lock pyproject.toml | $
 
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.main
 	@$(INSTALL) --compile-bytecode --require-hashes --no-deps -r requirements/dev.lock
+	@touch $@
+
+$(VENV)/.tracking: requirements/tracking.lock $(VENV)/.main
+	@$(INSTALL) --compile-bytecode --require-hashes --no-deps -r requirements/tracking.lock
 	@touch $@
 
 $(TOOLS)/bin/uv:

@@ -71,9 +71,9 @@ def test_the_notes_on_upstreams_production_config() -> None:
 
 @needs_upstream
 def test_defaults_are_those_of_the_production_config() -> None:
-    """All but the decoder (docs/decisions/0001), what only one language pair can have, and a limit.
+    """All but the decoder (docs/decisions/0001), what only one language pair can have, a limit, and tracking.
 
-    Upstream without `dev-max-sentences` has no limit.
+    Upstream without `dev-max-sentences` has no limit. Nothing is sent to Weights & Biases unless asked for.
     """
     defaults = _defaults(TrainingConfig)
     written = dict(_leaves(yaml.safe_load(PRODUCTION.read_text(encoding="utf-8")), ()))
@@ -83,7 +83,8 @@ def test_defaults_are_those_of_the_production_config() -> None:
         for path, value in written.items()
         if not set(own) & set(path) and defaults.get(path) != value
     }
-    assert different == {"experiment.teacher-decoder", "experiment.dev-max-sentences"}
+    own_defaults = {"experiment.teacher-decoder", "experiment.dev-max-sentences", "wandb-publication"}
+    assert different == own_defaults
 
 
 @needs_upstream

@@ -20,7 +20,8 @@ def test_rows_tell_what_is_allowed_and_the_default() -> None:
     size = "| `experiment.spm-vocab-size` | whole number, > 0, a multiple of 8 | `32000` |"
     assert any(row.startswith(size) for row in rows)
     assert any(row.startswith("| `experiment.src` | language code | required |") for row in rows)
-    assert any(row.startswith("| `wandb-publication` † | true, false | `true` |") for row in rows)
+    assert any(row.startswith("| `wandb-publication` | true, false | `false` |") for row in rows)
+    assert any(row.startswith("| `taskcluster.upload-bucket` † |") for row in rows)
     assert any(
         row.startswith("| `experiment.corpus-max-sentences` | whole number, > 0 | none |") for row in rows
     )

@@ -19,10 +19,9 @@ def test_keys_that_a_config_sets_are_told_of() -> None:
         "  hplt-min-doc-score:\n    mono-src: 7.0",
         "  trg: ru",
     )
-    text += "wandb-publication: true\nstart-stage: train-student\nprevious-group-ids: [abc]\n"
+    text += "start-stage: train-student\nprevious-group-ids: [abc]\n"
     text += "taskcluster:\n  split-chunks: 2\n  upload-bucket: development\n"
     assert unused(text) == [
-        "wandb-publication",
         "taskcluster.upload-bucket",
         "start-stage",
         "previous-group-ids",
@@ -34,14 +33,15 @@ def test_what_asks_for_nothing_is_honoured() -> None:
         "  archive-corpora: false",
         "  trg: ru",
     )
-    text += "wandb-publication: false\nprevious-group-ids: []\nstart-task-prefix: ''\n"
+    text += "previous-group-ids: []\nstart-task-prefix: ''\n"
     assert unused(text) == []
 
 
 def test_what_describes_a_launch_is_said_to_belong_there() -> None:
-    text = f"{SMALL}start-stage: train-student\nprevious-group-ids: [abc]\nwandb-publication: true\n"
+    text = with_line("  archive-corpora: true", "  trg: ru")
+    text += "start-stage: train-student\nprevious-group-ids: [abc]\n"
     assert [note.message for note in notes_on(text)] == [
+        "has no effect in this version",
         "has no effect: it describes one launch; give --start to `translations train`, or in the UI",
         "has no effect: it describes one launch; give --previous-run to `translations train`, or in the UI",
-        "has no effect in this version",
     ]

@@ -204,6 +204,18 @@ class Commands(LazyGroup):
                 ("publish en-ru gs://bucket/released", "publish en-ru gs://bucket/released --write"),
             ),
             Entry(
+                "tensorboard",
+                "Curves and scores as files for TensorBoard",
+                "tracking:tensorboard",
+                ("tensorboard en-ru", "tensorboard en-ru --output /srv/curves"),
+            ),
+            Entry(
+                "wandb",
+                "Curves and scores to Weights & Biases",
+                "tracking:wandb",
+                ("wandb en-ru", "wandb en-ru --offline"),
+            ),
+            Entry(
                 "translate",
                 "Translate standard input",
                 "results:translate",

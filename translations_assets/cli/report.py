@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +13,9 @@ from translations_assets.cli.common import Json, Partition, Set, this_project
 from translations_assets.cli.output import print_answer
 from translations_assets.errors import TranslationsError
 from translations_assets.whole_file import write_whole
+
+if TYPE_CHECKING:
+    from translations_assets.report.facts import Report
 
 
 @common.reads
@@ -36,18 +40,25 @@ def report(
 
     It is made from the store alone, of what is finished, and needs nothing else to be read.
     """
-    from translations_assets.report.facts import gather
     from translations_assets.report.page import as_card, as_html
 
-    project, session = this_project(), common.reading_session(partition, overrides)
-    found = gather(session, project.history(session.partition))
+    found = gathered(partition, overrides)
+    text, _ = this_project().config_text(partition)
+    path = output or Path(f"{found.session.partition}.{'md' if card else 'html'}")
+    write_whole(path, as_card(found, text) if card else as_html(found, text))
+    print_answer(json, {"file": str(path)}, str(path))
+
+
+def gathered(partition: str, overrides: Sequence[str] | None) -> Report:
+    """What the store has of a partition, with notes on it printed. TranslationsError where it has nothing."""
+    from translations_assets.report.facts import gather
+
+    session = common.reading_session(partition, overrides)
+    found = gather(session, this_project().history(session.partition))
     if not found.results:
         raise TranslationsError(
             f"not made: the store has no results of {session.partition}. "
             f"To make them: {session.command('train')}"
         )
     common.print_warnings(session)
-    text, _ = project.config_text(partition)
-    path = output or Path(f"{session.partition}.{'md' if card else 'html'}")
-    write_whole(path, as_card(found, text) if card else as_html(found, text))
-    print_answer(json, {"file": str(path)}, str(path))
+    return found

@@ -56,6 +56,8 @@ JSON: Mapping[str, Sequence[str]] = {
     "artifacts": ("{<label>: {<file>: {digest, size}}}",),
     "report": ("{file}",),
     "publish": ("{url, files: [{name, bytes, state}], failed_gates: [gate], is_written}",),
+    "tensorboard": ("{folder, written}",),
+    "wandb": ("{sent: [run], known: [run], pages: {<run>: url}}",),
     "registry build": ("{file, runs}",),
     "find-corpus": (
         "{datasets: [{importer, key, use, sentences, estimated, bytes, extent, licence, url, skipped}], "

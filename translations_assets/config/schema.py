@@ -339,7 +339,9 @@ class TrainingConfig(Section):
         None, "compare the exported student with the model that Firefox ships, and with others"
     )
     target_stage: StageName = default("evaluate-teacher", "the stage to run up to; `all` for all")
-    wandb_publication: bool = default(True, "publish to Weights & Biases")
+    wandb_publication: bool = default(
+        False, "send curves, scores and machine use to Weights & Biases at the end of a run, with a key"
+    )
     continuation: Continuation = default({}, "what is taken from an earlier run")
     taskcluster: Taskcluster = default({}, "how work is divided")
     start_stage: StageName | None = default(None, "one launch: the stage to run again from")
@@ -361,7 +363,6 @@ class TrainingConfig(Section):
 # Each key with the values that ask for nothing, and so have the effect they should have.
 UNUSED: Mapping[KeyPath, tuple[Any, ...]] = {
     ("experiment", "archive-corpora"): (False,),
-    ("wandb-publication",): (False,),
     ("taskcluster", "upload-bucket"): (),
     ("start-stage",): (None,),
     ("start-task-prefix",): (None, ""),
@@ -378,7 +379,7 @@ _LAUNCH: Mapping[KeyPath, str] = {
 def without_effect(config: Mapping[str, Any]) -> Found:
     """The keys that a config, as it was read, sets and that change nothing here, and what to do instead.
 
-    Values that ask for nothing (`archive-corpora: false`, `wandb-publication: false`) are honoured.
+    Values that ask for nothing (`archive-corpora: false`) are honoured.
     """
     for path, idle in UNUSED.items():
         if not has(config, path) or at(config, path) in idle:

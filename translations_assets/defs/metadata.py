@@ -22,8 +22,9 @@ from translations_assets.defs.quality import (
 )
 from translations_assets.defs.tables import table
 from translations_assets.graph.step import Step
-from translations_assets.records.manifest import Blob, Usage
+from translations_assets.records.manifest import Blob
 from translations_assets.report.flow import merged_lines
+from translations_assets.report.machines import machine_use
 from translations_assets.running.engine import StepResult
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session
@@ -107,28 +108,11 @@ def _reasons(results: Sequence[StepResult]) -> Metadata:
 
 
 def _usage(results: Sequence[StepResult]) -> Metadata:
-    usages = [result.manifest.usage for result in results]
     sizes = sum(blob.size for result in results for blob in result.manifest.outputs.values())
+    used = machine_use([result.manifest.usage for result in results])
     return {
         "size": dg.MetadataValue.int(sizes),
-        "duration": dg.MetadataValue.float(round(sum(usage.seconds for usage in usages), 2)),
-        "cpu_time": dg.MetadataValue.float(round(sum(usage.cpu_seconds for usage in usages), 2)),
-        "peak_memory": dg.MetadataValue.float(round(max(u.peak_memory for u in usages) / 1e6, 1)),
-        **_gpu_usage([usage for usage in usages if usage.gpus]),
-    }
-
-
-def _gpu_usage(usages: Sequence[Usage]) -> Metadata:
-    """What steps with GPUs used of them; utilisation is the mean over the time of all of them."""
-    held = sum(usage.gpus * usage.seconds for usage in usages)
-    if not held:
-        return {}
-    busy = sum(usage.gpus * usage.seconds * usage.gpu_utilisation for usage in usages)
-    memory = max(usage.gpu_memory for usage in usages)
-    return {
-        "gpu_time": dg.MetadataValue.float(round(held, 2)),
-        "gpu_utilisation": dg.MetadataValue.float(round(100 * busy / held, 1)),
-        "peak_gpu_memory": dg.MetadataValue.float(round(memory / 1e6, 1)),
+        **{name: dg.MetadataValue.float(value) for name, value in used.items()},
     }
 
 

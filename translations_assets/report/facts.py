@@ -111,6 +111,14 @@ class Report:
         return sorted(dict.fromkeys(filter(None, made_by)))
 
     @property
+    def classes(self) -> dict[str, Cost]:
+        """Worker class → what the attempts took there that made the results."""
+        found: dict[str, Cost] = {}
+        for step, manifest in self.results.values():
+            found[step.worker] = found.get(step.worker, Cost()) + cost_of(manifest)
+        return found
+
+    @property
     def test_sets(self) -> list[str]:
         """The names of the test sets."""
         return list(dict.fromkeys(name for tests in self.evaluations.values() for name in tests))

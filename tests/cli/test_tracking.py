@@ -1,0 +1,209 @@
+"""`tensorboard` and `wandb`: what tools that track experiments get is what the store has."""
+
+import json
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import wandb
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from wandb.proto import wandb_internal_pb2
+
+from tests.checks.numbers import training
+from tests.cli.conftest import Command, make
+from tests.defs.runner import MadeUpRunner
+from tests.end_to_end.tiny import PARTITION, Place
+from translations_assets.project import Project
+from translations_assets.running.job import Job
+
+BLOCK, HEADER = 1 << 15, 7  # of wandb's file of records, which are in the form of LevelDB's log
+LAST = (1, 4)  # kinds of a record's last piece
+TRAINED = ("train-backwards-en-eo", "train-teacher-en-eo-1", "train-student-en-eo", "finetune-student-en-eo")
+RECORD: Any = vars(wandb_internal_pb2)["Record"]  # which its stubs do not know
+MODULES = {"tensorboard": "cli.tracking", "wandb": "tracking.wandb_runs"}
+
+Curve = list[tuple[int, dict[str, float]]]
+
+
+class Trainings(MadeUpRunner):
+    """Curves with numbers that are hard to keep, another one for each training."""
+
+    def _contents(self, job: Job, name: str) -> bytes:
+        if name != "metrics.json" or not job.label.startswith(("train-", "finetune-")):
+            return super()._contents(job, name)
+        factor = len(job.label)
+        made = training(*(factor / number for number in (7, 3, 1.1)), entropy=[0.1, 1e-7, 5.40316])
+        more = {"epoch": 2, "sentences": 4321, "cost": 2 / factor, "words_per_second": 1234.5}
+        made["curve"].append({"kind": "train", "update": 300, **more, "learn_rate": None})
+        return json.dumps(made).encode()
+
+
+@pytest.fixture
+def in_store(place: Place) -> Mapping[str, Curve]:
+    """Training → its curve, as it stands in the store: update → numbers."""
+    make("evaluate_exported", runner=Trainings())
+    project = Project()
+    session = project.session("reading", PARTITION)
+    found: dict[str, Curve] = {}
+    for label in TRAINED:
+        session.need([step := session.graph.step(label)])
+        points = json.loads(project.store.read_blob(session.result_of(step).outputs["metrics.json"]))["curve"]
+        by_update: dict[int, dict[str, float]] = {}
+        for point in points:
+            for name, value in point.items():
+                if name not in ("kind", "update") and value is not None:
+                    by_update.setdefault(point["update"], {})[f"{point['kind']}/{name}"] = value
+        found[label] = sorted(by_update.items())
+    return found
+
+
+def in_tensorboard(folder: Path) -> dict[str, list[tuple[int, float]]]:
+    """What TensorBoard's own reader finds of a run: name → updates and numbers."""
+    read = EventAccumulator(str(folder)).Reload()
+    return {tag: [(one.step, one.value) for one in read.Scalars(tag)] for tag in read.Tags()["scalars"]}
+
+
+def by_name(curve: Curve) -> dict[str, list[tuple[int, float]]]:
+    found: dict[str, list[tuple[int, float]]] = {}
+    for update, numbers in curve:
+        for name, value in numbers.items():
+            found.setdefault(name, []).append((update, value))
+    return found
+
+
+def test_tensorboard_reads_the_curves_of_the_store(
+    command: Command, place: Place, in_store: Mapping[str, Curve]
+) -> None:
+    said = command("tensorboard", PARTITION)
+    folder = place.root / "tensorboard" / PARTITION
+    assert said.out == (
+        f"tensorboard/{PARTITION}: 5 files written\nTo look at them: tensorboard --logdir tensorboard\n"
+    )
+    assert {path.name for path in folder.iterdir()} == {*TRAINED, "scores"}
+    for label, curve in in_store.items():
+        (run,) = (folder / label).iterdir()
+        found = in_tensorboard(run)
+        for name, points in by_name(curve).items():
+            assert found[name] == [
+                (update, float(np.float32(value))) for update, value in points
+            ]  # all it shows
+        assert found["updates"] == [(300, 300.0)]
+        assert found["machine/duration"] == [(300, 0.0)]
+    (scores,) = (folder / "scores").iterdir()
+    assert in_tensorboard(scores)["exported/tiny/chrf"] == [(0, 2.0)]
+    assert in_tensorboard(scores)["exported/tiny/words_per_second"] == [(0, 2500.0)]
+
+
+def test_files_for_tensorboard_are_written_once(command: Command, place: Place) -> None:
+    make("evaluate_backwards")
+    command("tensorboard", PARTITION, "-o", "curves")
+    files = [path for path in (place.root / "curves").rglob("*") if path.is_file()]
+    before = {path: path.stat().st_mtime_ns for path in files}
+    assert json.loads(command("tensorboard", PARTITION, "-o", "curves", "--json").out)["written"] == 0
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def records(path: Path) -> Iterator[Any]:
+    """The records of wandb's file of a run, which its programs read."""
+    data, at, whole = path.read_bytes(), HEADER, b""
+    assert data.startswith(b":W&B")
+    while at < len(data):
+        if (left := BLOCK - at % BLOCK) < HEADER:
+            at += left
+            continue
+        size, kind = struct.unpack("<4xHB", data[at : at + HEADER])
+        whole += data[at + HEADER : at + HEADER + size]
+        at += HEADER + size
+        if kind in LAST:
+            yield RECORD.FromString(whole)
+            whole = b""
+
+
+def numbers(items: Any) -> dict[str, Any]:
+    """What wandb was given in a record, without what it adds."""
+    found = {item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in items}
+    return {name: value for name, value in found.items() if not name.startswith("_")}
+
+
+def in_wandb(state: Path) -> dict[str, tuple[Any, Curve, dict[str, Any]]]:
+    """Name of each run → its first record, its curve, and what is told once."""
+    found = {}
+    for path in state.glob("wandb/offline/en-eo/*/wandb/offline-run-*/*.wandb"):
+        read = [*records(path)]
+        (run,) = (record.run for record in read if record.WhichOneof("record_type") == "run")
+        rows = [record.history for record in read if record.WhichOneof("record_type") == "history"]
+        told: dict[str, Any] = {}
+        for record in read:
+            told |= numbers(record.summary.update)
+        assert run.display_name not in found
+        found[run.display_name] = (run, [(row.step.num, numbers(row.item)) for row in rows], told)
+    return found
+
+
+@pytest.fixture
+def own_wandb(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """wandb without a key, and without what it remembers of this user and of other tests."""
+    for name in ("WANDB_API_KEY", "WANDB_MODE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("WANDB_CONFIG_DIR", str(tmp_path / "wandb-config"))
+    wandb.teardown()
+    yield
+    wandb.teardown()
+
+
+@pytest.mark.usefixtures("own_wandb")
+def test_weights_and_biases_gets_the_curves_of_the_store(
+    command: Command, place: Place, in_store: Mapping[str, Curve]
+) -> None:
+    said = command("wandb", PARTITION, "--offline")
+    assert said.out.startswith("5 runs written\nTo send them: wandb sync ")
+    state = Path(place.environment["TRANSLATIONS_STATE"])
+    found = in_wandb(state)
+    assert found.keys() == {*TRAINED, "scores"}
+    for label, curve in in_store.items():
+        run, rows, told = found[label]
+        assert (run.project, run.run_group) == ("en-eo", PARTITION)
+        assert rows == curve  # to the last digit
+        assert told["updates"] == 300
+        assert told["machine/duration"] == 0.0
+    run, rows, told = found["scores"]
+    assert rows == []
+    assert (told["exported/tiny/chrf"], told["exported/tiny/chrf_interval"]) == (2.0, 0.5)
+    config = {item.key: json.loads(item.value_json) for item in run.config.update}
+    assert config["experiment"]["spm-vocab-size"] == 400
+    # Of the same results nothing is sent twice
+    again = command("wandb", PARTITION, "--offline", "--json")
+    assert json.loads(again.out) == {"sent": [], "known": [*TRAINED, "scores"], "pages": {}}
+    assert in_wandb(state).keys() == found.keys()
+
+
+@pytest.mark.usefixtures("own_wandb")
+def test_without_a_key_nothing_is_sent(
+    command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make("evaluate_backwards")
+    monkeypatch.setattr(wandb, "init", None)
+    said = command("wandb", PARTITION)
+    assert said.code == 1
+    assert said.err.startswith("error: No key of Weights & Biases was found, and nothing was sent. Set WANDB")
+    monkeypatch.setenv("WANDB_MODE", "disabled")
+    wandb.teardown()
+    assert command("wandb", PARTITION).err == (
+        "error: WANDB_MODE=disabled switches Weights & Biases off: nothing was sent.\n"
+    )
+    assert not (Path(place.environment["TRANSLATIONS_STATE"]) / "wandb").exists()
+
+
+def test_what_is_not_installed_is_told(
+    command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make("evaluate_backwards")
+    for name in ("tensorboard", "wandb"):
+        monkeypatch.setattr(f"translations_assets.{MODULES[name]}.find_spec", lambda name: None)
+        assert command(name, PARTITION).err == (
+            f"error: The library {name} is not installed. To install it: make install-tracking\n"
+        )

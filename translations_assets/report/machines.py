@@ -1,0 +1,49 @@
+"""What steps used of machines, as numbers under names that stay the same."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from translations_assets.records.manifest import Usage
+from translations_assets.why.history import Cost
+
+HOUR = 3600.0
+
+
+def machine_use(usages: Collection[Usage]) -> dict[str, float]:
+    """What some steps used: durations in seconds, memory in MB; of GPUs only where there were some.
+
+    A GPU's utilisation, in percent, is the mean over the time of all of them.
+    """
+    return {
+        "duration": round(sum(usage.seconds for usage in usages), 2),
+        "cpu_time": round(sum(usage.cpu_seconds for usage in usages), 2),
+        "peak_memory": round(max((usage.peak_memory for usage in usages), default=0) / 1e6, 1),
+        **_gpu_use([usage for usage in usages if usage.gpus]),
+    }
+
+
+def _gpu_use(usages: Collection[Usage]) -> dict[str, float]:
+    held = sum(usage.gpus * usage.seconds for usage in usages)
+    if not held:
+        return {}
+    busy = sum(usage.gpus * usage.seconds * usage.gpu_utilisation for usage in usages)
+    return {
+        "gpu_time": round(held, 2),
+        "gpu_utilisation": round(100 * busy / held, 1),
+        "peak_gpu_memory": round(max(usage.gpu_memory for usage in usages) / 1e6, 1),
+    }
+
+
+def hours(costs: Mapping[str, Cost]) -> dict[str, float]:
+    """Hours of all worker classes together, and of each: `hours`, `gpu_hours`, `gpu_hours_large_gpu`."""
+    found = _hours("", costs.values())
+    for worker, cost in costs.items():
+        found |= _hours(f"_{worker.replace('-', '_')}", [cost])
+    return found
+
+
+def _hours(suffix: str, costs: Iterable[Cost]) -> dict[str, float]:
+    total = sum(costs, Cost())
+    found = {"hours": total.seconds, "cpu_hours": total.cpu_seconds, "gpu_hours": total.gpu_seconds}
+    return {f"{name}{suffix}": round(seconds / HOUR, 4) for name, seconds in found.items() if seconds}
