@@ -85,12 +85,15 @@ def test_the_page_translates_and_aligns_with_and_without_a_network(
     assert in_text in source.split()
     assert {*in_translations} <= {*translation.split()}
     assert in_translations.count(translation.split()[0]) >= 2  # of each model
+    page.mouse.move(0, 0)
+    assert marked(page) == []
     first.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     assert first.locator("[data-word]").nth(1).text_content() in marked(page)[1:]
     page.locator("#source").focus()
     page.keyboard.press("Control+Home")
+    page.locator("#mirror .marked").wait_for()  # browsers tell of the cursor a moment later
     assert marked(page)[0] == source.split()[0]
     assert page.locator("article").first.locator(".speed").text_content() != "–"
 

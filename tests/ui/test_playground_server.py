@@ -6,7 +6,7 @@ import json
 import shlex
 import socket
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -32,6 +32,7 @@ for line in sys.stdin:
     print(line.upper(), end="", flush=True)
 """
 MODEL = "model.eneo.intgemm.alphas.bin"
+Children = Callable[[], set[psutil.Process]]
 
 
 def record(name: str, kind: str) -> Mapping[str, object]:
@@ -81,8 +82,11 @@ def client(shown: Playground, engine: Path) -> Iterator[TestClient]:
         yield client
 
 
-def children() -> list[psutil.Process]:
-    return psutil.Process().children(recursive=True)
+@pytest.fixture
+def children() -> Children:
+    """The processes that the test has started, and that run."""
+    before = {*psutil.Process().children(recursive=True)}
+    return lambda: {*psutil.Process().children(recursive=True)} - before
 
 
 def ask(client: TestClient, *sentences: str) -> tuple[int, object]:
@@ -121,7 +125,7 @@ def test_known_files_are_given_and_no_others(client: TestClient) -> None:
     ids=str,
 )
 def test_another_page_cannot_use_the_teacher(
-    client: TestClient, headers: dict[str, str], status: int
+    client: TestClient, children: Children, headers: dict[str, str], status: int
 ) -> None:
     body = '{"sentences": ["a dog"]}'
     sent = {"Content-Type": "application/json", **headers}
@@ -131,7 +135,9 @@ def test_another_page_cannot_use_the_teacher(
         assert client.get(f"/models/0/{MODEL}", headers=headers).status_code == status
 
 
-def test_the_teacher_stays_open_and_ends_with_the_server(shown: Playground, engine: Path) -> None:
+def test_the_teacher_stays_open_and_ends_with_the_server(
+    shown: Playground, engine: Path, children: Children
+) -> None:
     with TestClient(application(shown, engine), "http://127.0.0.1:8000") as client:
         assert ask(client, "a dog\nsees ", "", "a cat") == (200, ["A DOG SEES", "", "A CAT"])
         before = children()

@@ -12,7 +12,7 @@ const [source, mirror, status] = ['source', 'mirror', 'status'].map(id => docume
 const about = await (await fetch('about.json')).json();
 const {from, to} = about.models[0];
 const translators = [];
-let latest = 0;
+let latest = 0, isPointing = false; // at a text
 
 source.lang = from;
 document.title = `${from} → ${to}: ${about.models[0].name}`;
@@ -152,8 +152,10 @@ document.addEventListener('selectionchange', () => {
     mark(number < 0 || source.selectionEnd > at ? null : number);
 });
 document.addEventListener('pointermove', event => {
-    if (event.target.closest?.('.text'))
-        mark(wordAt(event.clientX, event.clientY));
+    const isText = Boolean(event.target.closest?.('.text'));
+    if (isText || isPointing)
+        mark(isText ? wordAt(event.clientX, event.clientY) : null);
+    isPointing = isText;
 });
 document.addEventListener('click', event => {
     if (event.target.closest?.('output'))
