@@ -18,7 +18,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import translations_assets.stages  # noqa: F401 - configs are read with the stages that it registers
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.load import config_notes, parse_config
 

@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from itertools import cycle, islice
 from pathlib import Path
 
-import translations_assets.stages  # noqa: F401 - configs are read with the stages that it registers
 from benchmarks.timing import BIN, seconds
 from tests.defs.runner import MadeUpRunner
 from translations_assets.config.load import load_config

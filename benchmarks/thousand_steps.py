@@ -76,7 +76,7 @@ def fill(store: Store, config: Path, code: Path) -> int:
     values = load_config(config)
     graph = build_graph(values, STAGES)
     engine = Engine(store, MadeUpRunner())
-    session = Session("run-1", config.stem, SPACE, values, graph, store, KeyMaker(code))
+    session = Session("run-1", config.stem, SPACE, lambda: values, graph, store, KeyMaker(code))
     for name, steps in graph.stages.items():
         engine.run(session, steps, threading.Event(), lambda event: None)
         session.publish(name)

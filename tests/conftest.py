@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import translations_assets.stages  # noqa: F401 - configs are read with the stages that it registers
 from tests.allowed_skips import ALLOWED_SKIPS
 from tests.session import VARIABLE
 from tests.shared_keys import share_keys

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from translations_assets import settings
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.load import apply_overrides, config_notes, parse_config, read_text
 from translations_assets.config.partitions import (
     SUFFIXES,
     find_config,
@@ -25,26 +24,25 @@ from translations_assets.config.partitions import (
     fitting_key,
     partition_key,
 )
-from translations_assets.config.schema import TrainingConfig
-from translations_assets.config.sources import Readable, check_files, check_paths
+from translations_assets.config.stage_names import register, registered
+from translations_assets.config.text import read_text
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
-from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.keys.local_files import LocalFiles
+from translations_assets.known_configs import KnownConfig, KnownConfigs
 from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.records.run import RunOptions
-from translations_assets.revision import revision
-from translations_assets.running.engine import Engine
 from translations_assets.running.protocols import Store
 from translations_assets.running.runner import Runner
 from translations_assets.running.session import Session, repeated_stages
-from translations_assets.stages import STAGES
 from translations_assets.why.history import History
 
 if TYPE_CHECKING:
     from translations_assets.config.deployment import Deployment, Kubernetes
+    from translations_assets.config.schema import TrainingConfig
+    from translations_assets.running.engine import Engine
     from translations_assets.why.explain import Explainer
 
 
@@ -52,27 +50,37 @@ if TYPE_CHECKING:
 class ReadConfig:
     """A training config as one reading of it found it, and what is made from that.
 
-    given      the key or the path by which it was asked for
-    partition  its key
-    source     its file, or what it is called
-    config     its values, with the overrides that were asked for
+    given   the key or the path by which it was asked for
+    source  its file, or what it is called
+    parse   gives its values, with the overrides that were asked for
+    known   its key, the graph of its steps, and what people should know of it
     """
 
     given: str
-    partition: str
     text: str
     source: Path | str
-    config: TrainingConfig
+    parse: Callable[[], TrainingConfig]
+    known: KnownConfig
 
     @cached_property
+    def config(self) -> TrainingConfig:
+        """Its values."""
+        return self.parse()
+
+    @property
+    def partition(self) -> str:
+        """Its key."""
+        return self.known.partition
+
+    @property
     def graph(self) -> Graph:
-        """The graph of the config's steps."""
-        return build_graph(self.config, STAGES)
+        """The graph of its steps."""
+        return self.known.graph
 
-    @cached_property
-    def notes(self) -> list[Problem]:
-        """What people should know of the config."""
-        return config_notes(self.text, self.source)
+    @property
+    def notes(self) -> Sequence[Problem]:
+        """What people should know of it."""
+        return self.known.notes
 
 
 class Partitions(NamedTuple):
@@ -95,6 +103,7 @@ class Project:
         self.root = settings.repository_root()
         self.files = LocalFiles(settings.state_folder() / "files.json")
         self.keys = KeyMaker(self.root, self.files, settings.state_folder() / "keys")
+        self._known = KnownConfigs(self.root, settings.state_folder() / "configs")
         self._sessions: dict[tuple[str, str], Session] = {}
         self._explainers: dict[tuple[str, str], Explainer] = {}
         self._lock = threading.RLock()
@@ -157,6 +166,9 @@ class Project:
     @cached_property
     def engine(self) -> Engine:
         """The engine over the store and the runner."""
+        from translations_assets.revision import revision
+        from translations_assets.running.engine import Engine
+
         return Engine(self.store, self.runner, revision(self.root), self._reasons)
 
     @property
@@ -187,16 +199,33 @@ class Project:
         project.read("my config.yml", {"experiment.spm-vocab-size": 8000}).partition == "en-ru.my-config"
         """
         text, source = self.config_text(partition)
+        given = partition, text, str(source), [*(overrides or {}).items()]
+
+        def overridden(config: TrainingConfig) -> TrainingConfig:
+            from translations_assets.config.load import apply_overrides
+
+            return apply_overrides(config, overrides) if overrides else config
+
+        if known := self._known.get(*given):
+            register(known.stages)
+            return ReadConfig(partition, text, source, lambda: overridden(self.parse(text, source)), known)
+        from translations_assets.config.load import config_notes
+
         config = self.parse(text, source)
         key = partition
         if isinstance(source, Path):
             given_by_path = partition.endswith(SUFFIXES)
             key = fitting_key(source, config.pair) if given_by_path else partition_key(source, config)
-        config = apply_overrides(config, overrides) if overrides else config
-        return ReadConfig(partition, key, text, source, config)
+        changed = overridden(config)
+        known = KnownConfig(key, graph_of(changed), config_notes(text, source), registered())
+        self._known.add(known, *given)
+        return ReadConfig(partition, text, source, lambda: changed, known)
 
     def parse(self, text: str, source: Path | str) -> TrainingConfig:
         """A training config, whose files may be read where its steps run, or here. Raises ConfigError."""
+        from translations_assets.config.load import parse_config
+        from translations_assets.config.sources import Readable, check_files, check_paths
+
         folders = self._cluster.files if self._cluster else settings.file_folders()
         own = [str(source.parent)] if isinstance(source, Path) else []
         keys = settings.credentials(os.environ)
@@ -237,7 +266,7 @@ class Project:
         """
         source = "the pasted config"
         config = self.parse(text, source)
-        build_graph(config, STAGES)
+        graph_of(config)
         key = partition_key(Path(f"{config.pair}.{name or config.experiment.name}.yml"), config)
         known = _usable_files()[0].get(key)
         if known is not None:
@@ -259,7 +288,7 @@ class Project:
         """Says why steps of a training config run."""
         from translations_assets.why.explain import Explainer
 
-        return Explainer(config, keys or self.keys, history, lambda config: build_graph(config, STAGES))
+        return Explainer(config, keys or self.keys, history, graph_of)
 
     def _reasons(self, session: Session, step: Step, parts: KeyParts) -> Sequence[str]:
         """Why a step runs whose key has no result, for its manifest."""
@@ -320,7 +349,7 @@ class Project:
             run=run,
             partition=read.partition,
             space=self.space,
-            config=read.config,
+            parse=lambda: read.config,
             graph=graph,
             store=self.store,
             keys=self.keys,
@@ -336,7 +365,7 @@ class Project:
     def _as_written(self, read: ReadConfig) -> Graph:
         """The graph of a training config without overrides; an empty one when it needs them to be valid."""
         try:
-            return build_graph(self.parse(read.text, read.source), STAGES)
+            return graph_of(self.parse(read.text, read.source))
         except (ConfigError, TranslationsError):
             return Graph({}, {})
 
@@ -348,6 +377,14 @@ class Project:
                 session = self._sessions.pop(key)
                 self._explainers.pop((run, session.partition), None)
                 session.end()
+
+
+def graph_of(config: TrainingConfig) -> Graph:
+    """The graph of a training config's steps. Raises GraphError."""
+    from translations_assets.graph.stage import build_graph
+    from translations_assets.stages import STAGES
+
+    return build_graph(config, STAGES)
 
 
 @cache

@@ -12,9 +12,10 @@ from tests import forked
 from tests.config.texts import SMALL
 from translations_assets.config.datasets import check_parallel
 from translations_assets.config.errors import ConfigError
-from translations_assets.config.load import MOST_BYTES, apply_overrides, parse_config
+from translations_assets.config.load import apply_overrides, parse_config
 from translations_assets.config.old_spellings.rules import doubles
 from translations_assets.config.providers import PARALLEL
+from translations_assets.config.text import MOST_BYTES
 from translations_assets.config.yaml_reader import MOST_VALUES
 
 ROOT = Path(__file__).parents[2]

@@ -102,7 +102,7 @@ def run_stage(stage: str, run: str) -> str:
     project = Project()
     read = project.read(PARTITION)
     graph = with_one_attempt(read.graph, stage)
-    session = Session(run, PARTITION, "test", read.config, graph, project.store, project.keys)
+    session = Session(run, PARTITION, "test", lambda: read.config, graph, project.store, project.keys)
     try:
         project.engine.run(session, graph.stages[stage], threading.Event(), lambda event: None)
     except TranslationsError as error:

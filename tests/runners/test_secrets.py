@@ -107,7 +107,7 @@ def test_a_secret_stands_in_nothing_that_a_run_leaves(
     events: list[StepEvent] = []
 
     def run_all(name: str, word: str) -> Session:
-        session = Session(name, "en-ru", "ann", demo_config(), telling(word), store, KeyMaker(repository))
+        session = Session(name, "en-ru", "ann", demo_config, telling(word), store, KeyMaker(repository))
         steps = session.graph.stages["texts"]
         try:
             Engine(store, runner).run(session, steps, threading.Event(), events.append)

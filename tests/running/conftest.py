@@ -239,7 +239,7 @@ class Bench:
 
     def session(self, graph: Graph | None = None, run: str = "run-1", **fields: Any) -> Session:
         """A fresh session of the partition en-ru, with the code as it is now."""
-        made_from = {"config": demo_config(), "graph": graph or demo_graph()}
+        made_from = {"parse": demo_config, "graph": graph or demo_graph()}
         fields = {**made_from, "store": self.store, "keys": KeyMaker(self.root), **fields}
         return Session(run, "en-ru", "ann", **fields)
 

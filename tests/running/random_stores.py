@@ -159,7 +159,7 @@ class Place:
     def session(self, run: str, graph: Graph | None = None, **fields: Any) -> Session:
         """A session over the store."""
         graph = graph or self.case.graph
-        return Session(run, PARTITION, SPACE, demo_config(), graph, self.store, self.keys, **fields)
+        return Session(run, PARTITION, SPACE, demo_config, graph, self.store, self.keys, **fields)
 
     def _make(self) -> None:
         graph = _graph(self.case.before)

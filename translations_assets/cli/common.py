@@ -146,11 +146,13 @@ def _parameter(name: str) -> inspect.Parameter:
 
 def overrides_of(settings: Sequence[str] | None) -> dict[str, Any]:
     """The overrides that `--set KEY=VALUE` give; values are YAML. ConfigError for what has no such form."""
+    if not settings:
+        return {}
     from translations_assets.config.load import OVERRIDES
     from translations_assets.config.yaml_reader import read_yaml
 
     overrides = {}
-    for setting in settings or ():
+    for setting in settings:
         key, equals, text = setting.partition("=")
         if not key or not equals:
             raise ConfigError.of(f"{setting!r} is not of the form KEY=VALUE", OVERRIDES)

@@ -111,7 +111,6 @@ def generate(
     With --files nothing is asked. Files may be plain, .gz or .zst. The text goes
     into a folder beside the config, dev and test sets apart from the rest.
     """
-    import translations_assets.stages  # noqa: F401 - configs may name them
     from translations_assets import own_corpus
     from translations_assets.generate import check_name, pair_of
     from translations_assets.generate import generate as generate_config
@@ -171,9 +170,8 @@ def migrate(
     json: Json = False,
 ) -> None:
     """Print a training config in today's form, comments and order kept, and a note for each changed key."""
-    import translations_assets.stages  # noqa: F401 - configs may name them
-    from translations_assets.config.load import read_text
     from translations_assets.config.migrate import migrated
+    from translations_assets.config.text import read_text
 
     text, notes = migrated(read_text(file), str(file))
     for note in notes:
@@ -195,7 +193,6 @@ def schema() -> None:
 
     Save it next to the configs, and begin a config with `# yaml-language-server: $schema=schema.json`.
     """
-    import translations_assets.stages  # noqa: F401 - configs may name them
     from translations_assets.config.reference import json_schema
 
     print_json(json_schema())

@@ -113,8 +113,10 @@ def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadCo
     from translations_assets.config.final_evaluation import SECTION
     from translations_assets.config.load import validated
     from translations_assets.config.schema import TrainingConfig
+    from translations_assets.config.stage_names import registered
     from translations_assets.config.yaml_reader import Document
-    from translations_assets.project import ReadConfig
+    from translations_assets.known_configs import KnownConfig
+    from translations_assets.project import ReadConfig, graph_of
 
     values: dict[str, Any] = {
         "experiment": {"name": "evaluate", "src": src, "trg": trg},
@@ -125,7 +127,8 @@ def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadCo
     problems = [*languages_of_providers(values)]
     values["datasets"]["devtest"] = ["demo_dev"]  # a config needs one
     config = validated(Document(GIVEN, values), TrainingConfig, lambda _: problems)
-    return ReadConfig(GIVEN, f"{config.pair}.evaluate", jsonlib.dumps(values), GIVEN, config)
+    known = KnownConfig(f"{config.pair}.evaluate", graph_of(config), [], registered())
+    return ReadConfig(GIVEN, jsonlib.dumps(values), GIVEN, lambda: config, known)
 
 
 def _fetch(session: Session) -> Step | None:

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args
 
 import typer
-from typer.core import TyperArgument, TyperCommand, TyperGroup
+from typer._coercion import RuntimeParam, build_runtime_param
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from translations_assets.cli import exits
 from translations_assets.cli.output import be_quiet
@@ -21,9 +22,26 @@ if TYPE_CHECKING:
     from typer._click import Command as AnyCommand
     from typer._click import Context as AnyContext
     from typer._click import HelpFormatter, Parameter
+    from typer.core import _TyperParameter
 
 PROGRAM = "translations"
 SETTINGS: dict[str, Any] = {"help_option_names": ["--help", "-h"], "max_content_width": 110}
+
+
+class _AsGiven(RuntimeParam):
+    """Reads the words of an argument or an option; what stays as it was given needs no Pydantic.
+
+    Typer reads all with it, what is not given as well, which takes longer than all else of a short command.
+    """
+
+    def coerce(self, value: Any, param: _TyperParameter, ctx: AnyContext) -> Any:
+        """The value of the words."""
+        if value is None or self.annotation in (str, list[str]) or value in get_args(self.annotation):
+            return super().coerce(value, param, ctx)
+        return build_runtime_param(param.type_descriptor).coerce(value, param, ctx)
+
+    def _coerce_value(self, value: Any, param: _TyperParameter, ctx: AnyContext) -> Any:
+        return list(value) if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True)
@@ -63,6 +81,10 @@ class _Command(TyperCommand):
 
     examples: Sequence[str] = ()
 
+    def get_params(self, ctx: AnyContext) -> list[Parameter]:
+        """The arguments and the options."""
+        return _read_as_given(super().get_params(ctx))
+
     def collect_usage_pieces(self, ctx: AnyContext) -> list[str]:
         """What the first line of the help says of the arguments."""
         arguments = [param for param in self.params if isinstance(param, TyperArgument) and not param.hidden]
@@ -96,6 +118,10 @@ class LazyGroup(TyperGroup):
         self.commands = {
             name: TyperCommand(name, short_help=entry.summary) for name, entry in self._entries.items()
         }
+
+    def get_params(self, ctx: AnyContext) -> list[Parameter]:
+        """The arguments and the options."""
+        return _read_as_given(super().get_params(ctx))
 
     def resolve_command(
         self, ctx: AnyContext, args: list[str]
@@ -149,6 +175,14 @@ def _command(function: Any, name: str) -> _Command:
     command = typer.main.get_command(app)
     assert isinstance(command, _Command)
     return command
+
+
+def _read_as_given(params: list[Parameter]) -> list[Parameter]:
+    for param in params:
+        if isinstance(param, TyperArgument | TyperOption):
+            given = param.type_descriptor
+            param._runtime_param = _AsGiven(given.parameter_info, given.annotation)
+    return params
 
 
 @cache

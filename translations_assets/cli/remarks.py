@@ -26,6 +26,8 @@ class Remark(NamedTuple):
 
 def remarks(session: Session, plan: Plan) -> dict[Step, Remark]:
     """What is to be said of the steps that will or may run."""
+    if not plan.count("run") + plan.count("maybe"):
+        return {}
     from translations_assets.running.runner import begun_by_runs
     from translations_assets.why.epochs import TRAINING, epochs
 

@@ -12,9 +12,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
 
-from translations_assets.config.load import read_text, validated
+from translations_assets.config.load import validated
 from translations_assets.config.section import Section, Texts, default
 from translations_assets.config.stage_names import meant_stage, stage_names
+from translations_assets.config.text import read_text
 from translations_assets.config.yaml_reader import Found, mapping_at, read_yaml
 
 

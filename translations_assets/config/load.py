@@ -22,11 +22,11 @@ from translations_assets.config.old_spellings.generations import left_open
 from translations_assets.config.partitions import name_note
 from translations_assets.config.schema import TrainingConfig, without_effect
 from translations_assets.config.section import Section, by_key, section_in
-from translations_assets.config.yaml_reader import MOST_CHARACTERS, Document, KeyPath, read_yaml
+from translations_assets.config.text import read_text
+from translations_assets.config.yaml_reader import Document, KeyPath, read_yaml
 
 OVERRIDES = "overrides"
 MOST_PROBLEMS = 500  # of each kind that are reported: to look for the nearest name takes a millisecond
-MOST_BYTES = 4 * MOST_CHARACTERS
 
 # Keys of earlier years that could not be read as today's: their values have another form, or both are there.
 FORMER_KEYS = {
@@ -128,27 +128,6 @@ def apply_overrides(config: TrainingConfig, overrides: Mapping[str, Any]) -> Tra
     for key, value in overrides.items():
         _override(document, _split(key), value)
     return _validated(document)
-
-
-def read_text(path: Path, kind: str = "training config") -> str:
-    """The text of a file of some kind, in UTF-8. Raises ConfigError when it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except IsADirectoryError as error:
-        raise ConfigError.of(f"is a folder; give the YAML file of a {kind}", str(path)) from error
-    except FileNotFoundError as error:
-        raise ConfigError.of("there is no such file", str(path)) from error
-    except OSError as error:
-        raise ConfigError.of(f"cannot be read: {error.strerror}", str(path)) from error
-    if len(content) > MOST_BYTES:
-        raise ConfigError.of(f"has more than {MOST_BYTES:,} bytes; is it a {kind}?", str(path))
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        message = f"is not UTF-8 (byte {content[error.start]:#04x}); save it as UTF-8"
-        raise ConfigError.of(message, str(path), line) from error
 
 
 def _validated(document: Document, check: Check | None = None) -> TrainingConfig:

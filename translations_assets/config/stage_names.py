@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 
 from translations_assets.config.errors import ConfigError, suggestion
 
@@ -29,18 +30,23 @@ def register(formerly: Mapping[str, Sequence[str]]) -> None:
     _meant.cache_clear()
 
 
+def registered() -> Mapping[str, Sequence[str]]:
+    """Today's names of all stages, each with those of other generations."""
+    if not _registered:
+        import_module("translations_assets.stages")  # which registers them; a short command may do without
+    return _registered
+
+
 def stage_names() -> tuple[str, ...]:
     """Today's names of all stages."""
-    if not _registered:
-        raise RuntimeError("no stages are known: import translations_assets.stages before a config is read")
-    return tuple(_registered)
+    return tuple(registered())
 
 
 @cache
 def _meant() -> Mapping[str, tuple[str, ...]]:
     """The stages that each name of other generations means."""
     meant: dict[str, tuple[str, ...]] = dict.fromkeys(_ALL, stage_names())
-    for stage, names in _registered.items():
+    for stage, names in registered().items():
         for name in names:
             meant[name] = (*meant.get(name, ()), stage)
     return meant

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from translations_assets.config.errors import ConfigError, Problem
+from translations_assets.config.text import MOST_CHARACTERS
 
 KeyPath: TypeAlias = "tuple[str | int, ...]"
 Found: TypeAlias = "Iterator[tuple[KeyPath, str]]"  # what a check finds: where, and what is wrong there
@@ -53,7 +54,6 @@ _Pair: TypeAlias = "tuple[yaml.Node, yaml.Node]"
 DEEPEST = 20  # keys and items around a value; what is deeper is reported with the other problems
 DEEPEST_NODES = 100
 MERGE = "<<"
-MOST_CHARACTERS = 10_000_000
 BLOCKS = ("|", ">")  # styles of texts on lines of their own, whose last line break belongs to no URL or name
 MOST_VALUES = 200_000
 

@@ -16,8 +16,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from translations_assets.errors import GraphError
 from translations_assets.graph.step import GivenFile, LocalFile, Output, RepoFile, Step, placed
 from translations_assets.keys.local_files import LocalFiles
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
 # What a script runs as a program of a library, instead of importing it: the function that names it, in
 # whichever module, → the name to import.
 PROGRAMS = {"marian_command": "pymarian"}
-_YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class KeyMaker:
@@ -166,8 +163,19 @@ class KeyMaker:
             if file.path not in self._repo_files:
                 path = self.root / file.path
                 data = _file_bytes(path)
-                self._repo_files[file.path] = _file_digest(path, data), data
+                self._repo_files[file.path] = self._file_digest(path, data), data
             return self._repo_files[file.path]
+
+    def _file_digest(self, path: Path, data: bytes) -> str:
+        content = hashlib.sha256(data).hexdigest()
+        if path.suffix not in {".yml", ".yaml", ".json"}:
+            return content
+        form = f"{path.suffix} {content}"
+        known = self._remembered.file(form) if self._remembered else None
+        digest = known or _parsed_digest(path, data) or content
+        if self._remembered and not known:
+            self._remembered.add_file(form, digest)
+        return digest
 
 
 def _file_bytes(path: Path) -> bytes:
@@ -177,17 +185,18 @@ def _file_bytes(path: Path) -> bytes:
         raise GraphError(f"A stage names the file {path}, which cannot be read: {error.strerror}.") from error
 
 
-def _file_digest(path: Path, data: bytes) -> str:
-    if path.suffix in {".yml", ".yaml", ".json"}:
-        try:
-            value = json.loads(data) if path.suffix == ".json" else yaml.load(data, Loader=_YAML)
-            if _has_names_only(value):
-                return json_digest(value)
-        except (yaml.YAMLError, ValueError) as error:
-            raise GraphError(f"A stage names the file {path}, which is no YAML or JSON: {error}") from error
-        except TypeError:
-            pass  # a date, keys of several types: nothing that JSON can say
-    return hashlib.sha256(data).hexdigest()
+def _parsed_digest(path: Path, data: bytes) -> str:
+    """The digest of what a YAML or JSON file says; empty when JSON cannot say it."""
+    import yaml  # which takes a tenth of a short command's time
+
+    try:
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        value = json.loads(data) if path.suffix == ".json" else yaml.load(data, Loader=loader)
+        return json_digest(value) if _has_names_only(value) else ""
+    except (yaml.YAMLError, ValueError) as error:
+        raise GraphError(f"A stage names the file {path}, which is no YAML or JSON: {error}") from error
+    except TypeError:  # a date, keys of several types
+        return ""
 
 
 def _has_names_only(value: Any) -> bool:

@@ -49,12 +49,25 @@ class Remembered:
     def add(self, script: str, known: Known) -> None:
         """Remember what was found out, unless a file has changed meanwhile."""
         self._known[script] = known
+        self._keep()
+
+    def file(self, content: str) -> str | None:
+        """The digest in keys of a YAML or JSON file, by its form and its bytes'; None before it is known."""
+        return self._contents.get(content)
+
+    def add_file(self, content: str, digest: str) -> None:
+        """Remember the digest of a file."""
+        self._contents[content] = digest
+        self._keep()
+
+    def _keep(self) -> None:
         if self._traces() != self._before:
             return
-        value = {name: [one.code, dict(one.libraries)] for name, one in self._known.items()}
+        scripts = {name: [one.code, dict(one.libraries)] for name, one in self._known.items()}
+        value = {"scripts": scripts, "files": self._contents}
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self._path, json.dumps({"digest": json_digest(value), "scripts": value}))
+            write_whole(self._path, json.dumps({"digest": json_digest(value), "value": value}))
             self._forget()
 
     @cached_property
@@ -73,14 +86,22 @@ class Remembered:
 
     @cached_property
     def _known(self) -> dict[str, Known]:
+        return {name: Known(code, libraries) for name, (code, libraries) in self._read["scripts"].items()}
+
+    @cached_property
+    def _contents(self) -> dict[str, str]:
+        return dict(self._read["files"])
+
+    @cached_property
+    def _read(self) -> Mapping[str, Any]:
         assert self._before  # noted before the files are read
         try:
-            value = json.loads(self._path.read_text(encoding="utf-8"))
-            if json_digest(value["scripts"]) == value["digest"]:
-                return {name: Known(code, libraries) for name, (code, libraries) in value["scripts"].items()}
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            read = json.loads(self._path.read_text(encoding="utf-8"))
+            if json_digest(read["value"]) == read["digest"]:
+                return dict(read["value"])
+        except (OSError, ValueError, TypeError, KeyError):
             pass
-        return {}
+        return {"scripts": {}, "files": {}}
 
     def _files(self) -> Iterator[tuple[str, str]]:
         """All that counts, each under a name; folders, too, as they can be imported."""

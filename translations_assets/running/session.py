@@ -13,11 +13,10 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from translations_assets.background import CLOCK, Clock, Repeating
 from translations_assets.config.errors import Problem
-from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
@@ -30,6 +29,9 @@ from translations_assets.running.plan import Plan, make_plan
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import LostResults, Resolver, inputs_of, missing_outputs
 from translations_assets.running.tasks import RUN_SECONDS, when_reachable
+
+if TYPE_CHECKING:
+    from translations_assets.config.schema import TrainingConfig
 
 HEARTBEAT_SECONDS = 60.0
 
@@ -54,7 +56,7 @@ class Result:
 class Session:
     """State of one run over one graph; safe for use by several threads.
 
-    config    the training config, with the run's overrides, that the graph is made from
+    parse     gives the training config, with the run's overrides, that the graph is made from
     repeat    stages whose steps run although cached, each once a run
     fixed     results that count for their steps, whatever their keys (`--previous-run`)
     stages    the stages that the run was asked for, for its record
@@ -69,7 +71,7 @@ class Session:
     run: str
     partition: str
     space: str
-    config: TrainingConfig
+    parse: Callable[[], TrainingConfig]
     graph: Graph
     store: Store
     keys: KeyMaker
@@ -100,6 +102,11 @@ class Session:
         self._heartbeat = Repeating(
             f"heartbeat of {self.run}", self.write_down, HEARTBEAT_SECONDS, report, clock=self.clock
         )
+
+    @cached_property
+    def config(self) -> TrainingConfig:
+        """The training config."""
+        return self.parse()
 
     @cached_property
     def ref_partitions(self) -> tuple[str, ...]:

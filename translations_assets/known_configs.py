@@ -1,0 +1,120 @@
+"""What was made of training configs before, in files, for as long as nothing changes that it depends on.
+
+To check a config and to build its graph takes longer than all else of a short command, most of it for
+libraries that it then needs no more. What was made stands under a hash of the config's text and of the files
+that make it, told from others as Python tells whether what it has compiled is still true: by size and time of
+change. A file that is damaged, or cannot be written, costs time alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from translations_assets.config.errors import Problem
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.step import LocalFile, placed
+from translations_assets.records.canonical import json_digest
+from translations_assets.whole_file import write_whole
+
+MOST_FILES = 1000
+_CODE = ("translations_assets", "pipeline", "requirements")
+_BEGUN = time.time_ns()
+
+
+@dataclass(frozen=True)
+class KnownConfig:
+    """What is made of a training config that is right.
+
+    partition  its key
+    notes      what people should know of it
+    stages     all stages, each with its names of other generations
+    """
+
+    partition: str
+    graph: Graph
+    notes: Sequence[Problem]
+    stages: Mapping[str, Sequence[str]]
+
+
+class KnownConfigs:
+    """What is known of training configs, by the code below a folder as it is when this is first asked.
+
+    folder  holds a file for each config
+    """
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        self._root, self._folder = root, folder
+
+    def get(self, *given: Any) -> KnownConfig | None:
+        """What is known of a config, by all that it is made from, JSON values; None when nothing is."""
+        with suppress(Exception):  # whatever a damaged file makes of it
+            data = self._path(given).read_bytes()
+            digest, content = data[:32], data[32:]
+            if hashlib.sha256(content).digest() == digest:
+                known = pickle.loads(content)
+                return known if isinstance(known, KnownConfig) else None
+        return None
+
+    def add(self, known: KnownConfig, *given: Any) -> None:
+        """Keep what is known of a config, unless it names files of this machine, which are checked each time,
+        or the code has changed since this process began, which may have made it with the old one.
+        """
+        if _names_files(known.graph) or self._traces() != self._code or self._is_newer():
+            return
+        content = pickle.dumps(known)
+        with suppress(OSError, TypeError):  # TypeError: an override that JSON cannot say, such as a date
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self._path(given), hashlib.sha256(content).digest() + content)
+            self._forget()
+
+    def _path(self, given: Sequence[Any]) -> Path:
+        return self._folder / json_digest([sys.version, self._code, given])
+
+    @cached_property
+    def _code(self) -> list[list[Any]]:
+        return self._traces()
+
+    def _traces(self) -> list[list[Any]]:
+        """Size and time of change of every file that a graph may depend on."""
+        return [
+            [entry.path, status.st_size, status.st_mtime_ns]
+            for folder in _CODE
+            for entry in sorted(_files(str(self._root / folder)), key=lambda entry: entry.path)
+            if (status := entry.stat())
+        ]
+
+    def _is_newer(self) -> bool:
+        return any(changed >= _BEGUN for _, _, changed in self._code)
+
+    def _forget(self) -> None:
+        """Remove the oldest files."""
+        files = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+        for path in files[:-MOST_FILES]:
+            path.unlink(missing_ok=True)
+
+
+def _files(folder: str) -> Iterator[os.DirEntry[str]]:
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_file():
+                yield entry
+            elif entry.name != "__pycache__":
+                yield from _files(entry.path)
+
+
+def _names_files(graph: Graph) -> bool:
+    """Whether a graph names files of this machine, by their paths or by URLs."""
+    inputs = (handles for step in graph.steps for handles in step.inputs.values())
+    if any(isinstance(handle, LocalFile) for handles in inputs for _, handle in placed(handles)):
+        return True
+    return any("file://" in str(value) for step in graph.steps for value in step.args.values())
