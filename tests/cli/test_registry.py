@@ -1,13 +1,22 @@
 """`registry build`: the models of all runs as a site and a database."""
 
+import json
 import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from tests.cli.conftest import Command, make
 from tests.cli.test_report import Page
 from tests.end_to_end.tiny import PARTITION, Place
+from tests.store.values import finish
+from translations_assets.project import Project
+from translations_assets.records.run import RunRecord
+from translations_assets.registry.read import StoreReader
+from translations_assets.store.local import LocalStore
 
 
 def asked(database: Path, question: str) -> list[tuple[object, ...]]:
@@ -32,20 +41,59 @@ def test_every_run_that_evaluated_a_model_is_there(command: Command, place: Plac
     )
     assert chrf == [(2.0, 0.5)]
     index, run = Page(site / "index.html"), Page(site / "runs" / "second.html")
-    assert set(index.fetched) == {"runs/first.html", "runs/second.html"}
-    assert re.search(r"exported\s+2\.0\s+1\.0\s+tiny\s+17\.0 MB\s+2,500", index.text)
+    assert set(index.fetched) == {
+        f"{kind}/{run}.html" for kind in ("runs", "reports") for run in ("first", "second")
+    }
+    assert re.search(r"exported\s+tiny\s+2\.0\s+1\.0\s+17\.0 MB\s+2,500", index.text)
     assert re.search(r"exported\s+1\.0\s+2\.0\s+± 0\.5", run.text)
     assert "spm-vocab-size: 400" in run.text
-    assert run.fetched == ["../index.html"]
+    assert run.fetched == ["../index.html", "../reports/second.html"]
+    reports = [Page(site / "reports" / f"{run}.html").text for run in ("first", "second")]
+    assert "after: 10u" in reports[0]  # each of what its run was asked for, and used
+    assert "after: 10u" not in reports[1]
+    assert ["2,500" in report for report in reports] == [False, True]
 
 
-def test_it_is_made_anew(command: Command, place: Place) -> None:
+def test_places_of_publication_are_shown(command: Command, place: Place) -> None:
+    make("evaluate_exported", run="first")
+    command("publish", PARTITION, "released", "--write")
+    command("registry", "build")
+    ((url,),) = asked(place.root / "registry" / "registry.sqlite", "select url from publications")
+    assert str(url).startswith(f"file://{place.root}/released/models/en-eo/tiny_")
+    assert "published" in Page(place.root / "registry" / "index.html").text
+    assert url in Page(place.root / "registry" / "runs" / "first.html").fetched
+
+
+def test_models_are_known_by_the_first_test_set_of_the_config(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    config = store.add_bytes(b'{"datasets": {"test": ["z_first", {"dataset": "a_second", "alias": "two"}]}}')
+    used = {}
+    for dataset in ("a_second", "z_first"):
+        scores = json.dumps({"dataset": dataset, "chrf": {"score": 1.0}}).encode()
+        made = finish(
+            store, dataset, {"metrics.json": scores}, stage="evaluate_exported", config=vars(config)
+        )
+        used[dataset] = (made.key, made.generation)
+    store.write_run("run-1", RunRecord("run-1", "en-eo", "here", ("en", "eo"), uses=used))
+    (row,) = StoreReader(store).rows()
+    assert [score.dataset for score in row.scores] == ["z_first", "a_second"]
+
+
+def test_it_is_made_anew_but_for_reports_that_would_be_the_same(
+    command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make("evaluate_backwards", run="first")
     command("registry", "build", "-o", "models")
+    report = place.root / "models" / "reports" / "first.html"
+    report.write_text("as it was")
     gone = place.root / "models" / "runs" / "gone.html"
     gone.write_text("a run that is no more")
     assert command("registry", "build", "-o", "models").code == 0
     assert not gone.exists()
+    assert report.read_text() == "as it was"
+    monkeypatch.setattr("translations_assets.registry.reports._makers", lambda: "other templates")
+    command("registry", "build", "-o", "models")
+    assert "backwards" in Page(report).text
     assert [path.name for path in place.root.iterdir() if path.name.startswith(".registry")] == []
 
 
@@ -55,6 +103,27 @@ def test_a_folder_with_something_else_is_left_alone(command: Command, place: Pla
     assert said.code == 1
     assert said.err == "error: configs holds something else than a registry. Give another folder.\n"
     assert (place.root / "configs" / f"{PARTITION}.yml").is_file()
+
+
+def test_a_run_of_another_form_has_no_report(command: Command, place: Place) -> None:
+    make("evaluate_backwards", run="first")
+    store = Project().store
+    record = store.read_run("first")
+    assert record
+    config = store.add_bytes(b'{"experiment": {"naem": "tiny"}}')
+    used = dict(record.uses)
+    for label, (key, generation) in record.uses.items():
+        made = store.generation(key, generation)
+        assert made
+        made = replace(made, generation=9, provenance=replace(made.provenance, config=config))
+        store.commit(made)
+        used[label] = (key, 9)
+    store.write_run("other", replace(record, run="other", space="elsewhere", uses=used))
+    said = command("registry", "build")
+    assert (said.code, said.out) == (0, "2 runs: registry/index.html\n")
+    assert "note: run other has no report: it is not of today's form" in said.err
+    index = Page(place.root / "registry" / "index.html")
+    assert set(index.fetched) == {"runs/first.html", "runs/other.html", "reports/first.html"}
 
 
 def test_an_empty_store_gives_an_empty_list(command: Command, place: Place) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from translations_assets.cli.common import Json, this_project
-from translations_assets.cli.output import print_answer
+from translations_assets.cli.output import print_answer, print_note
 from translations_assets.errors import TranslationsError
 
 DATABASE = "registry.sqlite"
@@ -22,12 +22,13 @@ def build(
     ] = Path("registry"),
     json: Json = False,
 ) -> None:
-    """Make a static site, and a database, of all models in the store, of every space.
+    """Make a static site, and a database, of all models in the store, and a report of each run.
 
-    Both are made anew from the store; pages of runs that are gone are removed.
+    All is made anew from the store, but for reports that would be the same; what is gone is removed.
     """
-    from translations_assets.registry.database import write
+    from translations_assets.registry.database import reports_in, write
     from translations_assets.registry.read import StoreReader
+    from translations_assets.registry.reports import Reports
     from translations_assets.registry.site import write_site
 
     if output.is_dir() and any(output.iterdir()) and not (output / DATABASE).is_file():
@@ -36,9 +37,17 @@ def build(
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=".registry-") as work:
         made = Path(work) / "site"
         made.mkdir()
-        rows = StoreReader(this_project().store).rows()
-        write(made / DATABASE, rows)
-        write_site(made, rows)
+        project = this_project()
+        reader = StoreReader(project.store)
+        rows, reports = reader.rows(), dict[str, str]()
+        maker = Reports(project.store, project.keys, output, reports_in(output / DATABASE))
+        for row in rows:
+            try:
+                reports[row.run] = maker.write(made, row, reader)
+            except TranslationsError as error:
+                print_note(f"run {row.run} has no report: {error}")
+        write(made / DATABASE, rows, reports)
+        write_site(made, rows, reports)
         if output.exists():
             os.replace(output, Path(work) / "before")
         os.replace(made, output)

@@ -356,8 +356,12 @@ class TrainingConfig(Section):
     @property
     def digest(self) -> str:
         """SHA-256 of the config with its defaults; order of keys, comments and formatting change nothing."""
-        content = json.dumps(self.model_dump(mode="json", by_alias=True), sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(content.encode()).hexdigest()
+        return config_digest(self.model_dump(mode="json", by_alias=True))
+
+
+def config_digest(values: Mapping[str, Any]) -> str:
+    """The digest of a config by its values with all defaults."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 # Each key with the values that ask for nothing, and so have the effect they should have.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import astuple
 from pathlib import Path
 
-from translations_assets.registry.read import Data, RunRow, Score, Speed
+from translations_assets.registry.read import Data, Place, RunRow, Score, Speed
 
 SCHEMA = """
 create table runs (
@@ -16,15 +16,18 @@ create table runs (
 );
 create table scores (run text, model text, dataset text, metric text, score real, interval real);
 create table speeds (run text, model text, size integer, words_per_second real, memory real);
+create table publications (run text, url text, time real);
+create table reports (run text primary key, made_of text);
 create table data (run text, dataset text, lines integer, licence text, revision text);
+create index publications_of_run on publications (run);
 create index scores_of_run on scores (run);
 create index speeds_of_run on speeds (run);
 create index data_of_run on data (run);
 """
 
 
-def write(path: Path, rows: Iterable[RunRow]) -> None:
-    """Make the database at a path where nothing stands."""
+def write(path: Path, rows: Iterable[RunRow], reports: Mapping[str, str]) -> None:
+    """Make the database at a path where nothing stands; `reports` are those that were written, by run."""
     with closing(sqlite3.connect(path)) as database, database:
         database.executescript(SCHEMA)
         for row in rows:
@@ -34,9 +37,24 @@ def write(path: Path, rows: Iterable[RunRow]) -> None:
             _add(database, "scores", row.run, row.scores)
             _add(database, "speeds", row.run, row.speeds)
             _add(database, "data", row.run, row.data)
+            _add(database, "publications", row.run, row.published)
+        database.executemany("insert into reports values (?, ?)", reports.items())
 
 
-def _add(database: sqlite3.Connection, table: str, run: str, values: Iterable[Score | Speed | Data]) -> None:
+def reports_in(path: Path) -> dict[str, str]:
+    """Run → what its report was made of, of an earlier database; nothing where there is none that says so."""
+    if not path.is_file():
+        return {}
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        try:
+            return dict(database.execute("select run, made_of from reports").fetchall())
+        except sqlite3.DatabaseError:  # of an earlier version, or damaged: everything is made anew
+            return {}
+
+
+def _add(
+    database: sqlite3.Connection, table: str, run: str, values: Iterable[Score | Speed | Data | Place]
+) -> None:
     for value in values:
         columns = (run, *astuple(value))
         marks = ", ".join("?" * len(columns))

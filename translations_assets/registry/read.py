@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import yaml
+
+from translations_assets.config.schema import config_digest
 from translations_assets.errors import TranslationsError
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.run import RunOptions, RunRecord
@@ -48,6 +51,14 @@ class Data:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a run's export was published, and when (seconds since 1970)."""
+
+    url: str
+    time: float
+
+
+@dataclass(frozen=True)
 class RunRow:
     """A run, and the models that it made or used.
 
@@ -65,6 +76,14 @@ class RunRow:
     scores: tuple[Score, ...]
     speeds: tuple[Speed, ...]
     data: tuple[Data, ...]
+    published: tuple[Place, ...]
+    record: RunRecord
+
+    @property
+    def config_text(self) -> str:
+        """The training config as people write it."""
+        value = json.loads(self.config) if self.config else None
+        return yaml.safe_dump(value, allow_unicode=True, sort_keys=False) if value else ""
 
 
 class StoreReader:
@@ -74,6 +93,9 @@ class StoreReader:
         self._store = store
         self._manifests: dict[tuple[str, int], Manifest | None] = {}
         self._documents: dict[str, Mapping[str, Any]] = {}
+        self._published: dict[tuple[str, int], list[Place]] = {}
+        for made in store.publications():
+            self._published.setdefault((made.key, made.generation), []).append(Place(made.url, made.time))
 
     def rows(self) -> list[RunRow]:
         """The runs that have evaluated a model, newest first; of several with the same scores the first run.
@@ -87,15 +109,22 @@ class StoreReader:
                 found[row.space, row.partition, row.overrides, row.scores, row.speeds] = row
         return sorted(found.values(), key=lambda row: row.started, reverse=True)
 
+    def manifests(self, record: RunRecord) -> dict[str, Manifest]:
+        """Label → the result that a run used, as far as the store still has it."""
+        found = {label: self._manifest(*used) for label, used in record.uses.items()}
+        return {label: manifest for label, manifest in found.items() if manifest}
+
     def _row(self, record: RunRecord) -> RunRow:
-        manifests = [made for used in record.uses.values() if (made := self._manifest(*used))]
+        manifests = [*self.manifests(record).values()]
         evaluations = [
             (manifest, metrics)
             for manifest in manifests
             if manifest.provenance.stage.startswith(EVALUATING)
             and "dataset" in (metrics := self._read(manifest, "metrics.json"))
         ]
-        config = next((made.provenance.config for made in manifests if made.provenance.config), None)
+        text = self._config(record, manifests)
+        tests = _test_sets(text)
+        evaluations.sort(key=lambda found: tests.get(found[1]["dataset"], len(tests)))
         return RunRow(
             run=record.run,
             partition=record.partition,
@@ -103,11 +132,26 @@ class StoreReader:
             pair=tuple(record.pair),
             started=record.started or record.heartbeat,
             overrides=" ".join(RunOptions(overrides=record.options.overrides).words()),
-            config=self._text(config) if config else "",
+            config=text,
             scores=tuple(_scores(evaluations)),
             speeds=tuple(dict.fromkeys(_speeds(evaluations))),
             data=tuple(self._data(manifests, record)),
+            published=tuple(
+                place for used in record.uses.values() for place in self._published.get(used, ())
+            ),
+            record=record,
         )
+
+    def _config(self, record: RunRecord, manifests: Iterable[Manifest]) -> str:
+        """The run's training config, which stands beside what was made with it; "" where nothing was.
+
+        Of a run whose results were all made by others, with other configs, that of the newest result.
+        """
+        newest = sorted(manifests, key=lambda made: made.ended, reverse=True)
+        configs = dict.fromkeys(made.provenance.config for made in newest if made.provenance.config)
+        texts = [self._text(config) for config in configs]
+        own = (text for text in texts if text and config_digest(json.loads(text)) == record.config)
+        return next(own, next(iter(texts), ""))
 
     def _data(self, manifests: Iterable[Manifest], record: RunRecord) -> Iterator[Data]:
         for manifest in manifests:
@@ -139,6 +183,12 @@ class StoreReader:
             return self._store.read_blob(blob).decode("utf-8", errors="replace")
         except TranslationsError:
             return ""
+
+
+def _test_sets(config: str) -> dict[str, int]:
+    """The test sets of a training config, and their places in it: the first is what models are known by."""
+    tests = json.loads(config).get("datasets", {}).get("test", ()) if config else ()
+    return {test["dataset"] if isinstance(test, Mapping) else test: place for place, test in enumerate(tests)}
 
 
 def _scores(evaluations: Iterable[tuple[Manifest, Mapping[str, Any]]]) -> Iterator[Score]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
 from markupsafe import Markup
 
 from translations_assets.config.model_names import BACKWARDS
@@ -32,18 +30,20 @@ class Listed(NamedTuple):
     speed: Speed | None
 
 
-def write_site(folder: Path, rows: Sequence[RunRow]) -> None:
-    """Write `index.html` and `runs/<run>.html` into a folder."""
+def write_site(folder: Path, rows: Sequence[RunRow], reported: Collection[str]) -> None:
+    """Write `index.html` and `runs/<run>.html` into a folder; `reported` are the runs that have a report."""
     pages = environment(FOLDER)
     style = Markup((REPORT / "page.css").read_text(encoding="utf-8"))
     (folder / "runs").mkdir(parents=True, exist_ok=True)
     listed = [_listed(row) for row in rows]
     pairs = sorted({"-".join(row.pair) for row in rows})
     shown = {metric: METRICS[metric] for metric in LISTED if any(metric in one.scores for one in listed)}
-    index = pages.get_template("index.html.j2").render(listed=listed, pairs=pairs, metrics=shown, style=style)
+    index = pages.get_template("index.html.j2").render(
+        listed=listed, pairs=pairs, metrics=shown, reported=reported, style=style
+    )
     for row in rows:
         page = pages.get_template("run.html.j2").render(
-            row=row, tests=list(_tests(row)), config=_as_yaml(row.config), style=style
+            row=row, tests=list(_tests(row)), reported=row.run in reported, style=style
         )
         write_whole(folder / "runs" / f"{row.run}.html", page)
     write_whole(folder / "index.html", index)  # last: what it links to is there
@@ -66,8 +66,3 @@ def _tests(row: RunRow) -> Iterator[tuple[str, list[str], dict[str, dict[str, Sc
                 models.setdefault(score.model, {})[score.metric] = score
         metrics = [metric for metric in METRICS if any(metric in scores for scores in models.values())]
         yield dataset, metrics, models
-
-
-def _as_yaml(config: str) -> str:
-    """A training config as people write it."""
-    return yaml.safe_dump(json.loads(config), allow_unicode=True, sort_keys=False) if config else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,7 @@ def as_card(report: Report, config: str) -> str:
     )
 
 
+@cache
 def environment(folder: Path) -> jinja2.Environment:
     """Makes pages of the templates in a folder; what they fill in is text, not HTML."""
     environment = jinja2.Environment(
