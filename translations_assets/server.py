@@ -16,6 +16,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import TranslationsError
 from translations_assets.records.run import RunOptions
 from translations_assets.stages import ASSETS
@@ -25,6 +26,8 @@ USER_TAG = "user"  # who launched a run, where Dagster's pages look for it
 # Metadata of an event of a run's log that is one of a step: see `StepEvent`
 STEP_EVENT, STEP_LABEL, STEP_MESSAGE, STEP_LOG = "event", "step", "message", "log"
 LOGS = "/step-logs"  # the pages of our web server (`ui.step_logs`) that show the logs of steps
+REPORTS = "/reports"  # and those (`ui.reports`) that show the reports that are kept
+REPORT, WANDB = "report", "wandb_publication"  # the assets that are no stages: see `defs.looking`
 # Of events that stand for those of an asset, where overrides make another one than the training config does
 STAGE, NUMBERS, GATE = "made with overrides", "numbers", "gate"
 ENDED = ("SUCCESS", "FAILURE", "CANCELED")
@@ -38,9 +41,9 @@ def run_tags(partition: str, user: str) -> dict[str, str]:
     return {PARTITION_TAG: partition, **({USER_TAG: user} if user else {})}
 
 
-def job_name(stages: Collection[str]) -> str:
-    """The job by which stages are run: one whose runs Dagster's pages show by their assets, but for all."""
-    return "all" if set(stages) >= set(ASSETS) else "__ASSET_JOB"
+def job_name(assets: Collection[str]) -> str:
+    """The job by which assets are made: one whose runs Dagster's pages show by their assets, but for all."""
+    return "all" if set(assets) >= set(ASSETS) else "__ASSET_JOB"
 
 
 def log_path(key: str, generation: int, attempt: int | None = None) -> str:
@@ -50,6 +53,16 @@ def log_path(key: str, generation: int, attempt: int | None = None) -> str:
     """
     page = f"{LOGS}/{key}/{generation}"
     return page if attempt is None else f"{page}?attempt={attempt}"
+
+
+def report_path(key: str, generation: int) -> str:
+    """The page of a report that the store keeps, as a path like those of logs."""
+    return f"{REPORTS}/{key}/{generation}"
+
+
+def assets_of(stages: Iterable[str], config: TrainingConfig) -> list[str]:
+    """The assets of stages of a training config, with what it asks to be made besides."""
+    return [*(stage for stage in stages if stage in ASSETS), *([WANDB] if config.wandb_publication else [])]
 
 
 class ServerUnreachable(TranslationsError):
@@ -103,17 +116,16 @@ class Server:
             reason = loaded.get("message", loaded["__typename"])
             raise TranslationsError(f"{self.url} cannot load the definitions again: {reason}")
 
-    def launch(self, partition: str, stages: Iterable[str], options: RunOptions, user: str = "") -> str:
-        """Launch a run that materializes stages of a partition, with their checks; its id.
+    def launch(self, partition: str, assets: Collection[str], options: RunOptions, user: str = "") -> str:
+        """Launch a run that materializes assets of a partition, with their checks; its id.
 
         `user` is who does it, if that is known.
         """
-        assets = [stage for stage in stages if stage in ASSETS]
         params = {
             "selector": {
                 **self._repository,
                 "jobName": job_name(assets),
-                "assetSelection": [{"path": [stage]} for stage in assets],
+                "assetSelection": [{"path": [asset]} for asset in assets],
                 "assetCheckSelection": None,
             },
             "mode": "default",

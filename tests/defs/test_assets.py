@@ -6,6 +6,7 @@ from dagster import AssetKey
 
 from translations_assets.definitions import defs
 from translations_assets.defs.shared import TRAINING_CONFIGS
+from translations_assets.server import REPORT, WANDB
 from translations_assets.stages import ASSETS
 
 GRAPH = defs.get_repository_def().asset_graph
@@ -17,9 +18,15 @@ def test_every_stage_is_an_asset_with_its_upstream_and_recipe() -> None:
         assert parents == {*stage.upstream, f"recipe/{name}"}
 
 
-def test_nothing_else_is_materializable() -> None:
-    assert {key.to_user_string() for key in GRAPH.executable_asset_keys} == set(ASSETS)
-    assert len(GRAPH.get_all_asset_keys()) == 2 * len(ASSETS)
+def test_nothing_else_is_materializable_but_what_people_look_at() -> None:
+    assert {key.to_user_string() for key in GRAPH.executable_asset_keys} == {*ASSETS, REPORT, WANDB}
+    assert len(GRAPH.get_all_asset_keys()) == 2 * len(ASSETS) + 2
+
+
+def test_nothing_is_made_of_what_people_look_at() -> None:
+    for name in (REPORT, WANDB):
+        assert not GRAPH.get(AssetKey(name)).child_keys
+        assert GRAPH.get(AssetKey(name)).partitions_def == TRAINING_CONFIGS
 
 
 def test_group_description_and_partitions() -> None:

@@ -183,8 +183,7 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
 
     from translations_assets.defs.runs import run_here
     from translations_assets.defs.shared import TRAINING_CONFIGS
-    from translations_assets.server import job_name, run_tags
-    from translations_assets.stages import ASSETS
+    from translations_assets.server import assets_of, job_name, run_tags
 
     partition = session.partition
     if partition not in TRAINING_CONFIGS.get_partition_keys():
@@ -193,14 +192,14 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
         "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
         "resources": {"run": {"config": session.options.to_dict()}},
     }
-    selection = [AssetKey(stage) for stage in session.stages if stage in ASSETS]
+    assets = assets_of(session.stages, session.config)
     tags = run_tags(partition, user())
     session.listeners.append(listener)
     with runs.open_instance() as instance:
         return run_here(
             instance,
-            job_name(session.stages),
-            selection,
+            job_name(assets),
+            [AssetKey(asset) for asset in assets],
             run_id=session.run,
             config=config,
             tags=tags,
@@ -261,9 +260,11 @@ def _run_on_server(server: Server, session: Session, plan: Plan, json: bool) -> 
     Raises Cancelled, or TranslationsError for a failure and for a server that does not know the partition.
     """
     from translations_assets.cli.console import Follower, console_of
+    from translations_assets.server import assets_of
 
     server.load_partition(session.partition)
-    run = server.launch(session.partition, session.stages, session.options, user())
+    assets = assets_of(session.stages, session.config)
+    run = server.launch(session.partition, assets, session.options, user())
     tell(f"Run {run[:8]}: {server.run_url(run)}", err=False)
     console = console_of(session, plan)
     follower = Follower(session.graph, console, server.url)

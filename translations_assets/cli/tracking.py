@@ -71,4 +71,5 @@ def wandb(
     told = f"{len(published.sent)} runs {'written' if mode == 'offline' else 'sent'}"
     before = f", {len(published.known)} before" if published.known else ""
     sync = [f"To send them: wandb sync {folder}/offline/*/*/wandb/offline-run-*"] * (mode == "offline")
-    print_answer(json, published._asdict(), f"{told}{before}", *published.pages.values(), *sync)
+    answer = {"sent": published.sent, "known": published.known, "pages": published.pages}
+    print_answer(json, answer, f"{told}{before}", *published.pages.values(), *sync)

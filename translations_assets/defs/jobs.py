@@ -26,22 +26,27 @@ from translations_assets.defs.runs import CONFIG
 from translations_assets.defs.shared import PROJECT, reported_failures
 from translations_assets.errors import TranslationsError
 from translations_assets.records.run import RunOptions
-from translations_assets.server import Server, ServerUnreachable
+from translations_assets.server import REPORT, Server, ServerUnreachable, assets_of
 from translations_assets.settings import repository_root
 
 # Where people stop to look, or start again.
 UP_TO = ("merge_corpus", "train_backwards", "train_teacher", "evaluate_teacher", "train_student", "export")
 FROM = ("train_teacher", "merge_translated", "train_student", "finetune_student")
 
+REPORTS = dg.AssetSelection.assets(REPORT)  # made when somebody asks for one
+
 SELECTIONS = {
-    "all": (dg.AssetSelection.all(), "Everything: from datasets to export, analysis and evaluation."),
+    "all": (
+        dg.AssetSelection.all() - REPORTS,
+        "Everything: from datasets to export, analysis and evaluation.",
+    ),
     **{
         f"up_to_{stage}": (dg.AssetSelection.assets(stage).upstream(), f"{stage} and everything it needs.")
         for stage in UP_TO
     },
     **{
         f"from_{stage}": (
-            dg.AssetSelection.assets(stage).downstream(),
+            dg.AssetSelection.assets(stage).downstream() - REPORTS,
             f"{stage} and everything that is made from it.",
         )
         for stage in FROM
@@ -87,7 +92,8 @@ def pasted_config(context: dg.OpExecutionContext) -> None:
         tell_notes(context.instance, context.run_id, context.log, read.notes)
         if read.notes:
             context.add_output_metadata({"notes": notes_table(read.notes)})
-        _train(context, key, read.graph.up_to(asked["target"]), asked["target"], options)
+        assets = assets_of(read.graph.up_to(asked["target"]), read.config)
+        _train(context, key, assets, asked["target"], options)
 
 
 def _text(config: object) -> str:
@@ -100,7 +106,7 @@ def _text(config: object) -> str:
 
 
 def _train(
-    context: dg.OpExecutionContext, key: str, stages: Sequence[str], target: str, options: RunOptions
+    context: dg.OpExecutionContext, key: str, assets: Sequence[str], target: str, options: RunOptions
 ) -> None:
     server = Server(settings.server_url())
     try:
@@ -110,7 +116,7 @@ def _train(
         _train_in_child(context, key, target, options)
         return
     server.load_partition(key)
-    run = server.launch(key, stages, options)
+    run = server.launch(key, assets, options)
     url = server.run_url(run)
     context.log.info(f"Launched {url}")
     context.add_output_metadata({"partition": key, "run": dg.MetadataValue.url(url)})

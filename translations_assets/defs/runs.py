@@ -52,17 +52,19 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
     if not dagster_run or not partition or not context.instance:
         yield options
         return
+    stages = stages_of(context.instance, dagster_run)
+    if not stages:  # a run of assets that make no steps
+        yield options
+        return
     try:
-        session = PROJECT.session(
-            dagster_run.run_id, partition, options, stages_of(context.instance, dagster_run)
-        )
+        session = PROJECT.session(dagster_run.run_id, partition, options, stages)
         session.continues = _continued(context.instance, dagster_run)
         context.instance.add_run_tags(dagster_run.run_id, _tags(session))
         session.listeners.append(_tell_why(context.instance, session))
         tell_notes(context.instance, dagster_run.run_id, log, session.notes)
         if not options.overrides:  # the recipes are those of the config
-            stages = [stage for stage in session.stages if stage in ASSETS]
-            observe_recipes(context.instance, session, session.keys, stages)
+            assets = [stage for stage in session.stages if stage in ASSETS]
+            observe_recipes(context.instance, session, session.keys, assets)
         session.keep_alive()
         for warning in session.warnings:
             log.warning(warning)

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 from requests.utils import get_netrc_auth
 
 from translations_assets.errors import TranslationsError
+from translations_assets.records.canonical import json_digest
 from translations_assets.report.facts import Report
 from translations_assets.tracking.tracked import TrackedRun, tracked_runs
 
@@ -26,11 +27,15 @@ SENT = "sent"  # the file in a run's folder that is made last; holds the page's 
 
 
 class Published(NamedTuple):
-    """Names of the runs that were sent now, those sent before, and the pages of all that have one."""
+    """Names of the runs that were sent now, those sent before, and the pages of all that have one.
+
+    digest  stands for what was sent
+    """
 
     sent: Sequence[str]
     known: Sequence[str]
     pages: Mapping[str, str]
+    digest: str
 
 
 def asked_mode(*, offline: bool = False) -> Mode | None:
@@ -60,8 +65,8 @@ def publish(report: Report, folder: Path, mode: Mode) -> Published:
     reached; what was begun is sent again by the next call.
     """
     sent, known, pages = [], [], {}
-    pair = report.session.config.pair
-    for run in tracked_runs(report):
+    pair, runs = report.session.config.pair, tracked_runs(report)
+    for run in runs:
         place = folder / mode / pair / run.identity
         if (place / SENT).exists():
             known.append(run.name)
@@ -70,7 +75,7 @@ def publish(report: Report, folder: Path, mode: Mode) -> Published:
             sent.append(run.name)
         if page := (place / SENT).read_text(encoding="utf-8"):
             pages[run.name] = page
-    return Published(sent, known, pages)
+    return Published(sent, known, pages, json_digest([run.identity for run in runs]))
 
 
 def _send(run: TrackedRun, place: Path, mode: Mode, project: str, group: str) -> None:

@@ -101,27 +101,33 @@ def step_log(request: Request) -> Response:
     """The log of an attempt, the newest one if none is named."""
     key, generation = request.path_params["key"], request.path_params["generation"]
     attempt = request.query_params.get("attempt", "1")
-    if not (_KEY.fullmatch(key) and _NUMBER.fullmatch(generation) and _NUMBER.fullmatch(attempt)):
-        return _complain(404, "There is no such log.")
+    if not is_named(key, generation, attempt):
+        return complain(404, "There is no such log.")
     try:
         store = this_project().store
         attempts = store.attempts(key, int(generation))
         number = int(attempt) if "attempt" in request.query_params else max(attempts, default=0)
         if number not in attempts:
-            return _complain(
+            return complain(
                 404, "The store has no such log: it was collected as garbage, or is not written yet."
             )
         if "whole" in request.query_params:
             return _whole(store, key, int(generation), number)
         return HTMLResponse(_page(store, key, int(generation), number, attempts), headers=HEADERS)
     except TranslationsError as error:
-        return _complain(503, str(error))
+        return complain(503, str(error))
 
 
 ROUTES = [Route(f"{LOGS}/{{key}}/{{generation}}", step_log)]
 
 
-def _complain(status: int, text: str) -> Response:
+def is_named(key: str, *numbers: str) -> bool:
+    """Whether these can be a step's key and numbers that count from 1: what is looked up in the store."""
+    return bool(_KEY.fullmatch(key)) and all(map(_NUMBER.fullmatch, numbers))
+
+
+def complain(status: int, text: str) -> Response:
+    """An answer that says what is wrong."""
     return PlainTextResponse(f"{text}\n", status, HEADERS)
 
 

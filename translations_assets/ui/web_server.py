@@ -16,7 +16,7 @@ from starlette.datastructures import QueryParams
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from translations_assets.ui import step_logs
+from translations_assets.ui import reports, step_logs
 from translations_assets.ui.guard import GUARDS, refuse
 from translations_assets.ui.stale import name_changes
 
@@ -47,11 +47,11 @@ def _mutates_by_get(scope: Scope) -> bool:
 
 
 class Webserver(DagsterWebserver[Any, Any]):
-    """Dagster's, with the pages of steps' logs, and reasons in the marks of what is stale."""
+    """Dagster's, with the pages of steps' logs and of reports, and reasons in the marks of what is stale."""
 
     def build_routes(self) -> list[Any]:
-        """Those of logs, then Dagster's own, the last of which take every path."""
-        return [*step_logs.ROUTES, *super().build_routes()]  # type: ignore[no-untyped-call]
+        """Those of logs and reports, then Dagster's own, the last of which take every path."""
+        return [*step_logs.ROUTES, *reports.ROUTES, *super().build_routes()]  # type: ignore[no-untyped-call]
 
     def build_graphql_schema(self) -> Schema:
         """Dagster's, with our reasons."""

@@ -1,0 +1,123 @@
+"""Assets that people look at: the report of a partition, and its runs in Weights & Biases.
+
+They are made from the store, only if asked for, and nothing is made of them. `report` is in no job: somebody
+materializes it. `wandb_publication` is in the jobs that make models, and does nothing unless the training
+config has `wandb-publication: true`; what goes wrong there fails no run.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import dagster as dg
+
+from translations_assets.defs.assets import log_event
+from translations_assets.defs.quality import Metadata
+from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_failures
+from translations_assets.errors import TranslationsError
+from translations_assets.project import ReadConfig
+from translations_assets.records.run import RunOptions
+from translations_assets.records.scores import METRICS
+from translations_assets.report.facts import Report, gather
+from translations_assets.report.machines import hours
+from translations_assets.server import REPORT, STAGE, WANDB, report_path
+from translations_assets.settings import state_folder
+from translations_assets.stages import ASSETS
+
+# What they show most of: in a run that makes some of these, they come after all of them.
+MODELS = [name for name in ASSETS if name.startswith(("train_", "finetune_", "evaluate_", "final_"))]
+
+Results = Iterator[dg.MaterializeResult[None]]
+
+
+def _asset(name: str, kind: str) -> Callable[[Callable[..., Results]], dg.AssetsDefinition]:
+    return dg.asset(
+        name=name,
+        deps=MODELS,
+        group_name="reports",
+        kinds={kind},
+        partitions_def=TRAINING_CONFIGS,
+        required_resource_keys={"run"},
+        output_required=False,
+    )
+
+
+@_asset(REPORT, "html")
+def report(context: dg.AssetExecutionContext) -> Results:
+    """All that can be told of a training, as a page and a model card: kept in the store, and made anew only
+    when what it shows has changed.
+    """
+    from translations_assets.report.kept import PAGE, keep
+
+    with reported_failures():
+        read = _read(context)
+        found = _gathered(context, read)
+        if not found.results:
+            raise TranslationsError(f"The store has no results of {read.partition} to report.")
+        made, is_new = keep(found, read.text)
+    context.log.info("The report is made." if is_new else "The newest report shows the same: it stays.")
+    metadata: Metadata = {
+        "report": dg.MetadataValue.url(report_path(made.key, made.generation)),
+        **_numbers(found),
+        "size": dg.MetadataValue.int(made.outputs[PAGE].size),
+        "missing_results": dg.MetadataValue.int(len(found.lacking)),
+    }
+    yield from _told(context, metadata, made.key)
+
+
+@_asset(WANDB, "wandb")
+def wandb_publication(context: dg.AssetExecutionContext) -> Results:
+    """Curves, scores and machine use as runs in Weights & Biases, if the training config asks for that."""
+    read = _read(context)
+    if not read.config.wandb_publication:
+        context.log.info("Nothing is sent: the training config has no wandb-publication: true.")
+        return
+    from translations_assets.tracking.wandb_runs import asked_mode, publish
+
+    try:
+        if (mode := asked_mode()) is None:
+            context.log.info("Nothing is sent: WANDB_MODE=disabled.")
+            return
+        published = publish(_gathered(context, read), state_folder() / "wandb", mode)
+    except TranslationsError as error:
+        context.log.warning(f"{error} To send it later: translations wandb {read.partition}")
+        return
+    pages = [f"* [{name}]({page})" for name, page in published.pages.items()]
+    metadata: Metadata = {
+        **({"pages": dg.MetadataValue.md("\n".join(pages))} if pages else {}),
+        "runs_sent": dg.MetadataValue.int(len(published.sent)),
+        "runs_known": dg.MetadataValue.int(len(published.known)),
+    }
+    yield from _told(context, metadata, published.digest)
+
+
+def _read(context: dg.AssetExecutionContext) -> ReadConfig:
+    """The run's training config, with its overrides."""
+    with reported_failures():
+        return PROJECT.read(context.partition_key, context.resources.run.overrides)
+
+
+def _gathered(context: dg.AssetExecutionContext, read: ReadConfig) -> Report:
+    """What the store has of the run's partition, found apart from what the run's own session knows."""
+    options = RunOptions(overrides=context.resources.run.overrides)
+    session = PROJECT.new_session(context.run_id, read, options, ())
+    return gather(session, PROJECT.history(session.partition))
+
+
+def _numbers(found: Report) -> dict[str, dg.MetadataValue[Any]]:
+    """Scores, size and speed of the model that users get, gates by state, hours: under names that stay."""
+    scores = {name: found.shown_scores[name]["score"] for name in METRICS if name in found.shown_scores}
+    numbers = {**scores, **found.shown_scores.get("speed", {}), **hours(found.classes)}
+    states = [gate.state for gate in found.gates]
+    return {
+        **{name: dg.MetadataValue.float(float(value)) for name, value in numbers.items()},
+        **{f"gates_{state}": dg.MetadataValue.int(states.count(state)) for state in ("passed", "failed")},
+    }
+
+
+def _told(context: dg.AssetExecutionContext, metadata: Metadata, version: str) -> Results:
+    """The materialization; of a run with overrides a line of its log, as what it made is not the config's."""
+    if context.resources.run.overrides:
+        name = context.asset_key.to_user_string()
+        log_event(context, "INFO", f"{name}: made with overrides", {STAGE: name, **metadata})
+        return
+    yield dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(version))
