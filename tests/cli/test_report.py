@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.checks.numbers import NUMBERS, differences
 from tests.cli.conftest import Command, make
 from tests.defs import runner
 from tests.end_to_end.tiny import PARTITION, Place
@@ -59,7 +60,9 @@ def test_a_page_tells_everything_and_needs_nothing_else(
     assert not page.tags & {"script", "link", "img", "iframe"}
     assert "<script>alert(1)</script>" in page.text  # as text
     assert re.search(r"exported\s+1\.0\s+2\.0\s+± 0\.5", page.text)
-    assert "2,500" in page.text  # words a second
+    assert re.search(r"exported\s+17\.0 MB\s+2,500\s+150 MB", page.text)
+    assert re.search(r"train-teacher-en-eo-1\s+1,000\s+100", page.text)  # pairs that it read
+    assert re.search(r"worker class\s+duration\s+of GPU\s+of CPU\s+cpu", page.text)
     assert "training-collapse" in page.text
     assert "url(" not in (place.root / PAGE).read_text()
 
@@ -73,13 +76,31 @@ def test_what_is_made_in_part_is_told_as_such(command: Command, place: Place) ->
 
 
 def test_scores_stand_beside_those_of_the_artifact_before(command: Command, place: Place) -> None:
-    make("evaluate_backwards")
+    make("evaluate_teacher")
     config = place.root / "configs" / f"{PARTITION}.yml"
     config.write_text(config.read_text().replace("after: 20u", "after: 40u"))
-    make("evaluate_backwards", run="run-2")
+    make("evaluate_teacher", run="run-2")
     command("report", PARTITION)
     text = Page(place.root / PAGE).text
-    assert re.search(r"backwards\s+1\.0\s+2\.0\s+± 0\.5\s+2\.0 \(\+0\.0\), 1970-01-01", text)
+    before = r"BLEU 1\.0 \(\+0\.0\)\s+chrF 2\.0\s+± 0\.5 \(\+0\.0\)\s+, 1970-01-01"
+    assert re.search(rf"teacher-1\s+1\.0\s+2\.0\s+± 0\.5\s+{before}", text)
+    assert re.search(r"2\.0\s+chrF\s+teacher-1, tiny; \+0\.0 from before", text)
+    assert re.search(r"teacher-1\s+0\.0 MB", text)  # its file's, which is made up
+
+
+def test_the_exported_model_stands_beside_the_released_one(
+    command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {**differences("tiny", released=(48.5, 0.04)), "model": "exported"}
+    monkeypatch.setitem(NUMBERS, "pipeline.checks.differences", found)
+    config = place.root / "configs" / f"{PARTITION}.yml"
+    config.write_text(f"{config.read_text()}final-evaluation: {{released: true}}\n")
+    make("final_evaluation", checks=True)
+    command("report", PARTITION)
+    text = Page(place.root / PAGE).text
+    assert re.search(r"2\.0\s+chrF\s+exported, tiny; \+1\.5 from released", text)
+    assert re.search(r"exported\s+1\.0\s+2\.0\s+± 0\.5\s+\+1\.50 from released, p = 0\.040", text)
+    assert re.search(r"released\s+1\.0\s+2\.0\s+± 0\.5", text)
 
 
 def test_a_model_card_has_the_hubs_metadata(command: Command, place: Place) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,24 +32,29 @@ from translations_assets.report.known import Documents, Known, documents, known_
 from translations_assets.running.session import Session
 from translations_assets.why.history import Cost, History, cost_of
 
+PARAMETERS = re.compile(r"model\..*(npz|bin)")
 SENTENCES = 20  # of the first test set, through every model
 
 
 @dataclass(frozen=True)
 class Training:
-    """A training: updates, best scores by metric, and the points of its curves, as Marian logged them."""
+    """A training: updates, best scores by metric, and the points of its curves, as Marian logged them.
+
+    texts  what it read: name of the text → pairs of lines
+    """
 
     label: str
     updates: int
+    texts: Mapping[str, int]
     best: Mapping[str, Mapping[str, float]]
     curve: Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Before:
-    """An evaluation's chrF in the artifact that counted before, and when it was made (seconds since 1970)."""
+    """An evaluation in the artifact that counted before, and when it was made (seconds since 1970)."""
 
-    chrf: float
+    evaluation: Mapping[str, Any]
     ended: float
 
 
@@ -76,7 +82,8 @@ class Report:
 
     lacking      labels of steps that have no result
     evaluations  model → test set → scores
-    before       model, test set → the score before
+    before       model, test set → the evaluation before
+    sizes        model → bytes of its parameters, all of an ensemble's
     sentences    of the first test set
     """
 
@@ -89,6 +96,7 @@ class Report:
     trainings: Sequence[Training]
     evaluations: Evaluations
     before: Mapping[tuple[str, str], Before]
+    sizes: Mapping[str, int]
     sentences: Sequence[Sentence]
     gates: Sequence[Finding]
     costs: Sequence[StageCost]
@@ -148,12 +156,13 @@ def gather(session: Session, history: History) -> Report:
         dropped=dropped_lines(statistics),
         sources=sources(statistics, session.config.pair),
         trainings=[
-            Training(step.label, value["updates"], value["best"], value["curve"])
+            Training(step.label, value["updates"], _pairs(value), value["best"], value["curve"])
             for step, value in metrics
             if "curve" in value
         ],
         evaluations=read_evaluations(session, results, metrics),
         before=dict(_before(session, results, metrics, history)),
+        sizes=_sizes(results),
         sentences=_sentences(session, results),
         gates=[examine(session, gate, {}) for gate in gates],
         costs=list(_costs(session, results)),
@@ -163,7 +172,7 @@ def gather(session: Session, history: History) -> Report:
 def _before(
     session: Session, results: Mapping[str, Known], metrics: Documents, history: History
 ) -> Iterator[tuple[tuple[str, str], Before]]:
-    """The score that each evaluation had in the artifact that counted before, of this partition only."""
+    """What each evaluation found in the artifact that counted before, of this partition only."""
     for step, value in evaluations_in(metrics):
         own = results[step.label].manifest
         for earlier in history.earlier(step, own.key, 1):
@@ -171,8 +180,26 @@ def _before(
             made_by = earlier.provenance
             same = made_by.partition == session.partition and not made_by.options.overrides
             if same and blob and earlier.ended <= own.ended and session.store.has_blob(blob):
-                chrf = json.loads(session.store.read_blob(blob))["chrf"]["score"]
-                yield (model_of(step), value["dataset"]), Before(chrf, earlier.ended)
+                evaluation = json.loads(session.store.read_blob(blob))
+                yield (model_of(step), value["dataset"]), Before(evaluation, earlier.ended)
+
+
+def _pairs(metrics: Mapping[str, Any]) -> dict[str, int]:
+    """The pairs of lines that a training read, by text."""
+    return {text: counts["kept"] for text, counts in metrics.get("pairs", {}).items()}
+
+
+def _sizes(results: Mapping[str, Known]) -> dict[str, int]:
+    """Model → bytes of the files of parameters that its evaluations read; of two forms of one the larger."""
+    found: dict[str, dict[str, int]] = {}
+    for step, _ in results.values():
+        if step.stage.startswith(EVALUATING):
+            for _, _, made in step.input_outputs():
+                if PARAMETERS.fullmatch(made.name) and (known := results.get(made.step.label)):
+                    sizes = found.setdefault(model_of(step), {})
+                    size = known.manifest.outputs[made.name].size
+                    sizes[made.step.label] = max(size, sizes.get(made.step.label, 0))
+    return {model: sum(sizes.values()) for model, sizes in found.items()}
 
 
 def _sentences(session: Session, results: Mapping[str, Known]) -> list[Sentence]:

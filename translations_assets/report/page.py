@@ -7,19 +7,20 @@ from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 import yaml
 from markupsafe import Markup
 
+from translations_assets.config.model_names import RELEASED
 from translations_assets.records.run import RunOptions
 from translations_assets.records.scores import METRICS, shown
 from translations_assets.report.curves import charts
 from translations_assets.report.facts import Report, Sentence
 from translations_assets.report.flow import DatasetLines
 from translations_assets.report.plots import line_chart
-from translations_assets.why.history import Cost, duration
+from translations_assets.why.history import Cost, cost_of, duration
 
 FOLDER = Path(__file__).parent
 SECTIONS = {
@@ -51,13 +52,15 @@ def as_html(report: Report, config: str) -> str:
             sections=SECTIONS.items(),
             tiles=list(_tiles(report)),
             metrics=_metrics(report),
-            speeds=_speeds(report),
+            needs=_needs(report),
             charts=[
                 (training, [line_chart(*chart) for chart in charts(training.curve)])
                 for training in report.trainings
             ],
             flows=list(_flows(report)),
             total=_total(report),
+            texts=_texts(report),
+            costs=[(known.step, cost_of(known.manifest)) for known in report.results.values()],
         )
     )
 
@@ -75,7 +78,7 @@ def as_card(report: Report, config: str) -> str:
             overrides=_overrides(report),
             metadata=yaml.safe_dump(_card_metadata(report), sort_keys=False, allow_unicode=True),
             metrics=_metrics(report),
-            speeds=_speeds(report),
+            needs=_needs(report),
             total=_total(report),
         )
     )
@@ -98,7 +101,7 @@ def environment(folder: Path) -> jinja2.Environment:
         "one_digit": lambda number: f"{number:.1f}",
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
         "shown": shown,
-        "metric_name": METRICS.__getitem__,
+        "metric_name": lambda metric: METRICS.get(metric, metric),
         "cell": _cell,
         "by_text": _by_text,
         "marked": lambda text, reference: list(_marked(text, reference)),
@@ -125,10 +128,28 @@ def _metrics(report: Report) -> Mapping[str, str]:
     return {metric: name for metric, name in METRICS.items() if any(metric in found for found in scores)}
 
 
-def _speeds(report: Report) -> list[tuple[str, Mapping[str, Any]]]:
-    """What models need that were timed, on their first test set."""
-    firsts = ((model, next(iter(tests.values()))) for model, tests in report.evaluations.items())
-    return [(model, found["speed"]) for model, found in firsts if "speed" in found]
+class ModelNeeds(NamedTuple):
+    """What a model needs: bytes of its parameters; if it was timed, its speed on its first test set, and the
+    speed before.
+    """
+
+    model: str
+    size: int
+    speed: Mapping[str, Any]
+    before: Mapping[str, Any]
+
+
+def _needs(report: Report) -> list[ModelNeeds]:
+    """What models need whose size is known."""
+    found = []
+    for model, tests in report.evaluations.items():
+        dataset, evaluation = next(iter(tests.items()))
+        speed = evaluation.get("speed", {})
+        earlier = report.before.get((model, dataset))
+        before = earlier.evaluation.get("speed", {}) if earlier else {}
+        if size := speed.get("model_bytes") or report.sizes.get(model):
+            found.append(ModelNeeds(model, size, speed, before))
+    return found
 
 
 def _total(report: Report) -> Cost:
@@ -141,13 +162,32 @@ def _tiles(report: Report) -> Iterator[tuple[str, str, str]]:
     where = f"{report.shown_model}, {report.test_sets[0]}" if found else ""
     for metric in ("comet", "chrf", "bleu"):
         if metric in found:
-            yield METRICS[metric], f"{found[metric]['score']:.1f}", where
+            yield (
+                METRICS[metric],
+                f"{found[metric]['score']:.1f}",
+                "; ".join([where, *_gains(report, metric)]),
+            )
     if speed := found.get("speed"):
         yield "model", f"{speed['model_bytes'] / 1e6:,.1f} MB", ""
         yield "words/s", f"{speed['words_per_second']:,.0f}", "one thread, a sentence at a time"
     states = [gate.state for gate in report.gates]
     yield "gates passed", f"{states.count('passed')} of {len(states) - states.count('off')}", ""
     yield "duration", duration(_total(report).seconds), "of all results"
+
+
+def _gains(report: Report, metric: str) -> Iterator[str]:
+    """How the shown model's score differs from the one before, and from that of the released model."""
+    found = report.shown_scores
+    earlier = report.before.get((report.shown_model, report.test_sets[0]))
+    if earlier and metric in earlier.evaluation:
+        yield f"{found[metric]['score'] - earlier.evaluation[metric]['score']:+.1f} from before"
+    if released := found.get("others", {}).get(RELEASED, {}).get(metric):
+        yield f"{released['difference']:+.1f} from {RELEASED}"
+
+
+def _texts(report: Report) -> list[str]:
+    """The names of the texts that trainings read, the dev set last."""
+    return sorted({text: None for training in report.trainings for text in training.texts}, key="dev".__eq__)
 
 
 def _flows(report: Report) -> Iterator[tuple[str, list[str], int, list[DatasetLines]]]:
