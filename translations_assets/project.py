@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from translations_assets.config.schema import TrainingConfig
     from translations_assets.running.engine import Engine
     from translations_assets.why.explain import Explainer
+    from translations_assets.why.prices import Prices
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,17 @@ class Project:
         """The cluster that steps run on, None when they run on this machine."""
         deployment = self.deployment
         return deployment.kubernetes if deployment and deployment.runner == "kubernetes" else None
+
+    def prices(self, asked: Callable[[str], str]) -> Prices | None:
+        """What machines cost; None when the deployment file names no prices.
+
+        `asked` gives the kind of machine that a training config asks for, by stage, as `Session.machine`.
+        """
+        if self.deployment is None or self.deployment.costs is None:
+            return None
+        from translations_assets.why.prices import Prices
+
+        return Prices(self.deployment.costs, self.deployment.kubernetes, asked)
 
     @cached_property
     def engine(self) -> Engine:

@@ -3,14 +3,17 @@
 import json
 import os
 import re
+import threading
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Command, make
-from tests.defs.runner import STATISTICS
+from tests.defs.runner import STATISTICS, MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
-from translations_assets.project import Project
+from translations_assets.cli.common import forecast_of
+from translations_assets.project import Project, this_project
+from translations_assets.records.run import RunOptions
 
 VOCAB = "train-vocab-en-eo"
 
@@ -134,6 +137,53 @@ def test_start_repeats_although_cached(command: Command) -> None:
     said = command("plan", PARTITION, "--target", "train_vocab", "--start", "merge_corpus", "--steps")
     assert "run    merge-corpus-en-eo  (the run repeats the stage merge_corpus)" in said.out
     assert re.search(r"steps: 4 cached, \d run; about 1 s, from past durations", said.out)
+
+
+COSTS = """
+costs: {currency: EUR, worker-classes: {large-cpu: {price: 2, watts: 150}}}
+"""
+
+
+def test_what_a_run_costs_is_said_by_worker_class(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deployment.yml").write_text(COSTS)
+    monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(tmp_path / "deployment.yml"))
+    make("train_vocab", runner=MadeUpRunner(seconds=3600))
+    ask = ("plan", PARTITION, "--target", "train_vocab", "--start", "merge_corpus")
+    *_, dear, cheap, line = command(*ask).out.splitlines()
+    assert dear == "large-cpu  2 steps, 2.0 h, 4.0 EUR, 0.30 kWh"
+    assert cheap == "cpu        2 steps"
+    assert line == (
+        "8 steps: 4 cached, 4 run; about 2.0 h of CPU, 4.0 EUR, 0.30 kWh, from past durations; "
+        "2 steps without a past duration"
+    )
+    costs = json.loads(command(*ask, "--json").out)["costs"]
+    assert costs["large-cpu"] == {
+        "steps": 2,
+        "steps_without_a_past_duration": 0,
+        "at_least": {"hours": 2, "cpu_hours": 2, "gpu_hours": 0, "money": 4, "kwh": 0.3},
+        "at_most": {"hours": 2, "cpu_hours": 2, "gpu_hours": 0, "money": 4, "kwh": 0.3},
+        "disk_gb": 0,
+        "currency": "EUR",
+    }
+    assert costs["cpu"]["steps_without_a_past_duration"] == 2
+
+
+def test_the_forecast_stands_beside_what_a_run_took(command: Command) -> None:
+    make("merge_corpus", runner=MadeUpRunner(seconds=3600))
+    project = this_project()
+    session = project.session("run-2", PARTITION, RunOptions(start="merge_corpus"))
+    (step,) = session.graph.stages["merge_corpus"]
+    forecast_of(session, session.plan(session.graph.step_closure([step])))
+    assert list(session.forecast) == [step.label]
+    project.__dict__["runner"] = MadeUpRunner(seconds=2700)
+    project.engine.run(session, [step], threading.Event(), lambda event: None)
+    project.end_sessions("run-2")
+    said = command("status", "run-2")
+    assert "Forecast for the 1 step that it made: 60 min; they took 45 min (-25 %)\n" in said.out
+    found = json.loads(command("status", "run-2", "--json").out)["forecast"]
+    assert found == {"steps": 1, "seconds": 3600, "took": 2700}
 
 
 def test_status(command: Command) -> None:

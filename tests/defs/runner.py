@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import zstandard
 
 from tests.checks.numbers import NUMBERS, training
-from translations_assets.records.manifest import Manifest
+from translations_assets.records.manifest import Manifest, Usage
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.runner import Submission
 from translations_assets.running.tasks import Work
@@ -32,10 +32,11 @@ class MadeUpRunner:
 
     chrf   the validation score of trainings, by the beginning of their labels; others have 50
     fails  the label of a step that fails
+    seconds  that each step takes
     """
 
-    def __init__(self, chrf: Mapping[str, float] | None = None, fails: str = "") -> None:
-        self._chrf, self._fails = chrf or {}, fails
+    def __init__(self, chrf: Mapping[str, float] | None = None, fails: str = "", seconds: float = 0) -> None:
+        self._chrf, self._fails, self._seconds = chrf or {}, fails, seconds
 
     def run(self, submission: Submission) -> Work[Outcome]:
         """See `running.runner.Runner`."""
@@ -57,6 +58,7 @@ class MadeUpRunner:
             host="here",
             started=1.0,
             ended=2.0,
+            usage=Usage(self._seconds, self._seconds),
         )
         return Outcome("done", store.commit(manifest))
         yield 0.0

@@ -15,14 +15,14 @@ from translations_assets.config.load import apply_overrides
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph, stage, step
-from translations_assets.graph.step import Arg, Output
+from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
-from translations_assets.records.manifest import Manifest, Usage, Worker
+from translations_assets.records.manifest import Manifest
 from translations_assets.running.engine import Engine
 from translations_assets.running.plan import make_plan
 from translations_assets.why.certain import settled
 from translations_assets.why.explain import Explainer, known_parts
-from translations_assets.why.history import Cost, Durations, History, duration, outlook, past_seconds, summary
+from translations_assets.why.history import History, duration
 
 
 def history(bench: Bench, space: str = "ann", partition: str = "en-ru") -> History:
@@ -64,54 +64,6 @@ def test_without_the_label_one_that_differs_in_numbers_only(bench: Bench) -> Non
     assert words(history(bench).earlier(demo_graph(**{"3/4": "x"}).step("write-3/4"), "", 20)) == ["one"]
 
 
-def used(bench: Bench, label: str, **usage: float) -> None:
-    """Make a result's record say what it used."""
-    gpus = int(usage.pop("gpus", 0))
-    for manifest in list(bench.store.manifests()):
-        if manifest.label == label:
-            provenance = replace(manifest.provenance, worker=Worker(gpus=gpus))
-            changed = replace(manifest, generation=1, provenance=provenance, usage=Usage(**usage))  # type: ignore[arg-type]
-            assert isinstance(bench.store, MemoryStore)
-            bench.store.files.unlink(bench.store.manifest_file(manifest.key, 1))
-            bench.store.commit(changed)
-
-
-def test_what_a_step_took_is_that_of_its_newest_artifact_else_the_mean_of_its_stage(bench: Bench) -> None:
-    publish_all(bench, a="one", b="two").end()
-    used(bench, "write-a", seconds=10.0, cpu_seconds=30.0)
-    used(bench, "write-b", seconds=20.0, gpus=2)
-    changed = demo_graph(a="1", b="2", new="3")
-    costs = Durations(history(bench))
-    assert costs.estimate(changed.step("write-a")) == Cost(10.0, 30.0, 0.0)
-    assert costs.estimate(changed.step("write-b")) == Cost(20.0, 0.0, 40.0)
-    assert costs.estimate(changed.step("write-new")) == Cost(15.0, 15.0, 20.0)
-    assert Durations(history(bench, "bob", "en-de")).estimate(changed.step("write-new")) == Cost(
-        15.0, 15.0, 20.0
-    )
-    assert past_seconds(history(bench), changed.steps)["write-a"] == 10.0
-
-
-def test_a_training_with_other_options_took_another_time(bench: Bench) -> None:
-    def training(after: str, seed: int) -> Graph:
-        @stage(group="demo")
-        def train(config: TrainingConfig) -> Output:
-            """A model."""
-            args: dict[str, Arg] = {"marian_args": after, "seed": seed}
-            script = "pipeline.demo.write"
-            made = step(script, label="train", args=args, outputs=["text.txt"], repeatable=False)
-            return made["text.txt"]
-
-        return build_graph(demo_config(), {"train": train})
-
-    session = bench.session(training("50u", 1))
-    bench.run(session)
-    session.publish("train")
-    used(bench, "train", seconds=10.0)
-    costs = Durations(history(bench))
-    assert costs.estimate(training("50u", 2).step("train")) == Cost(10.0)
-    assert costs.estimate(training("100000u", 1).step("train")) is None
-
-
 def test_a_training_whose_own_code_changed_runs_whatever_its_inputs_become(bench: Bench) -> None:
     publish_all(bench, a="one")
     graph = demo_graph(a="two")
@@ -125,26 +77,6 @@ def test_a_training_whose_own_code_changed_runs_whatever_its_inputs_become(bench
     script = bench.root / "pipeline" / "demo" / "count.py"
     script.write_text(script.read_text().replace("import", "import os\nimport", 1) + "\nprint(os.sep)\n")
     assert statuses() == ["run", "maybe", "run"]
-
-
-def test_the_summary_says_what_is_to_come(bench: Bench) -> None:
-    graph = demo_graph()
-    plan = make_plan(graph.steps, KeyMaker(bench.root), bench.store)
-    hours = {"write-a": Cost(3600, 7200, 0), "write-b": Cost(3600, 0, 25200), "join": Cost(60, 3600, 0)}
-    assert summary(plan, lambda step: hours.get(step.label)) == (
-        "4 steps: 2 run, 2 maybe; about 7.0 h of GPU, 2.0 h of CPU, at most 7.0 h of GPU, 3.0 h of CPU, "
-        "from past durations; 1 step without a past duration"
-    )
-    bench.make()
-    cached = make_plan(graph.steps, KeyMaker(bench.root), bench.store)
-    assert summary(cached, lambda step: None) == "4 steps: 4 cached"
-
-
-def test_the_outlook_without_past_durations() -> None:
-    assert outlook([None, None], []) == "2 steps without a past duration"
-    assert outlook([], []) == ""
-    assert outlook([Cost(50, 50, 0)], []) == "about 50 s of CPU, from past durations"
-    assert outlook([], [Cost(900, 900, 0)]) == "at most 15 min of CPU, from past durations"
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from translations_assets.running.plan import Plan
     from translations_assets.running.protocols import Store
     from translations_assets.running.session import Result, Session
+    from translations_assets.why.forecast import PlanForecast
 
 
 P = ParamSpec("P")
@@ -204,6 +205,18 @@ def settled_plan(session: Session, target: str | None) -> Plan:
 
     project = this_project()
     return settled(plan, project.keys, project.history(session.partition))
+
+
+def forecast_of(session: Session, plan: Plan) -> PlanForecast:
+    """What the steps of a session's plan cost that will or may run; its run's record says it, too."""
+    from translations_assets.why.forecast import PlanForecast, forecast_plan
+
+    if not plan.count("run") + plan.count("maybe"):
+        return PlanForecast(plan, {}, {})
+    project = this_project()
+    found = forecast_plan(plan, project.history(session.partition), project.prices(session.machine))
+    session.forecast = found.seconds
+    return found
 
 
 def steps_of(graph: Graph, stages: Iterable[str]) -> list[Step]:

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import typer
 
-from translations_assets.cli.common import steps_of, this_project
+from translations_assets.cli.common import forecast_of, steps_of
 from translations_assets.cli.live import RunningStep, cut_line, rows_of
 from translations_assets.cli.output import STYLES, is_quiet
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.engine import Listener, StepEvent
 from translations_assets.running.protocols import Store
 from translations_assets.server import NUMBERS, STAGE, STEP_EVENT, STEP_LABEL, STEP_MESSAGE
-from translations_assets.why.history import duration, past_seconds
+from translations_assets.why.history import duration
 
 if TYPE_CHECKING:
     from rich.console import Console as Terminal
@@ -223,9 +223,7 @@ def console_of(session: Session, plan: Plan) -> Console:
     """The progress of a session's steps, with what those took in the past that its plan has not cached."""
     mine = steps_of(session.graph, session.stages)
     cached = {found.step for found in plan.steps if found.status == "cached"}
-    past = past_seconds(
-        this_project().history(session.partition), [step for step in mine if step not in cached]
-    )
+    past = session.forecast or forecast_of(session, plan).seconds
     nothing = {step.label: 0.0 for step in mine if step in cached}
     return Console([step.label for step in mine], session.store, {**past, **nothing})
 

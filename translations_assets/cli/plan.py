@@ -16,6 +16,7 @@ from translations_assets.cli.common import (
     Set,
     Steps,
     Target,
+    forecast_of,
     note_new_store,
     plan_of,
     settled_plan,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from translations_assets.running.plan import Plan, PlannedStep
     from translations_assets.running.session import Session
     from translations_assets.why.explain import Explanation
+    from translations_assets.why.forecast import PlanForecast
 
 SHOWN_DIGITS = 12
 STUDENT = "train_student"
@@ -118,12 +120,11 @@ def plan(
 ) -> None:
     """Print which steps will run and why, or run only if their input changes (maybe).
 
-    What is cached is counted, and listed with --all. The last line says what the rest costs by past
-    durations: hours of GPU (times the number of GPUs), and of processor time for steps without a GPU. When no
-    training config is named, each gets that line.
+    What is cached is counted, and listed with --all. The last lines say what the rest costs by past
+    durations: hours of GPU (times the number of GPUs), and of processor time for steps without a GPU; then by
+    worker class, with money and energy when the deployment file has prices. When no training config is named,
+    each gets the line of all classes.
     """
-    from translations_assets.why.history import Durations, summary
-
     project = this_project()
     if partition is None:
         if steps:
@@ -132,21 +133,20 @@ def plan(
         return
     session = common.plannable(project.read(partition, options.overrides), target, options)
     planned = settled_plan(session, target)
-    history = project.history(session.partition)
-    line = summary(planned, Durations(history).estimate)
+    forecast = forecast_of(session, planned)
     told = remarks(session, planned)
     if json or steps:
-        planned = project.explainer(session.config, history).explain_plan(planned)
+        planned = project.explainer(session.config, project.history(session.partition)).explain_plan(planned)
     if json:
         found = [{**_planned_as_json(step), **remark_as_json(told.get(step.step))} for step in planned.steps]
-        output.print_json({"steps": found, "summary": line})
+        output.print_json({"steps": found, "summary": forecast.summary(), "costs": forecast.as_json()})
         return
     print_target(session.graph, target)
     if steps:
         _print_steps(planned, told, every)
     else:
         print_stages(planned, told, every)
-    typer.echo(line)
+    print_forecast(forecast)
 
 
 def _print_steps(plan: Plan, told: Mapping[Step, Remark], every: bool) -> None:
@@ -159,8 +159,6 @@ def _print_steps(plan: Plan, told: Mapping[Step, Remark], every: bool) -> None:
 
 def _plan_all(target: str | None, options: RunOptions, every: bool, json: bool) -> None:
     """Plan all training configs. Exit code 1 when there are some that cannot be planned."""
-    from translations_assets.why.history import Durations, summary
-
     project = this_project()
     note_new_store()
     found = project.partitions()
@@ -174,7 +172,7 @@ def _plan_all(target: str | None, options: RunOptions, every: bool, json: bool) 
             read = project.read(partition, options.overrides)
             session = project.new_session(common.READING, read, options, read.graph.up_to(target))
             plan = settled_plan(session, target)
-            summaries[partition] = summary(plan, Durations(project.history(partition)).estimate)
+            summaries[partition] = forecast_of(session, plan).summary()
         except StoreUnreachable:
             raise
         except (ConfigError, TranslationsError) as problem:
@@ -202,6 +200,13 @@ def print_target(graph: Graph, target: str | None) -> None:
         return
     make = "--target all makes one, or target-stage: all in the training config"
     typer.echo(f"up to {name}, without a student; {make}")
+
+
+def print_forecast(forecast: PlanForecast) -> None:
+    """Print what a plan costs, in a line, and by worker class."""
+    for line in forecast.lines():
+        typer.echo(line)
+    typer.echo(forecast.summary())
 
 
 def print_stages(plan: Plan, told: Mapping[Step, Remark], every: bool = False) -> None:

@@ -29,7 +29,8 @@ def remarks(session: Session, plan: Plan) -> dict[Step, Remark]:
     if not plan.count("run") + plan.count("maybe"):
         return {}
     from translations_assets.running.runner import begun_by_runs
-    from translations_assets.why.epochs import TRAINING, epochs
+    from translations_assets.why.epochs import epochs
+    from translations_assets.why.forecast import TRAINING
 
     store, results, told = session.store, plan.results(), {}
     begun = begun_by_runs(store) if plan.count("run") else {}

@@ -97,7 +97,9 @@ def _values(name: str | None, overrides: list[str] | None) -> dict[str, Any]:
         return {"runs": [{**_as_json(run), "steps_done": done, "steps": total} for run, done, total in runs]}
     if is_run(name):
         run = find_run(name)
-        return {**_as_json(run), "steps": rows_of_run(this_project().store, run)}
+        rows = rows_of_run(this_project().store, run)
+        forecast = dict(zip(("steps", "seconds", "took"), _forecast(run, rows), strict=True))
+        return {**_as_json(run), "forecast": forecast, "steps": rows}
     rows, _ = _rows_now(name, overrides)
     return {"steps": rows}
 
@@ -144,8 +146,22 @@ def _lines_of_run(run: Run, steps: bool, every: bool) -> Iterator[str]:
     asked = ", ".join(_asked(run))
     state = shown(run.state) + (f" ({asked})" if asked else "")
     yield f"run {run.id} of {run.partition}: {state}, {_count(rows)}"
+    made, seconds, took = _forecast(run, rows)
+    if made:
+        from translations_assets.why.history import duration
+
+        by = f"{100 * (took / seconds - 1):+.0f} %"
+        those = f"{made} step{'s' * (made != 1)} that it made"
+        yield f"Forecast for the {those}: {duration(seconds)}; they took {duration(took)} ({by})"
     if run.state in ("failed", "cancelled", "lost its process"):
         yield f"To repeat what is missing: translations rerun {run.short}"
+
+
+def _forecast(run: Run, rows: list[Row]) -> tuple[int, float, float]:
+    """How many steps with a forecast the run has made, seconds that they were to take, and that they took."""
+    made = [row for row in rows if row["state"] == "finished" and run.record.forecast.get(row["label"])]
+    seconds = sum(run.record.forecast[row["label"]] for row in made)
+    return len(made), seconds, sum(row["seconds"] for row in made)
 
 
 def _as_json(run: Run) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from translations_assets.cli.common import (
     Yes,
     asks,
     check_asks_nothing,
+    forecast_of,
     plannable,
     reads,
     settled_plan,
@@ -26,7 +27,7 @@ from translations_assets.cli.common import (
     this_project,
 )
 from translations_assets.cli.output import be_quiet, is_quiet, print_answer, print_json, print_note, tell
-from translations_assets.cli.plan import print_stages, print_target
+from translations_assets.cli.plan import print_forecast, print_stages, print_target
 from translations_assets.cli.remarks import print_remark, remarks
 from translations_assets.cli.run_steps import interrupted
 from translations_assets.cli.runs import Run
@@ -65,7 +66,6 @@ def train(
 ) -> None:
     """Train: run every step, up to the target, that has no result yet."""
     from translations_assets.server import Server
-    from translations_assets.why.history import Durations, summary
 
     check_asks_nothing(json, yes)
     be_quiet(json or is_quiet())
@@ -76,10 +76,11 @@ def train(
     read = project.read(partition, options.overrides)
     session = plannable(read, target, options)
     plan = settled_plan(session, target)
+    forecast = forecast_of(session, plan)
     if not (yes and is_quiet()):
         print_target(session.graph, target)
         print_stages(plan, remarks(session, plan))
-        typer.echo(summary(plan, Durations(project.history(session.partition)).estimate))
+        print_forecast(forecast)
     if _is_published(session, plan):
         tell("Everything is made already: nothing to run.", err=False)
         if json:

@@ -25,7 +25,10 @@ _ENDED = "{run, partition, state, page, gates: {<state>: [gate]}}"
 JSON: Mapping[str, Sequence[str]] = {
     "plan": (
         "{steps: [{label, stage, status, key, reasons: [reason], made_by, goes_on_from, "
-        "epochs: {<text>: epochs}}], summary}",
+        "epochs: {<text>: epochs}}], summary, costs: {<worker class>: {steps, "
+        "steps_without_a_past_duration, "
+        "at_least: {hours, cpu_hours, gpu_hours, money, kwh}, "
+        "at_most: {hours, cpu_hours, gpu_hours, money, kwh}, disk_gb, currency}}}",
         "{partitions: {<partition>: summary}, errors: [message]}",
     ),
     "explain": (
@@ -44,7 +47,7 @@ JSON: Mapping[str, Sequence[str]] = {
     "cancel": ("{run, partition, state, kept, interrupted: [what it goes on from]}",),
     "status": (
         f"{{runs: [{{{_RUN}, steps_done, steps}}]}}",
-        f"{{{_RUN}, steps: [{_STEP}]}}",
+        f"{{{_RUN}, forecast: {{steps, seconds, took}}, steps: [{_STEP}]}}",
         f"{{steps: [{_STEP}]}}",
     ),
     "results": (_SCORES,),

@@ -57,6 +57,27 @@ class WorkerClass(Section):
     steps_per_pod: Positive = default(1, "steps of one stage, ready at the same time, that share a pod")
     max_hours: float = default(168.0, "time an attempt may take; with it the pod ends", gt=0)
 
+    def machine_for(self, asked: str) -> Machine:
+        """The machines for `spot` or `standard`, or "" for the class's own choice; none that it has not."""
+        if self.spot is None:
+            return "standard"
+        return "spot" if (asked or self.machine) == "spot" or self.standard is None else "standard"
+
+
+class MachinePrice(Section):
+    """What the pods of a worker class cost, with all that is in them."""
+
+    price: float = default(0.0, "of an hour, in the currency", ge=0)
+    spot_price: float | None = default(None, "of an hour on machines that may be taken away", ge=0)
+    watts: float = default(0.0, "drawn at work, with the pod's share of the machine and of cooling", ge=0)
+
+
+class Costs(Section):
+    """What machines cost, by which plans and reports say money and energy."""
+
+    currency: str = default("USD", "of all prices")
+    worker_classes: Mapping[WorkerClassName, MachinePrice] = Field(description="prices by worker class")
+
 
 class StagePod(Section):
     """What differs for the steps of one stage."""
@@ -107,6 +128,7 @@ class Deployment(Section):
     )
     runner: Literal["local", "kubernetes"] = default("local", "where steps run")
     kubernetes: Kubernetes | None = default(None, "the cluster")
+    costs: Costs | None = default(None, "what machines cost")
 
 
 def load_deployment(path: Path) -> Deployment:

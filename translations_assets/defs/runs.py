@@ -27,6 +27,7 @@ from translations_assets.running.engine import Listener, StepEvent
 from translations_assets.running.session import Session
 from translations_assets.server import PARTITION_TAG
 from translations_assets.stages import ASSETS, STAGES, last_asset
+from translations_assets.why.forecast import forecast_plan
 
 WHY_TAG = "translations/why"
 MOST_OF_WHY = 200  # characters
@@ -65,6 +66,8 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
         if not options.overrides:  # the recipes are those of the config
             assets = [stage for stage in session.stages if stage in ASSETS]
             observe_recipes(context.instance, session, session.keys, assets)
+        if not session.forecast:  # `translations train` has made one with its plan
+            session.forecast = _forecast(session)
         session.keep_alive()
         for warning in session.warnings:
             log.warning(warning)
@@ -74,6 +77,13 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
         yield options
     finally:
         PROJECT.end_sessions(dagster_run.run_id)
+
+
+def _forecast(session: Session) -> Mapping[str, float]:
+    """Label → seconds that the steps are expected to take that the run will or may make."""
+    graph = session.graph
+    steps = [step for stage in session.stages for step in graph.stages[stage]]
+    return forecast_plan(session.plan(graph.step_closure(steps)), PROJECT.history(session.partition)).seconds
 
 
 def _tags(session: Session) -> dict[str, str]:

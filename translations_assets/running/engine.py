@@ -332,7 +332,7 @@ class _Execution:
             generation=missing.generation,
             attempt=max(store.attempts(missing.parts.digest, missing.generation), default=0) + 1,
             reason=missing.reason,
-            machine=session.config.taskcluster.machine(step.stage),
+            machine=session.machine(step.stage),
             provenance=Provenance(
                 run=session.run,
                 partition=session.partition,

@@ -63,6 +63,7 @@ class Session:
     changed   stages that the overrides change: what they make is not the training config's
     continues earlier runs that this one repeats from failure: what they repeated is not repeated again
     notes     what people should know of the training config
+    forecast  label → seconds that its steps are expected to take
     warnings  what people should know of the results that the run uses
     listeners get the events of its steps as they happen, in this process
     clock     what time it is
@@ -82,6 +83,7 @@ class Session:
     changed: Collection[str] = ()
     continues: Collection[str] = ()
     notes: Sequence[Problem] = ()
+    forecast: Mapping[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     listeners: list[Callable[[Any], None]] = field(default_factory=list)
     clock: Clock = CLOCK
@@ -107,6 +109,10 @@ class Session:
     def config(self) -> TrainingConfig:
         """The training config."""
         return self.parse()
+
+    def machine(self, stage: str) -> str:
+        """The kind of machine that the config asks for a stage, `spot` or `standard`; empty when none is."""
+        return self.config.taskcluster.machine(stage)
 
     @cached_property
     def ref_partitions(self) -> tuple[str, ...]:
@@ -232,6 +238,7 @@ class Session:
             started=self._started,
             heartbeat=self.clock.time(),
             ended=self.clock.time() if self._ended.is_set() else None,
+            forecast=self.forecast,
             steps={stage: {step.label: step.worker for step in steps} for stage, steps in stages.items()},
             uses={step.label: (result.key, result.generation) for step, result in used.items()},
             begun={step.label: made for step, made in self._begun.items() if step not in used},

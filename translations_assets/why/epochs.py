@@ -15,7 +15,6 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.protocols import Reading
 
-TRAINING = "pipeline.train.train"
 MINI_BATCH = 64  # Marian's default
 _ALIGNED = "pipeline.alignments."  # what these scripts leave has the lines of the text that they read
 _SCALES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}

@@ -1,20 +1,18 @@
 """Earlier artifacts of a step: by its label, in the partition's own history and then in its relatives'; and
-what steps take by what earlier ones took.
+what they took.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import NamedTuple
 
 from translations_assets.graph.step import Step
-from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Manifest, Ref
-from translations_assets.running.plan import Plan
 from translations_assets.running.protocols import Store
 
 RUNS = 20  # newest runs whose records are read
@@ -129,11 +127,6 @@ def _pair(partition: str) -> str:
     return partition.partition(".")[0].partition("@")[0]
 
 
-SAMPLE = 5  # artifacts of the same stage and script that a mean is taken of
-TRAININGS = 20  # earlier ones of a step, of which one with the same options is looked for
-LOOKED_AT = 100  # artifacts of the stage among which they are looked for
-
-
 @dataclass(frozen=True)
 class Cost:
     """Wall-clock seconds; of a step on GPUs those times the GPUs, of another its processor seconds."""
@@ -149,84 +142,9 @@ class Cost:
             self.gpu_seconds + other.gpu_seconds,
         )
 
-
-class Durations:
-    """Estimates what steps cost from a history; remembers the means."""
-
-    def __init__(self, history: History) -> None:
-        self._history = history
-        self._means: dict[tuple[str, str, str], Cost | None] = {}
-
-    def estimate(self, step: Step) -> Cost | None:
-        """What the step's newest artifact took, else the mean of its stage's newest with its script.
-
-        A training is compared only with those that have the same options: others take another time.
-        """
-        options = _options(step.args) if not step.repeatable else ""
-        for manifest in self._history.earlier(step, "", TRAININGS if options else 1):
-            if not options or _options(manifest.provenance.parts.args) == options:
-                return cost_of(manifest)
-        kind = step.stage, step.script, options
-        if kind not in self._means:
-            self._means[kind] = self._mean(*kind)
-        return self._means[kind]
-
-    def _mean(self, stage: str, script: str, options: str) -> Cost | None:
-        newest = islice(self._history.of_stage(stage), LOOKED_AT)
-        same = [
-            manifest
-            for manifest in newest
-            if manifest.provenance.parts.script == script
-            and (not options or _options(manifest.provenance.parts.args) == options)
-        ]
-        costs = [cost_of(manifest) for manifest in same[:SAMPLE]]
-        if not costs:
-            return None
-        total = sum(costs, Cost())
-        return Cost(*(value / len(costs) for value in (total.seconds, total.cpu_seconds, total.gpu_seconds)))
-
-
-def past_seconds(history: History, steps: Iterable[Step]) -> Mapping[str, float]:
-    """Label → wall-clock seconds that the step takes by past durations; without those that have none."""
-    durations = Durations(history)
-    costs = {step.label: durations.estimate(step) for step in steps}
-    return {label: cost.seconds for label, cost in costs.items() if cost}
-
-
-def summary(plan: Plan, estimate: Callable[[Step], Cost | None]) -> str:
-    """One line that a person can decide from: the plan's, and what the steps cost that will or may run."""
-    will, may = (
-        [estimate(planned.step) for planned in plan.steps if planned.status == status]
-        for status in ("run", "maybe")
-    )
-    return "; ".join(filter(None, [plan.summary(), outlook(will, may)]))
-
-
-def outlook(will: Sequence[Cost | None], may: Sequence[Cost | None]) -> str:
-    """What steps cost that will run, and at most with those that may; None is a step without an estimate.
-
-    `about 7 h of GPU, 2 h of CPU, at most 9 h of GPU, 3 h of CPU, from past durations; 2 steps without a past
-    duration`; empty when there are no steps.
-    """
-    unknown = [*will, *may].count(None)
-    least = sum(filter(None, will), Cost())
-    most = sum(filter(None, may), least)
-    parts = []
-    if any([*will, *may]):
-        about = [f"about {_hours(least)}"] if any(will) else []
-        at_most = [f"at most {_hours(most)}"] if most != least else []
-        parts.append(", ".join([*about, *at_most, "from past durations"]))
-    if unknown:
-        parts.append(f"{unknown} step{'s' * (unknown != 1)} without a past duration")
-    return "; ".join(parts)
-
-
-def _hours(cost: Cost) -> str:
-    kinds = {"GPU": cost.gpu_seconds, "CPU": cost.cpu_seconds}
-    return (
-        ", ".join(f"{duration(seconds)} of {kind}" for kind, seconds in kinds.items() if seconds >= 0.5)
-        or "1 s"
-    )
+    def times(self, factor: float) -> Cost:
+        """So many times as much."""
+        return Cost(self.seconds * factor, self.cpu_seconds * factor, self.gpu_seconds * factor)
 
 
 def duration(seconds: float) -> str:
@@ -237,11 +155,6 @@ def duration(seconds: float) -> str:
         return f"{seconds / 60:.0f} min"
     hours = seconds / 3600
     return f"{hours:.1f} h" if hours < 10 else f"{hours:.0f} h"
-
-
-def _options(args: Mapping[str, Any]) -> str:
-    """A digest of a training's arguments but those that only tell it from others of its kind."""
-    return json_digest({name: value for name, value in args.items() if name not in ("src", "trg", "seed")})
 
 
 def cost_of(manifest: Manifest) -> Cost:

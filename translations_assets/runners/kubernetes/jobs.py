@@ -160,12 +160,8 @@ class Descriptions:
 
     def _machine(self, job: Job, worker_class: WorkerClass, preemptions: int) -> Machine:
         """What the training config asks for, or the class; what a class does not have is not taken."""
-        asked = job.machine or worker_class.machine
-        if asked == "spot" and preemptions >= self._kubernetes.max_preemptions:
-            asked = "standard"
-        if worker_class.spot is None:
-            return "standard"
-        return "spot" if asked == "spot" or worker_class.standard is None else "standard"
+        is_tired = preemptions >= self._kubernetes.max_preemptions
+        return worker_class.machine_for("standard" if is_tired else job.machine)
 
     def _config(self, group: Group) -> UserDefinedDagsterK8sConfig:
         """What the deployment says of a group's pods, merged as Dagster merges it: what comes later wins."""

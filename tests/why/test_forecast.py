@@ -1,0 +1,241 @@
+"""What steps are expected to take, and to cost, by what earlier ones took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from tests.memory_store import MemoryStore
+from tests.running.conftest import Bench, demo_config, demo_graph
+from tests.running.test_session import publish_all
+from translations_assets.config.deployment import parse_deployment
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.stage import build_graph, stage, step
+from translations_assets.graph.step import Arg, Output
+from translations_assets.keys.key import KeyMaker
+from translations_assets.records.manifest import Blob, Usage, Worker
+from translations_assets.running.plan import Plan, PlannedStep, make_plan
+from translations_assets.why.forecast import Forecast, Forecasts, forecast_plan
+from translations_assets.why.history import Cost, History
+from translations_assets.why.prices import Bill, Prices
+
+HOUR = 3600.0
+GIB = 10**9
+
+DEPLOYMENT = """
+runner: kubernetes
+store: gs://bucket/store
+kubernetes:
+  image: registry/worker
+  worker-classes:
+    cpu: {}
+    gpu: {gpus: 1, spot: {}, machine: spot}
+  stages:
+    evaluate_student: {worker-class: gpu}
+costs:
+  currency: EUR
+  worker-classes:
+    cpu: {price: 0.5, watts: 100}
+    gpu: {price: 3, spot-price: 1, watts: 500}
+"""
+
+
+def history(bench: Bench, space: str = "ann", partition: str = "en-ru") -> History:
+    return History(bench.store, space, partition)
+
+
+def used(bench: Bench, label: str, *, gpus: int = 0, text: int = 0, **usage: float) -> None:
+    """Make a result's record say what it used, and how large the text was that it read."""
+    for manifest in list(bench.store.manifests()):
+        if manifest.label == label:
+            provenance = replace(manifest.provenance, worker=Worker(gpus=gpus))
+            if text:
+                provenance = replace(provenance, files={"text/corpus.zst": Blob("0" * 64, text)})
+            changed = replace(manifest, provenance=provenance, usage=Usage(**usage))  # type: ignore[arg-type]
+            assert isinstance(bench.store, MemoryStore)
+            bench.store.files.unlink(bench.store.manifest_file(manifest.key, 1))
+            bench.store.commit(changed)
+
+
+def plan_of(bench: Bench, graph: Graph) -> Plan:
+    return make_plan(graph.steps, KeyMaker(bench.root), bench.store)
+
+
+def costs(bench: Bench, graph: Graph, found: History | None = None) -> Mapping[str, Cost | None]:
+    forecasts = Forecasts(found or history(bench)).of(plan_of(bench, graph))
+    return {step.label: forecast.cost if forecast else None for step, forecast in forecasts.items()}
+
+
+def test_what_a_step_took_is_that_of_its_newest_artifact_else_the_mean_of_its_stage(bench: Bench) -> None:
+    publish_all(bench, a="one", b="two").end()
+    used(bench, "write-a", seconds=10.0, cpu_seconds=30.0)
+    used(bench, "write-b", seconds=20.0, gpus=2)
+    changed = demo_graph(a="1", b="2", new="3")
+    expected = {"write-a": Cost(10.0, 30.0, 0.0), "write-b": Cost(20.0, 0.0, 40.0)}
+    mean = Cost(15.0, 15.0, 20.0)
+    found = costs(bench, changed)
+    assert {label: found[label] for label in ("write-a", "write-b", "write-new")} == {
+        **expected,
+        "write-new": mean,
+    }
+    assert costs(bench, changed, history(bench, "bob", "en-de"))["write-new"] == mean
+
+
+def training(after: str, seed: int) -> Graph:
+    @stage(group="demo")
+    def train(config: TrainingConfig) -> Output:
+        """A model."""
+        args: dict[str, Arg] = {"marian_args": after, "seed": seed}
+        script = "pipeline.demo.write"
+        made = step(script, label="train", args=args, outputs=["text.txt"], repeatable=False)
+        return made["text.txt"]
+
+    return build_graph(demo_config(), {"train": train})
+
+
+def test_a_training_with_other_options_took_another_time(bench: Bench) -> None:
+    session = bench.session(training("50u", 1))
+    bench.run(session)
+    session.publish("train")
+    used(bench, "train", seconds=10.0)
+    assert costs(bench, training("50u", 2)) == {"train": Cost(10.0)}
+    assert costs(bench, training("100000u", 1)) == {"train": None}
+
+
+def chain(word: str) -> Graph:
+    """A text → cleaned → translated, and the translation of another text, which is new."""
+
+    def read(label: str, script: str, text: Output) -> Output:
+        return step(script, label=label, inputs={"text": text}, outputs=[f"{label}.zst"])[f"{label}.zst"]
+
+    @stage(group="demo")
+    def text(config: TrainingConfig) -> Output:
+        """A text."""
+        made = step("pipeline.demo.write", label="text", args={"word": word}, outputs=["text.zst"])
+        return made["text.zst"]
+
+    @stage(group="demo")
+    def clean(config: TrainingConfig, text: Output) -> Output:
+        """The text, cleaned."""
+        return read("clean", "pipeline.demo.join", text)
+
+    @stage(group="demo")
+    def translate(config: TrainingConfig, clean: Output) -> list[Output]:
+        """Its translation, by one or two models."""
+        models = ["first"] if word == "small" else ["first", "second"]
+        return [read(model, "pipeline.demo.count", clean) for model in models]
+
+    return build_graph(demo_config(), {"text": text, "clean": clean, "translate": translate})
+
+
+def test_time_and_disk_grow_with_the_text_that_is_read(bench: Bench) -> None:
+    small, large = chain("small"), chain("large")
+    bench.runner.contents |= {"text": b"x" * 100, "clean": b"x" * 40, "first": b"x" * 60}
+    session = bench.session(small)
+    bench.run(session)
+    for name in small.stages:
+        session.publish(name)
+    used(bench, "clean", seconds=10.0, disk=1000)
+    used(bench, "first", seconds=20.0, cpu_seconds=30.0, disk=500)
+    bench.runner.contents |= {"text": b"y" * 1000}
+    bench.run(bench.session(large, run="run-2"), "text")
+    plan = plan_of(bench, large)
+    assert [planned.status for planned in plan.steps] == ["cached", "run", "maybe", "maybe"]
+    found = Forecasts(history(bench)).of(plan)
+    clean, first, second = found.values()
+    assert clean == Forecast(Cost(100.0), 10000.0, {"clean.zst": 400.0})
+    assert first == Forecast(Cost(200.0, 300.0), 5000.0, {"first.zst": 600.0})
+    assert second == replace(first, outputs={"second.zst": 600.0})  # by what others of its stage took
+
+
+def test_a_text_of_unknown_size_takes_what_the_last_one_took(bench: Bench) -> None:
+    small = chain("small")
+    session = bench.session(small)
+    bench.run(session)
+    session.publish("clean")
+    used(bench, "clean", seconds=10.0, text=100)
+    store = bench.store
+    assert isinstance(store, MemoryStore)
+    for manifest in list(store.manifests()):
+        if manifest.label == "text":
+            store.files.unlink(store.manifest_file(manifest.key, 1))
+    assert costs(bench, small) == {"text": None, "clean": Cost(10.0), "first": None}
+
+
+def prices(asked: str = "") -> Prices:
+    deployment = parse_deployment(DEPLOYMENT, "deployment.yml")
+    assert deployment.costs
+    return Prices(deployment.costs, deployment.kubernetes, lambda stage: asked)
+
+
+def test_the_bill_is_that_of_the_machine_where_a_step_runs() -> None:
+    graph = demo_graph()
+    write, count = graph.step("write-a"), graph.step("count")
+    assert prices().bill(write, HOUR) == Bill(0.5, 0.1)
+    on_gpu = replace(count, worker="gpu")
+    assert prices().bill(on_gpu, 2 * HOUR) == Bill(2.0, 1.0)  # the class's own choice is spot
+    assert prices("standard").bill(on_gpu, HOUR) == Bill(3.0, 0.5)
+    assert prices("spot").bill(write, HOUR) == Bill(0.5, 0.1)  # which the class has not
+    assert prices().bill(replace(count, stage="evaluate_student"), HOUR) == Bill(1.0, 0.5)  # on another class
+    assert prices().bill(replace(count, worker="large-gpu"), HOUR) == Bill()
+
+
+def test_what_was_made_is_billed_by_where_it_was_made(bench: Bench) -> None:
+    bench.make()
+    manifest = next(iter(bench.store.manifests()))
+    provenance = replace(manifest.provenance, worker=Worker(others={"machine": "standard"}))
+    step = replace(demo_graph().step("count"), worker="gpu")
+    assert prices("spot").bill(step, HOUR, replace(manifest, provenance=provenance)) == Bill(3.0, 0.5)
+    assert prices("spot").bill(step, HOUR, manifest) == Bill(1.0, 0.5)
+
+
+def planned_of(graph: Graph) -> Plan:
+    states = {"write-a": "run", "write-b": "run", "join": "maybe", "count": "maybe"}
+    return Plan(tuple(PlannedStep(step, states[step.label], None) for step in graph.steps))  # type: ignore[arg-type]
+
+
+def test_the_summary_says_what_is_to_come(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    hours = {"write-a": Cost(3600, 7200, 0), "write-b": Cost(3600, 0, 25200), "join": Cost(60, 3600, 0)}
+    graph = demo_graph()
+
+    def of(self: Forecasts, plan: Plan) -> dict[object, Forecast | None]:
+        return {
+            planned.step: Forecast(cost, 2 * GIB, {}) if (cost := hours.get(planned.step.label)) else None
+            for planned in plan.steps
+            if planned.status in ("run", "maybe")
+        }
+
+    monkeypatch.setattr(Forecasts, "of", of)
+    plan = planned_of(graph)
+    free = forecast_plan(plan, history(bench))
+    assert free.summary() == (
+        "4 steps: 2 run, 2 maybe; about 7.0 h of GPU, 2.0 h of CPU, at most 7.0 h of GPU, 3.0 h of CPU, "
+        "from past durations; 1 step without a past duration"
+    )
+    assert [*free.lines()] == ["cpu  4 steps, 2.0 h, 2.0 GB of disk"]
+    dear = forecast_plan(plan, history(bench), prices())
+    assert dear.summary() == (
+        "4 steps: 2 run, 2 maybe; about 7.0 h of GPU, 2.0 h of CPU, 1.0 EUR, 0.20 kWh, at most 7.0 h of GPU, "
+        "3.0 h of CPU, 1.0 EUR, 0.20 kWh, from past durations; 1 step without a past duration"
+    )
+    assert [*dear.lines()] == ["cpu  4 steps, 2.0 h, 1.0 EUR, 0.20 kWh, 2.0 GB of disk"]
+    assert dear.as_json()["cpu"]["at_least"] == {
+        "hours": 2.0,
+        "cpu_hours": 2.0,
+        "gpu_hours": 7.0,
+        "money": 1.0,
+        "kwh": 0.2,
+    }
+    assert dear.seconds == {"write-a": 3600, "write-b": 3600, "join": 60}
+
+
+def test_the_summary_without_past_durations(bench: Bench) -> None:
+    unknown = forecast_plan(planned_of(demo_graph()), history(bench))
+    assert unknown.summary() == "4 steps: 2 run, 2 maybe; 4 steps without a past duration"
+    assert [*unknown.lines()] == ["cpu  4 steps"]
+    bench.make()
+    cached = forecast_plan(plan_of(bench, demo_graph()), history(bench))
+    assert (cached.summary(), [*cached.lines()]) == ("4 steps: 4 cached", [])

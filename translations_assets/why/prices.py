@@ -1,0 +1,65 @@
+"""What the time of steps costs, in money and energy, by the prices of the deployment file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from translations_assets.config.deployment import Costs, Kubernetes, WorkerClassName
+    from translations_assets.graph.step import Step
+    from translations_assets.records.manifest import Manifest
+
+HOUR = 3600.0
+WATT_HOURS = 3.6e6  # watt seconds in a kilowatt hour
+
+
+@dataclass(frozen=True)
+class Bill:
+    """Money, in the deployment's currency, and energy."""
+
+    money: float = 0.0
+    kwh: float = 0.0
+
+    def __add__(self, other: Bill) -> Bill:
+        return Bill(self.money + other.money, self.kwh + other.kwh)
+
+
+@dataclass(frozen=True)
+class Prices:
+    """The prices of machines.
+
+    kubernetes  the cluster that has them; None on one's own machine
+    asked       the kind of machine that is asked for a stage, `spot` or `standard`; empty when none is
+    """
+
+    costs: Costs
+    kubernetes: Kubernetes | None
+    asked: Callable[[str], str]
+
+    @property
+    def currency(self) -> str:
+        """Of all money."""
+        return self.costs.currency
+
+    def bill(self, step: Step, seconds: float, made: Manifest | None = None) -> Bill:
+        """What a step costs that takes so long; on the kind of machine where it was made, if it was."""
+        name = step.worker
+        if self.kubernetes:
+            name = self.kubernetes.stage(step.stage).worker_class or name
+        rate = self.costs.worker_classes.get(name)
+        if rate is None:
+            return Bill()
+        price = rate.price
+        if rate.spot_price is not None and self._machine(name, step, made) == "spot":
+            price = rate.spot_price
+        return Bill(price * seconds / HOUR, rate.watts * seconds / WATT_HOURS)
+
+    def _machine(self, name: WorkerClassName, step: Step, made: Manifest | None) -> str:
+        worker = made.provenance.worker if made else None
+        if worker and (machine := worker.others.get("machine")):
+            return str(machine)
+        worker_class = self.kubernetes.worker_classes.get(name) if self.kubernetes else None
+        return worker_class.machine_for(self.asked(step.stage)) if worker_class else "standard"
