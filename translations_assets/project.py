@@ -42,9 +42,10 @@ from translations_assets.why.history import History
 if TYPE_CHECKING:
     from translations_assets.config.deployment import Deployment, Kubernetes
     from translations_assets.config.schema import TrainingConfig
+    from translations_assets.running.budget import Budget
     from translations_assets.running.engine import Engine
+    from translations_assets.running.prices import Prices
     from translations_assets.why.explain import Explainer
-    from translations_assets.why.prices import Prices
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ class Project:
         """
         if self.deployment is None or self.deployment.costs is None:
             return None
-        from translations_assets.why.prices import Prices
+        from translations_assets.running.prices import Prices
 
         return Prices(self.deployment.costs, self.deployment.kubernetes, asked)
 
@@ -357,7 +358,7 @@ class Project:
             )
             fixed = previous.fixed
             warnings = [f"Overlooked in run {options.previous_run}: {line}" for line in previous.overlooked]
-        return Session(
+        session = Session(
             run=run,
             partition=read.partition,
             space=self.space,
@@ -373,6 +374,21 @@ class Project:
             notes=read.notes,
             warnings=warnings,
         )
+        session.budget = self._budget(session)
+        return session
+
+    def _budget(self, session: Session) -> Budget | None:
+        """What a run may spend. Raises TranslationsError without prices, or for no amount of money."""
+        limit = session.options.budget
+        if not limit:
+            return None
+        prices = self.prices(session.machine)
+        if prices is None or not limit > 0:
+            wrong = "must be more than 0" if prices else "needs prices: give `costs` in the deployment file"
+            raise TranslationsError(f"--budget {wrong} (docs/deployment.md)")
+        from translations_assets.running.budget import Budget
+
+        return Budget(limit, prices)
 
     def _as_written(self, read: ReadConfig) -> Graph:
         """The graph of a training config without overrides; an empty one when it needs them to be valid."""

@@ -170,6 +170,16 @@ def test_what_a_run_costs_is_said_by_worker_class(
     assert costs["cpu"]["steps_without_a_past_duration"] == 2
 
 
+def test_a_budget_needs_prices(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = command("plan", PARTITION, "--budget", "5")
+    assert said.code == 1
+    assert "--budget needs prices: give `costs` in the deployment file" in said.err
+    (tmp_path / "deployment.yml").write_text(COSTS)
+    monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(tmp_path / "deployment.yml"))
+    assert command("plan", PARTITION, "--budget", "5").code == 0
+    assert "--budget must be more than 0" in command("plan", PARTITION, "--budget", "-5").err
+
+
 def test_the_forecast_stands_beside_what_a_run_took(command: Command) -> None:
     make("merge_corpus", runner=MadeUpRunner(seconds=3600))
     project = this_project()

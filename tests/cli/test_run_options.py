@@ -11,7 +11,8 @@ from translations_assets.cli.common import asks
 from translations_assets.defs.runs import CONFIG
 from translations_assets.records.run import OPTIONS, RunOptions
 
-VALUES: dict[type, Any] = {str: "x =y", bool: True, dict: {"a.b": [1, "no"], "c": {"d": "50u"}, "e": "="}}
+KEYS = {"a.b": [1, "no"], "c": {"d": "50u"}, "e": "="}
+VALUES: dict[type, Any] = {str: "x =y", bool: True, float: 2.5, dict: KEYS}
 EVERYTHING = RunOptions(**{name: VALUES[type(option.default)] for name, option in OPTIONS.items()})
 ASKED = [RunOptions(), EVERYTHING, *(RunOptions(**{name: getattr(EVERYTHING, name)}) for name in OPTIONS)]
 

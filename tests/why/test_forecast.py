@@ -18,9 +18,9 @@ from translations_assets.graph.step import Arg, Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, Usage, Worker
 from translations_assets.running.plan import Plan, PlannedStep, make_plan
+from translations_assets.running.prices import Bill, Prices
 from translations_assets.why.forecast import Forecast, Forecasts, forecast_plan
 from translations_assets.why.history import Cost, History
-from translations_assets.why.prices import Bill, Prices
 
 HOUR = 3600.0
 GIB = 10**9

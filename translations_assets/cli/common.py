@@ -136,7 +136,8 @@ def note_new_store() -> None:
 
 def _parameter(name: str) -> inspect.Parameter:
     option = OPTIONS[name]
-    kind: Any = {str: str | None, bool: bool, dict: list[str] | None}[type(option.default)]
+    kinds: Any = {str: str | None, bool: bool, float: float | None, dict: list[str] | None}
+    kind = kinds[type(option.default)]
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,

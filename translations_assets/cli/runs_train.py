@@ -81,6 +81,8 @@ def train(
         print_target(session.graph, target)
         print_stages(plan, remarks(session, plan))
         print_forecast(forecast)
+    if session.budget and forecast.money > session.budget.limit:
+        print_note("the forecast is above the budget: the run will end before everything is made")
     if _is_published(session, plan):
         tell("Everything is made already: nothing to run.", err=False)
         if json:

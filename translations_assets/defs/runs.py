@@ -31,7 +31,7 @@ from translations_assets.why.forecast import forecast_plan
 
 WHY_TAG = "translations/why"
 MOST_OF_WHY = 200  # characters
-KINDS = {str: str, bool: bool, dict: dg.Permissive()}  # type: ignore[no-untyped-call]
+KINDS = {str: str, bool: bool, float: float, dict: dg.Permissive()}  # type: ignore[no-untyped-call]
 CONFIG = {
     name: dg.Field(KINDS[type(option.default)], default_value=option.default, description=option.help)
     for name, option in OPTIONS.items()

@@ -17,12 +17,13 @@ from translations_assets.records.checked import Record, mapping
 class Option:
     """How an option of a run is asked for.
 
-    default  what it is when nothing is asked; its type says what can be: text, a flag, or keys with values
+    default  what it is when nothing is asked; its type says what can be: text, a flag, a number, keys with
+             values
     flag     its name on the command line
     metavar  what stands there for its value
     """
 
-    default: str | bool | Mapping[str, Any]
+    default: str | bool | float | Mapping[str, Any]
     flag: str
     help: str
     metavar: str | None = None
@@ -51,6 +52,12 @@ class RunOptions(Record):
     )
     force: bool = _option(False, "--force", "Use results of the previous run although they do not fit.")
     repair: bool = _option(False, "--repair", "Make lost results again.")
+    budget: float = _option(
+        0.0,
+        "--budget",
+        "Begin no step that would take the run beyond this cost, by the deployment file's prices.",
+        "MONEY",
+    )
     overrides: Mapping[str, Any] = _option(
         {},
         "--set",

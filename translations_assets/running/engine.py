@@ -261,14 +261,27 @@ class _Execution:
         """All attempts of a step; whatever goes wrong is this step's failure."""
         if self.cancel.is_set():
             return Outcome("cancelled", message="cancelled before it began")
+        budget, outcome = self.session.budget, None
+        if budget and (refusal := budget.begin(missing.step, self.session.forecast)):
+            return Outcome("failed", message=self._beyond_budget(refusal))
         try:
-            return (yield from self._attempts(missing, wake))
+            outcome = yield from self._attempts(missing, wake)
+            return outcome
         except Cancelled as error:
             return Outcome("cancelled", message=str(error))
         except TranslationsError as error:
             return Outcome("failed", message=str(error))
         except Exception:
             return Outcome("failed", message="a bug of the engine", log_tail=traceback.format_exc())
+        finally:
+            if budget:
+                budget.end(missing.step, outcome.manifest if outcome else None)
+
+    def _beyond_budget(self, refusal: str) -> str:
+        return (
+            f"not begun: {refusal}. What is made is kept. To go on, with as much again: translations rerun "
+            f"{self.session.run[:8]}"
+        )
 
     def _attempts(self, missing: _Missing, wake: Wake) -> Work[Outcome]:
         step, clock = missing.step, self.engine.clock

@@ -25,6 +25,7 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.records.canonical import canonical_json
 from translations_assets.records.manifest import Blob, Manifest, Ref
 from translations_assets.records.run import RunOptions, RunRecord
+from translations_assets.running.budget import Budget
 from translations_assets.running.plan import Plan, make_plan
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import LostResults, Resolver, inputs_of, missing_outputs
@@ -64,6 +65,7 @@ class Session:
     continues earlier runs that this one repeats from failure: what they repeated is not repeated again
     notes     what people should know of the training config
     forecast  label → seconds that its steps are expected to take
+    budget    what the run may spend; None for no limit
     warnings  what people should know of the results that the run uses
     listeners get the events of its steps as they happen, in this process
     clock     what time it is
@@ -84,6 +86,7 @@ class Session:
     continues: Collection[str] = ()
     notes: Sequence[Problem] = ()
     forecast: Mapping[str, float] = field(default_factory=dict)
+    budget: Budget | None = None
     warnings: list[str] = field(default_factory=list)
     listeners: list[Callable[[Any], None]] = field(default_factory=list)
     clock: Clock = CLOCK

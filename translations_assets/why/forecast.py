@@ -16,8 +16,8 @@ from translations_assets.graph.step import Step
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.plan import Plan, PlannedStep
+from translations_assets.running.prices import HOUR, Bill, Prices
 from translations_assets.why.history import Cost, History, cost_of, duration
-from translations_assets.why.prices import HOUR, Bill, Prices
 
 TRAINING = "pipeline.train.train"
 SAMPLE = 5  # artifacts of the same stage and script that a mean is taken of
@@ -205,6 +205,11 @@ class PlanForecast:
             if each.disk:
                 parts.append(f"{amount(each.disk / 1e9)} GB of disk")
             yield f"{worker:{width}}  {', '.join(parts)}"
+
+    @property
+    def money(self) -> float:
+        """What all of it costs at most."""
+        return sum(each.most_bill.money for each in self.by_class.values())
 
     def as_json(self) -> dict[str, Any]:
         """The same as JSON values: hours, of GPU those times the GPUs; gigabytes."""
