@@ -1,31 +1,23 @@
 """`tensorboard` and `wandb`: what tools that track experiments get is what the store has."""
 
 import json
-import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import wandb
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from wandb.proto import wandb_internal_pb2
 
 from tests.checks.numbers import training
 from tests.cli.conftest import Command, make
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
+from tests.tracked import Curve, by_name, curve_of, in_tensorboard, in_wandb
 from translations_assets.project import Project
 from translations_assets.running.job import Job
 
-BLOCK, HEADER = 1 << 15, 7  # of wandb's file of records, which are in the form of LevelDB's log
-LAST = (1, 4)  # kinds of a record's last piece
 TRAINED = ("train-backwards-en-eo", "train-teacher-en-eo-1", "train-student-en-eo", "finetune-student-en-eo")
-RECORD: Any = vars(wandb_internal_pb2)["Record"]  # which its stubs do not know
 MODULES = {"tensorboard": "cli.tracking", "wandb": "tracking.wandb_runs"}
-
-Curve = list[tuple[int, dict[str, float]]]
 
 
 class Trainings(MadeUpRunner):
@@ -51,26 +43,7 @@ def in_store(place: Place) -> Mapping[str, Curve]:
     for label in TRAINED:
         session.need([step := session.graph.step(label)])
         points = json.loads(project.store.read_blob(session.result_of(step).outputs["metrics.json"]))["curve"]
-        by_update: dict[int, dict[str, float]] = {}
-        for point in points:
-            for name, value in point.items():
-                if name not in ("kind", "update") and value is not None:
-                    by_update.setdefault(point["update"], {})[f"{point['kind']}/{name}"] = value
-        found[label] = sorted(by_update.items())
-    return found
-
-
-def in_tensorboard(folder: Path) -> dict[str, list[tuple[int, float]]]:
-    """What TensorBoard's own reader finds of a run: name → updates and numbers."""
-    read = EventAccumulator(str(folder)).Reload()
-    return {tag: [(one.step, one.value) for one in read.Scalars(tag)] for tag in read.Tags()["scalars"]}
-
-
-def by_name(curve: Curve) -> dict[str, list[tuple[int, float]]]:
-    found: dict[str, list[tuple[int, float]]] = {}
-    for update, numbers in curve:
-        for name, value in numbers.items():
-            found.setdefault(name, []).append((update, value))
+        found[label] = curve_of(points)
     return found
 
 
@@ -106,43 +79,6 @@ def test_files_for_tensorboard_are_written_once(command: Command, place: Place) 
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 
-def records(path: Path) -> Iterator[Any]:
-    """The records of wandb's file of a run, which its programs read."""
-    data, at, whole = path.read_bytes(), HEADER, b""
-    assert data.startswith(b":W&B")
-    while at < len(data):
-        if (left := BLOCK - at % BLOCK) < HEADER:
-            at += left
-            continue
-        size, kind = struct.unpack("<4xHB", data[at : at + HEADER])
-        whole += data[at + HEADER : at + HEADER + size]
-        at += HEADER + size
-        if kind in LAST:
-            yield RECORD.FromString(whole)
-            whole = b""
-
-
-def numbers(items: Any) -> dict[str, Any]:
-    """What wandb was given in a record, without what it adds."""
-    found = {item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in items}
-    return {name: value for name, value in found.items() if not name.startswith("_")}
-
-
-def in_wandb(state: Path) -> dict[str, tuple[Any, Curve, dict[str, Any]]]:
-    """Name of each run → its first record, its curve, and what is told once."""
-    found = {}
-    for path in state.glob("wandb/offline/en-eo/*/wandb/offline-run-*/*.wandb"):
-        read = [*records(path)]
-        (run,) = (record.run for record in read if record.WhichOneof("record_type") == "run")
-        rows = [record.history for record in read if record.WhichOneof("record_type") == "history"]
-        told: dict[str, Any] = {}
-        for record in read:
-            told |= numbers(record.summary.update)
-        assert run.display_name not in found
-        found[run.display_name] = (run, [(row.step.num, numbers(row.item)) for row in rows], told)
-    return found
-
-
 @pytest.fixture
 def own_wandb(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """wandb without a key, and without what it remembers of this user and of other tests."""
@@ -161,8 +97,8 @@ def test_weights_and_biases_gets_the_curves_of_the_store(
 ) -> None:
     said = command("wandb", PARTITION, "--offline")
     assert said.out.startswith("5 runs written\nTo send them: wandb sync ")
-    state = Path(place.environment["TRANSLATIONS_STATE"])
-    found = in_wandb(state)
+    folder = Path(place.environment["TRANSLATIONS_STATE"]) / "wandb"
+    found = in_wandb(folder)
     assert found.keys() == {*TRAINED, "scores"}
     for label, curve in in_store.items():
         run, rows, told = found[label]
@@ -178,7 +114,7 @@ def test_weights_and_biases_gets_the_curves_of_the_store(
     # Of the same results nothing is sent twice
     again = command("wandb", PARTITION, "--offline", "--json")
     assert json.loads(again.out) == {"sent": [], "known": [*TRAINED, "scores"], "pages": {}}
-    assert in_wandb(state).keys() == found.keys()
+    assert in_wandb(folder).keys() == found.keys()
 
 
 @pytest.mark.usefixtures("own_wandb")

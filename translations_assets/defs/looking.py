@@ -5,7 +5,7 @@ materializes it. `wandb_publication` is in the jobs that make models, and does n
 config has `wandb-publication: true`; what goes wrong there fails no run.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import dagster as dg
@@ -23,16 +23,19 @@ from translations_assets.server import REPORT, STAGE, WANDB, report_path
 from translations_assets.settings import state_folder
 from translations_assets.stages import ASSETS
 
-# What they show most of: in a run that makes some of these, they come after all of them.
-MODELS = [name for name in ASSETS if name.startswith(("train_", "finetune_", "evaluate_", "final_"))]
+# In a run that makes some of what they show, they come after all of it.
+EVALUATIONS = [name for name in ASSETS if name.startswith(("evaluate_", "final_"))]
+TRAININGS = ["train_backwards", "train_teacher", "train_student", "finetune_student"]
 
 Results = Iterator[dg.MaterializeResult[None]]
 
 
-def _asset(name: str, kind: str) -> Callable[[Callable[..., Results]], dg.AssetsDefinition]:
+def _asset(
+    name: str, kind: str, deps: Sequence[str]
+) -> Callable[[Callable[..., Results]], dg.AssetsDefinition]:
     return dg.asset(
         name=name,
-        deps=MODELS,
+        deps=deps,
         group_name="reports",
         kinds={kind},
         partitions_def=TRAINING_CONFIGS,
@@ -41,12 +44,13 @@ def _asset(name: str, kind: str) -> Callable[[Callable[..., Results]], dg.Assets
     )
 
 
-@_asset(REPORT, "html")
+@_asset(REPORT, "html", EVALUATIONS)
 def report(context: dg.AssetExecutionContext) -> Results:
     """All that can be told of a training, as a page and a model card: kept in the store, and made anew only
     when what it shows has changed.
     """
     from translations_assets.report.kept import PAGE, keep
+    from translations_assets.report.page import tiles
 
     with reported_failures():
         read = _read(context)
@@ -55,7 +59,9 @@ def report(context: dg.AssetExecutionContext) -> Results:
             raise TranslationsError(f"The store has no results of {read.partition} to report.")
         made, is_new = keep(found, read.text)
     context.log.info("The report is made." if is_new else "The newest report shows the same: it stays.")
+    told = "; ".join(f"**{value}** {name}" for name, value, _ in tiles(found))
     metadata: Metadata = {
+        "summary": dg.MetadataValue.md(told),
         "report": dg.MetadataValue.url(report_path(made.key, made.generation)),
         **_numbers(found),
         "size": dg.MetadataValue.int(made.outputs[PAGE].size),
@@ -64,7 +70,7 @@ def report(context: dg.AssetExecutionContext) -> Results:
     yield from _told(context, metadata, made.key)
 
 
-@_asset(WANDB, "wandb")
+@_asset(WANDB, "wandb", [*TRAININGS, *EVALUATIONS])
 def wandb_publication(context: dg.AssetExecutionContext) -> Results:
     """Curves, scores and machine use as runs in Weights & Biases, if the training config asks for that."""
     read = _read(context)

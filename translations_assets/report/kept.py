@@ -35,7 +35,8 @@ def keep(report: Report, config: str) -> Kept:
     place = session.space, session.ref_partition, STAGE
     newest = store.refs(*place)[:1]
     label = f"{STAGE}-{session.config.pair}"
-    if newest and newest[0].steps == {label: (key, 1)} and (known := store.generation(key, 1)):
+    known = store.generation(key, 1) if newest and newest[0].steps == {label: (key, 1)} else None
+    if known and all(map(store.has_blob, known.outputs.values())):
         return Kept(known, False)
     now = session.clock.time()
     manifest = store.commit(

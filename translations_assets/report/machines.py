@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from translations_assets.records.manifest import Usage
 from translations_assets.why.history import Cost
@@ -36,14 +36,13 @@ def _gpu_use(usages: Collection[Usage]) -> dict[str, float]:
 
 
 def hours(costs: Mapping[str, Cost]) -> dict[str, float]:
-    """Hours of all worker classes together, and of each: `hours`, `gpu_hours`, `gpu_hours_large_gpu`."""
-    found = _hours("", costs.values())
+    """Hours by worker class: `hours`, `gpu_hours` and `cpu_hours` of all, `gpu_hours_large_gpu` of one."""
+    total = sum(costs.values(), Cost())
+    found = {"hours": total.seconds, **_kinds("", total)}
     for worker, cost in costs.items():
-        found |= _hours(f"_{worker.replace('-', '_')}", [cost])
-    return found
+        found |= _kinds(f"_{worker.replace('-', '_')}", cost)
+    return {name: round(seconds / HOUR, 4) for name, seconds in found.items() if seconds}
 
 
-def _hours(suffix: str, costs: Iterable[Cost]) -> dict[str, float]:
-    total = sum(costs, Cost())
-    found = {"hours": total.seconds, "cpu_hours": total.cpu_seconds, "gpu_hours": total.gpu_seconds}
-    return {f"{name}{suffix}": round(seconds / HOUR, 4) for name, seconds in found.items() if seconds}
+def _kinds(suffix: str, cost: Cost) -> dict[str, float]:
+    return {f"gpu_hours{suffix}": cost.gpu_seconds, f"cpu_hours{suffix}": cost.cpu_seconds}

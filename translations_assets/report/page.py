@@ -50,7 +50,7 @@ def as_html(report: Report, config: str) -> str:
             overrides=_overrides(report),
             style=Markup((FOLDER / "page.css").read_text(encoding="utf-8")),
             sections=SECTIONS.items(),
-            tiles=list(_tiles(report)),
+            tiles=list(tiles(report)),
             metrics=_metrics(report),
             needs=_needs(report),
             charts=[
@@ -156,7 +156,7 @@ def _total(report: Report) -> Cost:
     return sum((found.cost for found in report.costs), Cost())
 
 
-def _tiles(report: Report) -> Iterator[tuple[str, str, str]]:
+def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
     """Name, value and note of the numbers that come first."""
     found = report.shown_scores
     where = f"{report.shown_model}, {report.test_sets[0]}" if found else ""

@@ -1,0 +1,26 @@
+"""Hours and machine use under names that stay."""
+
+from translations_assets.report.machines import hours, machine_use
+from translations_assets.why.history import Cost
+
+
+def test_hours_are_told_in_all_and_by_worker_class() -> None:
+    costs = {
+        "cpu": Cost(3600.0, 5400.0, 0.0),
+        "large-gpu": Cost(7200.0, 0.0, 8 * 7200.0),
+        "gpu": Cost(1800.0, 36.0, 1800.0),
+    }
+    assert hours(costs) == {
+        "hours": 3.5,
+        "gpu_hours": 16.5,
+        "cpu_hours": 1.51,
+        "cpu_hours_cpu": 1.5,
+        "gpu_hours_large_gpu": 16.0,
+        "gpu_hours_gpu": 0.5,
+        "cpu_hours_gpu": 0.01,
+    }
+
+
+def test_nothing_used_nothing() -> None:
+    assert hours({}) == {}
+    assert machine_use([]) == {"duration": 0, "cpu_time": 0, "peak_memory": 0.0}
