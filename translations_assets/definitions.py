@@ -10,6 +10,7 @@ import dagster as dg
 
 from translations_assets.checks.gates import GATES
 from translations_assets.defs.assets import make_asset, make_checks
+from translations_assets.defs.description import linked_to_repository
 from translations_assets.defs.executor import threaded_executor
 from translations_assets.defs.jobs import SELECTED_JOBS, train_pasted_config
 from translations_assets.defs.looking import report, wandb_publication
@@ -18,7 +19,12 @@ from translations_assets.defs.runs import run
 from translations_assets.stages import ASSETS
 
 defs = dg.Definitions(
-    assets=[*map(make_asset, ASSETS.values()), *map(make_recipe, ASSETS), report, wandb_publication],
+    assets=[
+        *linked_to_repository([*map(make_asset, ASSETS.values())]),
+        *map(make_recipe, ASSETS),
+        report,
+        wandb_publication,
+    ],
     asset_checks=[make_checks(stage) for stage in dict.fromkeys(gate.stage for gate in GATES)],
     jobs=[*SELECTED_JOBS, train_pasted_config],
     sensors=[recipes_sensor],

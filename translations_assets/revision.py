@@ -1,7 +1,8 @@
-"""Which code this is."""
+"""Which code this is, and where its repository is shown."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -11,11 +12,35 @@ def revision(root: Path) -> str:
 
     An image has it in a file, from when it was built.
     """
-    try:
-        git = ["git", "-C", str(root)]
-        commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
-        status = subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
+    found, status = commit(root), _git(root, "status", "--porcelain")
+    if not found or status is None:
         file = root / "revision"
         return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
-    return commit.stdout.strip() + ("+changes" if status.stdout.strip() else "")
+    return found + ("+changes" if status else "")
+
+
+def commit(root: Path) -> str:
+    """The commit that is checked out; empty when there is none."""
+    return _git(root, "rev-parse", "HEAD") or ""
+
+
+def web_address(root: Path) -> str:
+    """The page of the repository that the checkout is of, by its remote `origin`; empty when there is none.
+
+    `git@example.org:team/translations.git` is shown at `https://example.org/team/translations`.
+    """
+    remote = _git(root, "config", "--get", "remote.origin.url") or ""
+    found = re.fullmatch(
+        r"(?:(?:https?|ssh|git)://)?(?:[^/@]*@)?([\w.-]+)(?::\d+)?[:/](.+?)(?:\.git)?/?", remote
+    )
+    is_elsewhere = found and "." in found[1] and not remote.startswith(("/", "."))
+    return f"https://{found[1]}/{found[2]}" if found and is_elsewhere else ""
+
+
+def _git(root: Path, *words: str) -> str | None:
+    """What git prints; None when it fails, or is not there."""
+    try:
+        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()

@@ -23,6 +23,7 @@ from dagster._core.events import EngineEventData
 
 from translations_assets.checks.gates import GATES, Finding, Gate, examine
 from translations_assets.defs.changes import recipe_key
+from translations_assets.defs.description import code_of, kinds_of, tags_of
 from translations_assets.defs.endings import ToldFailure
 from translations_assets.defs.executor import cancel_event
 from translations_assets.defs.metadata import lines_by_dataset, shown_samples, stage_metadata
@@ -66,6 +67,9 @@ def make_asset(stage: Stage) -> dg.AssetsDefinition:
         group_name=stage.group,
         description=stage.description,
         partitions_def=TRAINING_CONFIGS,
+        kinds=kinds_of(stage),
+        tags=tags_of(stage),
+        metadata=code_of(stage),
         required_resource_keys={"run"},
         op_tags={POD_TAG: dict(own.pod)} if own and own.pod else None,
     )

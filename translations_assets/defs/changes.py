@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import dagster as dg
 
 RECIPE = "recipe"  # begins the keys of recipes
+RECIPES = "recipes"  # their group
 _NAME = "what changed"
 _BULLET = "* "
 

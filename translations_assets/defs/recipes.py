@@ -20,7 +20,7 @@ import dagster as dg
 from dagster._core.definitions.data_version import get_input_data_version_tag, get_input_event_pointer_tag
 
 from translations_assets.config.errors import ConfigError
-from translations_assets.defs.changes import changes_metadata, recipe_key, what_changed
+from translations_assets.defs.changes import RECIPES, changes_metadata, recipe_key, what_changed
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS
 from translations_assets.errors import StoreUnreachable, TranslationsError
 from translations_assets.graph.graph import Graph
@@ -142,7 +142,7 @@ def make_recipe(stage: str) -> dg.AssetSpec:
     return dg.AssetSpec(
         recipe_key(stage),
         description=f"Code, arguments, libraries and files of {stage}'s steps for a training config.",
-        group_name="recipes",
+        group_name=RECIPES,
         partitions_def=TRAINING_CONFIGS,
     )
 

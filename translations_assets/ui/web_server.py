@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from translations_assets.ui import reports, step_logs
 from translations_assets.ui.guard import GUARDS, refuse
+from translations_assets.ui.recipes import hide_recipes
 from translations_assets.ui.stale import name_changes
 
 
@@ -47,15 +48,15 @@ def _mutates_by_get(scope: Scope) -> bool:
 
 
 class Webserver(DagsterWebserver[Any, Any]):
-    """Dagster's, with the pages of steps' logs and of reports, and reasons in the marks of what is stale."""
+    """Dagster's, with pages of steps' logs and of reports, reasons in marks of what is stale, and no recipes."""
 
     def build_routes(self) -> list[Any]:
         """Those of logs and reports, then Dagster's own, the last of which take every path."""
         return [*step_logs.ROUTES, *reports.ROUTES, *super().build_routes()]  # type: ignore[no-untyped-call]
 
     def build_graphql_schema(self) -> Schema:
-        """Dagster's, with our reasons."""
-        return name_changes(super().build_graphql_schema())
+        """Dagster's, with our reasons, without recipes."""
+        return hide_recipes(name_changes(super().build_graphql_schema()))
 
 
 class GuardedWebserver(Webserver):
