@@ -11,6 +11,7 @@ import dagster as dg
 from translations_assets.checks.gates import GATES
 from translations_assets.defs.assets import make_asset, make_checks
 from translations_assets.defs.description import linked_to_repository
+from translations_assets.defs.examples import clean_data, monthly_data, new_data
 from translations_assets.defs.executor import threaded_executor
 from translations_assets.defs.jobs import SELECTED_JOBS, train_pasted_config
 from translations_assets.defs.looking import report, wandb_publication
@@ -26,8 +27,9 @@ defs = dg.Definitions(
         wandb_publication,
     ],
     asset_checks=[make_checks(stage) for stage in dict.fromkeys(gate.stage for gate in GATES)],
-    jobs=[*SELECTED_JOBS, train_pasted_config],
-    sensors=[recipes_sensor],
+    jobs=[*SELECTED_JOBS, train_pasted_config, clean_data],
+    schedules=[monthly_data],
+    sensors=[recipes_sensor, new_data],
     resources={"run": run},
     executor=threaded_executor,
 )

@@ -32,6 +32,12 @@ query($partitions: [String!]) {
   }
 }"""
 
+LISTS = """
+{ repositoriesOrError { ... on RepositoryConnection { nodes {
+  assetGroups { groupName }
+  assetNodes { assetKey { path } dependencyKeys { path } }
+} } } }"""
+
 
 def tick(server: Server) -> str:
     """Let the sensor observe the recipes once; what it says."""
@@ -65,6 +71,12 @@ def test_only_what_an_edit_of_one_config_concerns_is_stale_and_only_in_its_parti
     made = made_up_place(tmp_path / "place")
     config = made.root / "configs" / f"{OTHER}.yml"
     with serve(made) as server:
+        (listed,) = server.ask(LISTS)["repositoriesOrError"]["nodes"]
+        nodes = {node["assetKey"]["path"][0]: node["dependencyKeys"] for node in listed["assetNodes"]}
+        assert set(nodes) >= set(ASSETS)
+        assert nodes["clean_corpus"] == [{"path": ["dataset_train"]}]
+        assert "recipe" not in nodes
+        assert "recipes" not in {group["groupName"] for group in listed["assetGroups"]}
         assert tick(server) == "0 recipes changed"
         assert marks(server)[0] == {}
         text = config.read_text()

@@ -22,7 +22,7 @@ DEMO = "en-eo.demo"
 
 
 def definitions() -> str:
-    """Assets with their dependencies, jobs with their selections, sensors, checks, as JSON."""
+    """Assets with their dependencies, jobs, schedules, sensors, checks, as JSON."""
     from translations_assets.definitions import defs
 
     repository = defs.get_repository_def()
@@ -32,6 +32,12 @@ def definitions() -> str:
             "assets": {
                 key.to_user_string(): {
                     "group": graph.get(key).group_name,
+                    "kinds": sorted(graph.get(key).kinds),
+                    "tags": {
+                        name: value
+                        for name, value in sorted(graph.get(key).tags.items())
+                        if not name.startswith("dagster/")
+                    },
                     "executable": graph.get(key).is_executable,
                     "upstream": sorted(parent.to_user_string() for parent in graph.get(key).parent_keys),
                 }
@@ -39,6 +45,7 @@ def definitions() -> str:
             },
             "checks": sorted(key.to_user_string() for key in graph.asset_check_keys),
             "jobs": sorted(job.name for job in repository.get_all_jobs() if not job.name.startswith("__")),
+            "schedules": sorted(schedule.name for schedule in repository.schedule_defs),
             "sensors": sorted(sensor.name for sensor in repository.sensor_defs),
         }
     )

@@ -67,7 +67,9 @@ def linked_to_repository(assets: Sequence[dg.AssetsDefinition]) -> Sequence[Any]
     address = web_address(PROJECT.root)
     if not any(host in address for host in ("github.com", "gitlab.com")):
         return assets
-    mapping = dg.AnchorBasedFilePathMapping(local_file_anchor=PROJECT.root, file_anchor_path_in_repository="")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.BetaWarning)
+        mapping = dg.AnchorBasedFilePathMapping(
+            local_file_anchor=PROJECT.root, file_anchor_path_in_repository=""
+        )
         return dg.link_code_references_to_git(assets, address, commit(PROJECT.root), mapping)

@@ -1,7 +1,7 @@
 """Recipes stand in no list and no lineage of the UI: each is only the reason why its asset is stale.
 
-What the UI draws comes from one query, of a code location's assets and groups. Recipes are left out of its answer, and
-out of the dependencies of assets; by its key each is still found, so that marks of what is stale lead to its page.
+What the UI draws comes from one query, of a code location's assets and groups. Recipes are left out of its
+answer, and of the dependencies of assets. By its key each is found: marks of what is stale lead to its page.
 """
 
 from __future__ import annotations

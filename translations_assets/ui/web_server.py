@@ -48,7 +48,7 @@ def _mutates_by_get(scope: Scope) -> bool:
 
 
 class Webserver(DagsterWebserver[Any, Any]):
-    """Dagster's, with pages of steps' logs and of reports, reasons in marks of what is stale, and no recipes."""
+    """Dagster's, with pages of steps' logs and reports, reasons in marks of what is stale, and no recipes."""
 
     def build_routes(self) -> list[Any]:
         """Those of logs and reports, then Dagster's own, the last of which take every path."""
