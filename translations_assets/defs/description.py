@@ -50,7 +50,7 @@ def code_of(stage: Stage) -> dict[str, Any]:
     scripts = {name: PROJECT.root.joinpath(*name.split(".")).with_suffix(".py") for name in scripts_of(stage)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.BetaWarning)
-        references = [
+        references: list[Any] = [
             dg.LocalFileCodeReference(
                 file_path=code.co_filename, line_number=code.co_firstlineno, label=f"stage {stage.name}"
             ),
