@@ -197,13 +197,13 @@ def literal_constants(source: str) -> Iterator[str]:
                 yield target.id
 
 
-def change_constant(source: str, name: str) -> str:
-    """Another value for a constant."""
+def change_constants(source: str, *names: str) -> str:
+    """Another value for each of some constants."""
     tree = ast.parse(source)
     for node in tree.body:
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and _is_literal(node.value):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            if isinstance(target, ast.Name) and target.id == name:
+            if isinstance(target, ast.Name) and target.id in names:
                 node.value = ast.Constant("another value")
     return ast.unparse(tree)
 

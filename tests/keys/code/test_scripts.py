@@ -19,7 +19,7 @@ import pytest
 
 import translations_assets
 from tests.keys.changes.states import shared_parsing
-from tests.keys.code.changes import change_constant, literal_constants
+from tests.keys.code.changes import change_constants, literal_constants
 from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
 
 ROOT = Path(__file__).parents[3]
@@ -99,25 +99,37 @@ def test_each_file_is_parsed_once(snapshot: Path, monkeypatch: pytest.MonkeyPatc
     assert len(parsed) == len(set(parsed)) > len(SCRIPTS)
 
 
-@pytest.mark.slow
+def reached_constants(fingerprints: Mapping[str, Fingerprint]) -> dict[str, str]:
+    """Literal constants that scripts reach → the smallest of those scripts."""
+    found = {}
+    for file, text in FILES.items():
+        for name in literal_constants(text):
+            label = f"{module_name(file)}:{name}"
+            reaching = [script for script in SCRIPTS if label in fingerprints[script].parts]
+            if reaching:
+                found[label] = min(reaching, key=lambda script: len(fingerprints[script].parts))
+    return found
+
+
 def test_changed_constants(tmp_path: Path, fingerprints: Mapping[str, Fingerprint]) -> None:
-    """Each literal constant that a script reaches changes its digest."""
-    write(tmp_path, FILES)
-    unnoticed, tried = [], 0
-    with shared_parsing():
-        for file, text in FILES.items():
-            for name in literal_constants(text):
-                label = f"{module_name(file)}:{name}"
-                reaching = [script for script in SCRIPTS if label in fingerprints[script].parts]
-                if reaching:
-                    tried += 1
-                    script = min(reaching, key=lambda script: len(fingerprints[script].parts))
-                    (tmp_path / file).write_text(change_constant(text, name), encoding="utf-8")
-                    if CodeBase(tmp_path).fingerprint(script).digest == fingerprints[script].digest:
-                        unnoticed.append(label)
-            (tmp_path / file).write_text(text, encoding="utf-8")
-    assert unnoticed == []
-    assert tried > 50
+    """Each literal constant that a script reaches, changed with all others, has another hash there."""
+    texts = {file: change_constants(text, *literal_constants(text)) for file, text in FILES.items()}
+    write(tmp_path, texts)
+    changed, constants = CodeBase(tmp_path), reached_constants(fingerprints)
+    assert [
+        label
+        for label, script in constants.items()
+        if changed.fingerprint(script).parts[label] == fingerprints[script].parts[label]
+    ] == []
+    assert len(constants) > 50
+
+
+def test_each_constant_is_part_of_the_digest(code: CodeBase, fingerprints: Mapping[str, Fingerprint]) -> None:
+    """Another hash of one that a script reaches is another digest of the script."""
+    for label, script in reached_constants(fingerprints).items():
+        (node,) = code.nodes(script)[label]
+        digest = code.digest_with(script, lambda hashed, own: "another" if hashed == node else own)
+        assert digest != fingerprints[script].digest, label
 
 
 def test_changed_constants_concern_only_who_uses_them(
@@ -125,7 +137,7 @@ def test_changed_constants_concern_only_who_uses_them(
 ) -> None:
     """zstd's level renews those scripts that write zstd files, and no other."""
     file, name = "pipeline/common/lines.py", "ZSTD_LEVEL"
-    code = CodeBase(write(tmp_path, {**FILES, file: change_constant(FILES[file], name)}))
+    code = CodeBase(write(tmp_path, {**FILES, file: change_constants(FILES[file], name)}))
     renewed = {s for s in SCRIPTS if code.fingerprint(s).digest != fingerprints[s].digest}
     assert renewed == {s for s in SCRIPTS if f"pipeline.common.lines:{name}" in fingerprints[s].parts}
     assert 0 < len(renewed) < len(SCRIPTS)
@@ -171,12 +183,16 @@ def _bound(text: str) -> set[str]:
 
 
 # Asks scripts for help, each in a process forked from here in which its bundle comes first and the
-# orchestrator cannot be imported. Libraries that many import are there before.
+# orchestrator cannot be imported. Libraries that many import are there before. Most of what else it took would
+# be the collection and the end of what was there before.
 ASKING = """
-import os, runpy, sys
+import gc, os, runpy, sys
 from pathlib import Path
 import numpy, requests, yaml, zstandard
 
+sys.dont_write_bytecode = True
+gc.disable()
+gc.freeze()
 sys.modules["translations_assets"] = sys.modules["dagster"] = None
 
 def ask(script, folder):
@@ -187,11 +203,14 @@ def ask(script, folder):
             os.dup2(os.open(folder / f"{script}.{name}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC), descriptor)
         try:
             runpy.run_module(script, run_name="__main__", alter_sys=True)
-        finally:
-            own = [module for name, module in sys.modules.items() if name.partition(".")[0] == "pipeline"]
-            if strange := [one.__file__ for one in own if folder / script not in Path(one.__file__).parents]:
-                os.write(2, f"not from its bundle: {strange}".encode())
-        os._exit(99)
+            code = 99
+        except SystemExit as end:
+            code = end.code or 0
+        own = [module for name, module in sys.modules.items() if name.partition(".")[0] == "pipeline"]
+        if strange := [one.__file__ for one in own if folder / script not in Path(one.__file__).parents]:
+            os.write(2, f"not from its bundle: {strange}".encode())
+        sys.stdout.flush()
+        os._exit(code)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     return code, *((folder / f"{script}.{name}").read_text() for name in ("out", "err"))
 
