@@ -164,6 +164,27 @@ def test_a_run_that_is_being_cancelled_when_its_process_dies_is_cancelled(
     assert dagster_status(place, FIRST) == "CANCELED"
 
 
+def test_cancel_waits_for_the_last_words_of_a_run(
+    command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its record, which says what is kept, is written after Dagster is told of the end."""
+    record = RunRecord(FIRST, PARTITION, started=1.0, heartbeat=time.time())
+    Project().store.write_run(FIRST, record)
+    dagster_run(place, FIRST, DagsterRunStatus.STARTED, {PROCESS_TAG: this_process(FIRST)})
+
+    def last_words(seconds: float) -> None:
+        if dagster_status(place, FIRST) == "CANCELED":
+            uses = {"dataset": ("ab" * 32, 1)}
+            Project().store.write_run(FIRST, replace(record, ended=time.time(), uses=uses))
+        with DagsterInstance.from_config(str(place.root / "dagster")) as instance:
+            run = instance.get_run_by_id(FIRST)
+            assert run is not None
+            instance.report_run_canceled(run)
+
+    monkeypatch.setattr("translations_assets.cli.runs.time.sleep", last_words)
+    assert "cancelled. 1 finished step is kept." in command("cancel", FIRST).out
+
+
 def test_a_run_whose_process_is_there_is_running(command: Command, place: Place) -> None:
     dagster_run(place, FIRST, DagsterRunStatus.STARTED, {PROCESS_TAG: this_process(FIRST)})
     assert status_of(command, FIRST)["state"] == "running"

@@ -153,7 +153,7 @@ def end_run(run: str, seconds: float) -> str:
         if not _mark_when_lost(instance, found, canceled=True) and not found.is_finished:
             _request_end(instance, found)
         deadline = time.monotonic() + seconds
-        while not (found := _existing(instance, run)).is_finished and time.monotonic() < deadline:
+        while not _is_over(found := _existing(instance, run)) and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
             _mark_when_lost(instance, found, canceled=True)
         return found.status.value
@@ -264,6 +264,14 @@ def _mark_when_lost(instance: DagsterInstance, run: DagsterRun, canceled: bool =
     else:
         instance.report_run_failed(found, message)
     return True
+
+
+def _is_over(run: DagsterRun) -> bool:
+    """Whether Dagster knows its end and so does its record, which is written a moment later."""
+    if not run.is_finished:
+        return False
+    record = this_project().store.read_run(run.run_id)
+    return record is None or record.ended is not None or _is_lost(run)
 
 
 def _is_lost(run: DagsterRun) -> bool:
