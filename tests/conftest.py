@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Generator, Iterator
 from tempfile import mkdtemp
@@ -14,6 +15,7 @@ import pytest
 
 from tests.allowed_skips import ALLOWED_SKIPS
 from tests.session import VARIABLE
+from tests.shared_home import share_home
 from tests.shared_keys import share_keys
 
 if TYPE_CHECKING:
@@ -30,8 +32,11 @@ def _another_project() -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Make the folder that this session's workers share; what this process writes waits for no disk."""
     patch = pytest.MonkeyPatch()
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as a shell starts what runs in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # else no child hears of it either
     patch.setattr(os, "fsync", lambda descriptor: None)  # else a third of the time of the store's tests
     share_keys()
+    share_home()
     config.add_cleanup(patch.undo)
     if not hasattr(config, "workerinput"):
         folder = os.environ[VARIABLE] = mkdtemp(prefix="tests.")

@@ -16,8 +16,13 @@ VARIABLE = "TESTS_SESSION"  # the folder that all workers of a session share
 
 def new_folder() -> Path:
     """A new folder that is removed when this process ends."""
-    folder = Path(mkdtemp(prefix="tests."))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder, maker = Path(mkdtemp(prefix="tests.")), os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == maker:  # none of those forked from it
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
     return folder
 
 

@@ -13,12 +13,19 @@ from dagster import DagsterInstance
 from dagster._core.run_coordinator import QueuedRunCoordinator
 from sqlalchemy.exc import OperationalError
 
+from tests.shared_home import create_databases
 from translations_assets import dagster_home
 from translations_assets.dagster_home import home, prepare
 from translations_assets.errors import TranslationsError
 from translations_assets.settings import repository_root
 
 SHIPPED = Path(dagster_home.__file__).with_name("dagster.yaml").read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def _its_own_databases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None here is a copy of another."""
+    monkeypatch.setattr(dagster_home, "_create_databases", create_databases)
 
 
 def ship(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
