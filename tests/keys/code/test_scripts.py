@@ -126,10 +126,13 @@ def test_changed_constants(tmp_path: Path, fingerprints: Mapping[str, Fingerprin
 
 def test_each_constant_is_part_of_the_digest(code: CodeBase, fingerprints: Mapping[str, Fingerprint]) -> None:
     """Another hash of one that a script reaches is another digest of the script."""
-    for label, script in reached_constants(fingerprints).items():
+
+    def digest(script: str, label: str) -> str:
         (node,) = code.nodes(script)[label]
-        digest = code.digest_with(script, lambda hashed, own: "another" if hashed == node else own)
-        assert digest != fingerprints[script].digest, label
+        return code.digest_with(script, lambda hashed, own: "another" if hashed == node else own)
+
+    for label, script in reached_constants(fingerprints).items():
+        assert digest(script, label) != fingerprints[script].digest, label
 
 
 def test_changed_constants_concern_only_who_uses_them(
@@ -183,8 +186,8 @@ def _bound(text: str) -> set[str]:
 
 
 # Asks scripts for help, each in a process forked from here in which its bundle comes first and the
-# orchestrator cannot be imported. Libraries that many import are there before. Most of what else it took would
-# be the collection and the end of what was there before.
+# orchestrator cannot be imported. Libraries that many import are there before; to collect them as garbage and
+# to take them apart at the end would take as long as all the rest.
 ASKING = """
 import gc, os, runpy, sys
 from pathlib import Path
