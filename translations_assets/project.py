@@ -305,12 +305,15 @@ class Project:
 
     def _reasons(self, session: Session, step: Step, parts: KeyParts) -> Sequence[str]:
         """Why a step runs whose key has no result, for its manifest."""
+        from translations_assets.why.explain import candidates
+
         which = session.run, session.partition
         with self._lock:
             if which not in self._explainers:
                 history = self.history(session.partition)
                 self._explainers[which] = self.explainer(session.config, history)
-        return self._explainers[which].explain(step, parts).reasons
+        most = candidates(len(session.graph.steps))
+        return self._explainers[which].explain(step, parts, most).reasons
 
     def session(
         self,

@@ -9,10 +9,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from tests.patience import PATIENCE
 from tests.running.conftest import Bench, FakeRunner, demo_graph, graph_of, one_stage
+from tests.virtual_clock import VirtualClock
 from translations_assets.graph.stage import Stage, step
-from translations_assets.running.engine import StepResult
+from translations_assets.graph.step import Step
+from translations_assets.records.manifest import KeyParts, Manifest
+from translations_assets.running import engine
+from translations_assets.running.engine import Engine, StepResult
 from translations_assets.running.job import Outcome
 from translations_assets.running.runner import Submission
 from translations_assets.running.session import Session
@@ -72,6 +78,33 @@ def test_steps_with_one_key_are_repeated_once(bench: Bench) -> None:
 
 
 # Several at once
+
+
+def test_steps_start_before_others_are_looked_up_and_explained(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "FIRST_STEPS", 1)
+    labels = ["one", "two", "three", "four"]
+    looked_up: list[int] = []
+    explained: list[int] = []
+    latest = bench.store.latest
+
+    def look_up(key: str) -> Manifest | None:
+        looked_up.append(len(bench.runner.ran))
+        return latest(key)
+
+    def explain(session: Session, step: Step, parts: KeyParts) -> list[str]:
+        explained.append(len(bench.runner.ran))
+        return [f"why {step.label}"]
+
+    monkeypatch.setattr(bench.store, "latest", look_up)
+    session = bench.session(graph_of(one_stage({label: label for label in labels})))
+    made = Engine(bench.store, bench.runner, explain=explain, clock=VirtualClock())
+    results = made.run(session, session.graph.steps, bench.cancel, bench.events.append)
+    assert bench.runner.ran == labels
+    assert looked_up == [0, 1, 1, 3]
+    assert explained == [0, 1, 2, 3]
+    assert [result.manifest.reason for result in results] == [f"why {label}" for label in labels]
 
 
 def recorded(result: StepResult) -> str:

@@ -24,7 +24,7 @@ from translations_assets.errors import (
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import KeyParts, Manifest, Provenance
 from translations_assets.running.contents import stored_contents
-from translations_assets.running.failure import error_line, names, told
+from translations_assets.running.failure import error_line, lost_inputs, names, told
 from translations_assets.running.job import Job, JobEvent, Outcome, make_job
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import Map, parallel_map
@@ -41,8 +41,10 @@ from translations_assets.running.tasks import (
     pause,
     when_reachable,
 )
+from translations_assets.running.waiting import WaitingSteps
 
 THREADS = 32  # steps that are looked after at once; one that waits, or that a runner runs, needs none
+FIRST_STEPS = 64  # that are looked up before some start; twice as many each further time
 RETRY_SECONDS = 2.0  # pause before the second attempt; doubles with every further one
 LONGEST_PAUSE = 300.0
 LOOK_SECONDS = 0.5  # how often it is looked whether the run is cancelled
@@ -122,7 +124,7 @@ class _Missing:
     step: Step
     parts: KeyParts
     generation: int
-    reason: str
+    reasons: tuple[str, ...]  # none for one that has no result for its key
 
 
 class _Execution:
@@ -138,8 +140,7 @@ class _Execution:
     ) -> None:
         self.engine, self.session, self.cancel, self.listener = engine, session, cancel, listener
         self.order = {step: number for number, step in enumerate(steps)}
-        self.upstream = {step: tuple(step.upstream()) for step in steps}
-        self.waiting = dict.fromkeys(steps)
+        self.waiting = WaitingSteps(steps, self._has_result)
         self.results: dict[Step, StepResult] = {}
         self.failures: list[FailedStep] = []
         self.logs: dict[Step, tuple[str, int]] = {}  # of the steps that ran
@@ -163,45 +164,50 @@ class _Execution:
         return sorted(self.results.values(), key=lambda result: self.order[result.step])
 
     def _run_all(self, tasks: Tasks[Step, Outcome], look_up: Map) -> None:
-        self._start_ready(tasks, look_up)
-        while tasks:
-            ended = self._wait(tasks)
-            for step, outcome in ended:
+        """Find or start every step whose inputs are known, until no more becomes ready.
+
+        Some start before the others are looked up; more each time, as what is used is put on record before.
+        """
+        most = FIRST_STEPS
+        while tasks or self._is_looking:
+            if to_start := self._to_start(look_up, most):
+                self._start(tasks, to_start)
+                most *= 2
+            for step, outcome in self._wait(tasks) if tasks else ():
                 self._finished(step, outcome)
-            if ended:
-                self._start_ready(tasks, look_up)
+
+    @property
+    def _is_looking(self) -> bool:
+        """Whether steps may be ready to start."""
+        return self.waiting.may_be_ready and not self.cancel.is_set()
 
     def _wait(self, tasks: Tasks[Step, Outcome]) -> list[tuple[Step, Outcome]]:
         """Wait until something is to do for the tasks, and have it done; those that have ended."""
-        self.engine.clock.wait(tasks.changed, min(tasks.pause, LOOK_SECONDS))
+        self.engine.clock.wait(tasks.changed, 0.0 if self._is_looking else min(tasks.pause, LOOK_SECONDS))
         if self.cancel.is_set() and not self.woken:
             self.woken = True
             tasks.wake()
         return list(tasks.advance())
 
-    def _start_ready(self, tasks: Tasks[Step, Outcome], look_up: Map) -> None:
-        """Find or start every step whose inputs are known, until no more becomes ready."""
+    def _to_start(self, look_up: Map, most: int) -> list[_Missing]:
+        """Steps that are to run, about so many at most, of those whose inputs are known."""
         to_start: list[_Missing] = []
-        while ready := self._ready():
-            for step in ready:
-                del self.waiting[step]
-            for found in look_up(self._look_up, ready):
+        while len(to_start) < most and self._is_looking:
+            for found in look_up(self._look_up, self.waiting.take(most)):
                 to_start += found
-        if self.cancel.is_set():
-            self.waiting.update(dict.fromkeys(missing.step for missing in to_start))
-        elif to_start:
-            steps = [missing.step for missing in to_start]
-            self.session.begin({each.step: (each.parts.digest, each.generation) for each in to_start})
-            with self._failing(steps, "was not started"):
-                # what is used is on record before anything new is made from it
-                self._reach_now(steps[0], self.session.write_down)
-                for missing in to_start:
-                    tasks.add(missing.step, partial(self._run, missing))
+        return to_start
 
-    def _ready(self) -> list[Step]:
+    def _start(self, tasks: Tasks[Step, Outcome], to_start: Sequence[_Missing]) -> None:
+        steps = [missing.step for missing in to_start]
         if self.cancel.is_set():
-            return []
-        return [step for step in self.waiting if all(map(self._has_result, self.upstream[step]))]
+            self.waiting.put_back(steps)
+            return
+        self.session.begin({each.step: (each.parts.digest, each.generation) for each in to_start})
+        with self._failing(steps, "was not started"):
+            # what is used is on record before anything new is made from it
+            self._reach_now(steps[0], self.session.write_down)
+            for missing in to_start:
+                tasks.add(missing.step, partial(self._run, missing))
 
     def _has_result(self, step: Step) -> bool:
         """Of a step that is to get its result here, one that the session has from a ref does not count."""
@@ -220,7 +226,7 @@ class _Execution:
         try:
             yield
         except Cancelled:
-            self.waiting.update(dict.fromkeys(steps))
+            self.waiting.put_back(steps)
         except TranslationsError as error:
             for step in steps:
                 self._failed(step, f"The step {step.label} {how}: {error}")
@@ -230,8 +236,7 @@ class _Execution:
         found = self.resolver.resolve(step, self.session.outputs)
         if found.status == "run":
             assert found.parts is not None  # a result that is given does not run
-            reason = "; ".join(found.reasons) if found.manifest else self._reason(step, found.parts)
-            return _Missing(step, found.parts, found.generation, reason)
+            return _Missing(step, found.parts, found.generation, found.reasons if found.manifest else ())
         if found.manifest is None or (found.status == "lost" and not self.session.is_spent(step)):
             self._failed(step, self._lost(step, "; ".join(found.reasons)))
             return None
@@ -344,7 +349,7 @@ class _Execution:
             bundle=store.add_bytes(session.keys.bundle(step.script)),
             generation=missing.generation,
             attempt=max(store.attempts(missing.parts.digest, missing.generation), default=0) + 1,
-            reason=missing.reason,
+            reason="; ".join(missing.reasons) or self._reason(step, missing.parts),
             machine=session.machine(step.stage),
             provenance=Provenance(
                 run=session.run,
@@ -368,15 +373,17 @@ class _Execution:
         if outcome.kind == "done" and outcome.manifest is not None:
             self._note(step, outcome.manifest, cached=False)
         elif outcome.kind == "cancelled":
-            self.waiting[step] = None
+            self.waiting.put_back([step])
             self._emit(StepEvent("cancelled", step))
         else:
-            message = "\n".join([told(step.label, outcome), *self._lost_inputs(step)])
+            lost = lost_inputs(step, self.session, self.engine.store)
+            message = "\n".join([told(step.label, outcome), *lost])
             self._failed(step, message, _why(outcome))
 
     def _note(self, step: Step, manifest: Manifest, *, cached: bool) -> None:
         self.session.set_result(step, manifest, made=not cached)
         self.results[step] = StepResult(step, manifest, cached)
+        self.waiting.note_result(step)
         self._emit(StepEvent("cached" if cached else "done", step, {"manifest": manifest}))
 
     def _failed(self, step: Step, message: str, why: str = "") -> None:
@@ -385,19 +392,6 @@ class _Execution:
         failure = FailedStep(step.label, message, command if log else "", log)
         self.failures.append(failure)
         self._emit(StepEvent("failed", step, {"message": str(failure), **({"log": log} if log else {})}))
-
-    def _lost_inputs(self, step: Step) -> list[str]:
-        """What the store has lost of a step's inputs since they were found: the next run looks again."""
-        try:
-            inputs = self.session.inputs(step).items()
-            lost = [output for output, blob in inputs if not self.engine.store.has_blob(blob)]
-        except StoreError:
-            return []  # the store cannot be reached: that is the failure, which is reported already
-        return [
-            f"Its input {output.name}, made by {output.step.label}, is missing from the store or damaged. "
-            f"To have it made again: translations train {self.session.partition}"
-            for output in lost
-        ]
 
 
 def _why(outcome: Outcome) -> str:

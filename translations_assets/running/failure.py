@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from translations_assets.errors import StoreError
 from translations_assets.graph.step import Step
 from translations_assets.running.job import Outcome
+from translations_assets.running.protocols import Store
+from translations_assets.running.session import Session
 
 LOG_LINES = 20
 NAMED = 3  # of many steps, in a message
@@ -18,6 +21,19 @@ _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:: |$)")
 _NOTE = "[worker] "
 # Of outcomes whose cause only the log tells; others name it: a full disk, too little memory, a missing output
 _UNEXPLAINED = re.compile(r"ended with (?:exit code|signal) \d+$|asks for another attempt|\bbug\b")
+
+
+def lost_inputs(step: Step, session: Session, store: Store) -> list[str]:
+    """What the store has lost of a step's inputs since they were found: the next run looks again."""
+    try:
+        lost = [output for output, blob in session.inputs(step).items() if not store.has_blob(blob)]
+    except StoreError:
+        return []  # the store cannot be reached: that is the failure, which is reported already
+    return [
+        f"Its input {output.name}, made by {output.step.label}, is missing from the store or damaged. "
+        f"To have it made again: translations train {session.partition}"
+        for output in lost
+    ]
 
 
 def told(label: str, outcome: Outcome) -> str:

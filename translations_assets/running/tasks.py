@@ -4,6 +4,8 @@ a store that cannot be reached, which is asked again for a while.
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
@@ -65,15 +67,19 @@ class _Task(Generic[K, T]):
 class Tasks(Generic[K, T]):
     """Works under way, each with a key. One that waits costs no thread; what is due is done in a pool.
 
-    Used by one thread. A work must not raise.
+    Used by one thread. A work must not raise. What wakes a work costs the same however many there are.
 
     changed  set when something is to do for `advance`
     """
 
     def __init__(self, pool: Executor, clock: Clock) -> None:
         self._pool, self._clock = pool, clock
-        self._tasks: list[_Task[K, T]] = []
+        self._tasks: dict[_Task[K, T], None] = {}
+        self._woken: deque[_Task[K, T]] = deque()  # filled by other threads, as the next two
+        self._paused: deque[_Task[K, T]] = deque()
         self._ended: deque[_Task[K, T]] = deque()
+        self._due: list[tuple[float, int, _Task[K, T]]] = []  # a heap
+        self._numbers = itertools.count()
         self.changed = threading.Event()
 
     def __len__(self) -> int:
@@ -81,39 +87,56 @@ class Tasks(Generic[K, T]):
 
     def add(self, key: K, begin: Callable[[Wake], Work[T]]) -> None:
         """Begin a work, which is given what wakes it."""
-
-        def wake() -> None:
-            task.woken = True
-            self.changed.set()
-
-        task: _Task[K, T] = _Task(key, begin(wake), self._clock.monotonic())
-        self._tasks.append(task)
-        self.changed.set()
+        task: _Task[K, T] = _Task(key, begin(lambda: self._wake(task)), self._clock.monotonic())
+        self._tasks[task] = None
+        self._wake(task)
 
     def wake(self) -> None:
         """Have all of them resumed."""
         for task in self._tasks:
-            task.woken = True
-        self.changed.set()
+            self._wake(task)
 
     @property
     def pause(self) -> float:
         """Seconds until something is due."""
-        now = self._clock.monotonic()
-        return max(0.0, min((task.due for task in self._tasks if not task.busy), default=now + 60) - now)
+        while self._paused:
+            task = self._paused.popleft()
+            heapq.heappush(self._due, (task.due, next(self._numbers), task))
+        while self._due and not self._counts(self._due[0]):
+            heapq.heappop(self._due)
+        return max(0.0, self._due[0][0] - self._clock.monotonic()) if self._due else 60.0
+
+    def _counts(self, entry: tuple[float, int, _Task[K, T]]) -> bool:
+        """Whether a task still waits for that moment: it may have been woken, or have ended."""
+        due, _, task = entry
+        return task in self._tasks and not task.busy and due == task.due
 
     def advance(self) -> Iterator[tuple[K, T]]:
         """Start what is due, in the pool; keys and results of the works that have ended."""
         self.changed.clear()
-        now = self._clock.monotonic()
-        for task in self._tasks:
-            if not task.busy and (task.woken or task.due <= now):
-                task.busy, task.woken = True, False
-                self._pool.submit(self._resume, task)
+        due = []
+        while self.pause == 0.0:
+            due.append(heapq.heappop(self._due)[-1])
+        for task in due:
+            task.woken = True
+            self._start(task)
+        for _ in range(len(self._woken)):
+            self._start(self._woken.popleft())
         while self._ended:
             task = self._ended.popleft()
-            self._tasks.remove(task)
+            del self._tasks[task]
             yield task.key, cast(T, task.result)
+
+    def _wake(self, task: _Task[K, T]) -> None:
+        task.woken = True
+        self._woken.append(task)
+        self.changed.set()
+
+    def _start(self, task: _Task[K, T]) -> None:
+        """Resume a task that was woken, unless it is being done: then it is looked at again afterwards."""
+        if task.woken and not task.busy and task in self._tasks:
+            task.busy, task.woken = True, False
+            self._pool.submit(self._resume, task)
 
     def _resume(self, task: _Task[K, T]) -> None:
         try:
@@ -122,7 +145,10 @@ class Tasks(Generic[K, T]):
             task.result = end.value
             self._ended.append(task)
         else:
-            task.busy = False
+            task.busy = False  # before it is put among those that pause, which are looked at at any time
+            self._paused.append(task)
+            if task.woken:
+                self._woken.append(task)
         self.changed.set()
 
 

@@ -80,6 +80,13 @@ def _unpack(bundle: bytes, folder: Path) -> None:
 
 CANDIDATES = 20  # earlier artifacts that a step is compared with
 COMPARED = 4000  # of all steps together, when many are explained
+
+
+def candidates(steps: int) -> int:
+    """With how many earlier artifacts each of so many steps is compared."""
+    return max(1, min(CANDIDATES, COMPARED // max(1, steps)))
+
+
 SHORT = 5  # lines of a short explanation
 NO_EARLIER = "no earlier artifact"
 OTHER_FORM = "keys have another form"
@@ -121,12 +128,11 @@ class Explainer:
 
         That is the one with the fewest differences among the likeliest `most`; of several the newest.
         """
-        with self._lock:
-            found = self._history.earlier(step, parts.digest, most)
-            if not found:
-                return Explanation(None, ())
-            nearest = min(found, key=lambda other: (_distance(other.provenance.parts, parts), -other.ended))
-            return self.compare(step, parts, nearest)
+        found = self._history.earlier(step, parts.digest, most)
+        if not found:
+            return Explanation(None, ())
+        nearest = min(found, key=lambda other: (_distance(other.provenance.parts, parts), -other.ended))
+        return self.compare(step, parts, nearest)
 
     def compare(self, step: Step, parts: KeyParts, earlier: Manifest) -> Explanation:
         """What differs between a step's key, as far as it is known, and an artifact."""
@@ -144,7 +150,7 @@ class Explainer:
             for one in new
             if one.key or not one.step.repeatable
         }
-        most = max(1, min(CANDIDATES, COMPARED // max(1, len(known))))
+        most = candidates(len(known))
         return plan.with_reasons(
             {
                 step: reasons

@@ -5,6 +5,7 @@ what they took.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,13 +30,17 @@ class Place(NamedTuple):
 
 
 class History:
-    """What the store remembers of a partition and its relatives; reads each record once. For one thread."""
+    """What the store remembers of a partition and its relatives; reads each record once.
+
+    `earlier` is safe for use by several threads, which read artifacts at the same time; the rest is for one.
+    """
 
     def __init__(self, store: Store, space: str, partition: str) -> None:
         self.store = store
         self._own = Place(space, partition)
         self._refs: dict[tuple[Place, str], list[Ref]] = {}
         self._manifests: dict[tuple[str, int], Manifest | None] = {}
+        self._naming = threading.Lock()  # held while refs and runs are read
 
     def earlier(self, step: Step, key: str, most: int) -> list[Manifest]:
         """At most so many artifacts of the step under other keys than its own, the likeliest first.
@@ -45,10 +50,13 @@ class History:
         labels differ in numbers only (another part of a text that is split in more parts now).
         """
         found: dict[str, Manifest] = {}
-        for key_and_generation in self._named(step):
-            if len(found) >= most:
+        named = self._named(step)
+        while len(found) < most:
+            with self._naming:
+                used = next(named, None)
+            if used is None:
                 break
-            manifest = self._manifest(*key_and_generation)
+            manifest = self._manifest(*used)
             if manifest is not None and manifest.key not in (key, *found) and manifest.provenance.parts.code:
                 found[manifest.key] = manifest
         return list(found.values())

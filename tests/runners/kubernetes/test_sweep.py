@@ -32,6 +32,10 @@ class Cluster:
     def jobs(self) -> list[JobState]:
         return self.found
 
+    def jobs_of(self, store: str, step: tuple[str, int]) -> list[JobState]:
+        of_store = [job for job in self.found if job.labels.get(Label.STORE) == store_label(store)]
+        return [job for job in of_store if step in [member.step for member in job.members]]
+
     def pods(self, job: str) -> list[PodState]:
         return self.of_job.get(job, [])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import queue
 import threading
 from collections import Counter
@@ -14,13 +15,25 @@ from tests.runners.scripts import eventually
 from translations_assets.runners.kubernetes import connection
 from translations_assets.runners.kubernetes.cluster import ClusterAway, ClusterError, Expired, Kind
 from translations_assets.runners.kubernetes.connection import Watch
+from translations_assets.runners.kubernetes.jobs import store_label
+from translations_assets.runners.kubernetes.state import Annotation, Label
 
 Event = tuple[str, dict[str, Any]]
 
 
-def job(name: str, version: int, **status: Any) -> dict[str, Any]:
+STORE, STEP = "gs://bucket/store", ("ab", 1)
+
+
+def job(name: str, version: int, *steps: tuple[str, int], **status: Any) -> dict[str, Any]:
+    members = [[*step, 1, "a-step"] for step in steps]
     return {
-        "metadata": {"name": name, "uid": name, "resourceVersion": str(version)},
+        "metadata": {
+            "name": name,
+            "uid": name,
+            "resourceVersion": str(version),
+            "labels": {Label.STORE: store_label(STORE)},
+            "annotations": {Annotation.MEMBERS: json.dumps(members)},
+        },
         "spec": {"template": {"spec": {"containers": [{"image": "worker:1"}]}}},
         "status": status,
     }
@@ -91,6 +104,25 @@ def test_changes_are_taken_over_and_told(server: Server, watch: Watch) -> None:
     server.changes.put(("DELETED", job("b", 13)))
     assert eventually(lambda: watch.job("b") is None)
     watch.unsubscribe("b", told.set)
+
+
+def test_the_jobs_of_a_step_are_found(server: Server, watch: Watch) -> None:
+    other = ("cd", 2)
+    server.changes.put(("ADDED", job("b", 11, STEP, other)))
+    server.changes.put(("ADDED", job("c", 12, STEP)))
+    assert eventually(lambda: watch.job("c") is not None)
+    assert [found.name for found in watch.jobs_of(STORE, other)] == ["b"]
+    assert sorted(found.name for found in watch.jobs_of(STORE, STEP)) == ["b", "c"]
+    assert watch.jobs_of("gs://another", STEP) == watch.jobs_of(STORE, ("ab", 2)) == []
+    done = {"type": "Complete", "status": "True"}
+    server.changes.put(("MODIFIED", job("b", 13, STEP, other, conditions=[done])))
+    assert eventually(lambda: [found.ended for found in watch.jobs_of(STORE, other)] == ["Complete"])
+    server.changes.put(("DELETED", job("b", 14, STEP, other)))
+    server.jobs, server.version = [job("d", 40, other)], "40"
+    assert eventually(lambda: [found.name for found in watch.jobs_of(STORE, STEP)] == ["c"])
+    server.changes.put(Expired("too old"))
+    assert eventually(lambda: [found.name for found in watch.jobs_of(STORE, other)] == ["d"])
+    assert watch.jobs_of(STORE, STEP) == []
 
 
 def test_an_interrupted_watch_goes_on_where_it_was(server: Server, watch: Watch) -> None:

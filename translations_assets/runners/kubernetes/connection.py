@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -34,8 +34,10 @@ class Watch:
     def __init__(self, cluster: Cluster) -> None:
         self._listeners: dict[str, list[Callable[[], None]]] = defaultdict(list)
         self._lock = threading.Lock()
-        self._jobs = _Mirror(cluster, "jobs", JobState.of, lambda job: self._notify(job.name))
-        self._pods = _Mirror(cluster, "pods", PodState.of, lambda pod: self._notify(pod.job))
+        self._jobs = _Mirror(cluster, "jobs", JobState.of, _steps_of, lambda job: self._notify(job.name))
+        self._pods = _Mirror(
+            cluster, "pods", PodState.of, lambda pod: [pod.job], lambda pod: self._notify(pod.job)
+        )
 
     def start(self) -> None:
         """List, and begin to watch. Raises ClusterError when the cluster cannot be listed, after a while."""
@@ -60,8 +62,11 @@ class Watch:
 
     def pods(self, job: str) -> list[PodState]:
         """The pods of a job, oldest first."""
-        pods = [pod for pod in list(self._pods.states.values()) if pod.job == job]
-        return sorted(pods, key=lambda pod: (pod.created, pod.name))
+        return sorted(self._pods.of(job), key=lambda pod: (pod.created, pod.name))
+
+    def jobs_of(self, store: str, step: tuple[str, int]) -> list[JobState]:
+        """The jobs that make a step of a store, or have tried to."""
+        return self._jobs.of((store_label(store), step))
 
     def subscribe(self, job: str, call: Callable[[], None]) -> None:
         """Have a function called, by the watching thread, when a job or a pod of it changes; `""` for any."""
@@ -82,13 +87,29 @@ class Watch:
             call()
 
 
+def _steps_of(job: JobState) -> Iterator[tuple[str, tuple[str, int]]]:
+    for member in job.members:
+        yield job.labels.get(Label.STORE, ""), member.step
+
+
 class _Mirror(Generic[S]):
-    """All objects of one kind, by name, kept up to date by a thread."""
+    """All objects of one kind, by name, kept up to date by a thread.
+
+    belongs  what an object can be asked for by, besides its name
+    """
 
     def __init__(
-        self, cluster: Cluster, kind: Kind, parse: Callable[[Object], S], changed: Callable[[S], None]
+        self,
+        cluster: Cluster,
+        kind: Kind,
+        parse: Callable[[Object], S],
+        belongs: Callable[[S], Iterable[Hashable]],
+        changed: Callable[[S], None],
     ) -> None:
         self._cluster, self._kind, self._parse, self._changed = cluster, kind, parse, changed
+        self._belongs = belongs
+        self._names: dict[Hashable, set[str]] = defaultdict(set)
+        self._guard = threading.Lock()  # of the two
         self._version = ""
         self.states: dict[str, S] = {}
         self.heard = time.monotonic()
@@ -104,6 +125,23 @@ class _Mirror(Generic[S]):
     def start(self) -> None:
         self._repeating.wake()
         self._repeating.start()
+
+    def of(self, owner: Hashable) -> list[S]:
+        """The objects that belong to something."""
+        with self._guard:
+            return [self.states[name] for name in self._names.get(owner, ())]
+
+    def _put(self, name: str, state: S | None) -> None:
+        with self._guard:
+            if before := self.states.pop(name, None):
+                for owner in self._belongs(before):
+                    self._names[owner].discard(name)
+                    if not self._names[owner]:
+                        del self._names[owner]
+            if state:
+                self.states[name] = state
+                for owner in self._belongs(state):
+                    self._names[owner].add(name)
 
     def _round(self) -> None:
         """Watch until the server ends that; the next watch follows at once."""
@@ -123,11 +161,13 @@ class _Mirror(Generic[S]):
     def list(self, patience: float = AWAY_SECONDS) -> None:
         """Take over all objects as they are, and report every difference."""
         objects, version = self._cluster.all(self._kind, patience)
-        before = self.states
-        self.states = {state.name: state for state in map(self._parse, objects)}
+        before = dict(self.states)
+        now = {state.name: state for state in map(self._parse, objects)}
+        for name in {**before, **now}:
+            self._put(name, now.get(name))
         self._version, self.heard = version, time.monotonic()
-        for name, state in {**before, **self.states}.items():
-            if before.get(name) != self.states.get(name):
+        for name, state in {**before, **now}.items():
+            if before.get(name) != now.get(name):
                 self._changed(state)
 
     def _follow(self) -> None:
@@ -139,10 +179,7 @@ class _Mirror(Generic[S]):
             if event == "BOOKMARK":
                 continue
             state = self._parse(value)
-            if event == "DELETED":
-                self.states.pop(state.name, None)
-            else:
-                self.states[state.name] = state
+            self._put(state.name, None if event == "DELETED" else state)
             self._changed(state)
         self.heard = time.monotonic()
 
@@ -290,16 +327,6 @@ class Connection:
         self.preemptions = Preemptions(self.watch)
 
 
-def jobs_of(watch: Watch, store: str, step: tuple[str, int]) -> list[JobState]:
-    """The jobs that make a step of a store, or have tried to."""
-    label = store_label(store)
-    return [
-        job
-        for job in watch.jobs()
-        if job.labels.get(Label.STORE) == label and any(member.step == step for member in job.members)
-    ]
-
-
 class Preemptions:
     """How often steps lost their machine: as this process saw, and as Jobs that failed still show."""
 
@@ -317,7 +344,7 @@ class Preemptions:
         """How many attempts of a step lost their machine."""
         with self._lock:
             count = self._counts[step]
-        for job in jobs_of(self._watch, store, step):
+        for job in self._watch.jobs_of(store, step):
             if job.ended:
                 pod = next(reversed(self._watch.pods(job.name)), None)
                 count = max(count, job.preemptions + judge(job, pod).lost_machine)

@@ -81,12 +81,14 @@ class Tickets:
     """The steps of this process that wait for one Job.
 
     members  the steps that the Job makes; empty before it is described
+    steps    those, and all that have waited for it
     over     no step waits any more, and none can join
     changed  set when the Job, its pod or the tickets change
     """
 
     def __init__(self, members: tuple[Member, ...]) -> None:
         self.members, self.over = members, False
+        self.steps = {item.step for item in members}
         self.changed = threading.Event()
         self._lock = threading.RLock()
         self._tickets: list[Ticket] = []
@@ -96,6 +98,7 @@ class Tickets:
         """A ticket for the step that the Job was made or found for."""
         with self._lock:
             self._tickets.append(ticket := Ticket(submission))
+            self.steps.add(submission.job.step)
             return ticket
 
     def join_member(self, submission: Submission) -> Ticket | None:

@@ -16,7 +16,7 @@ from typing import Any
 from translations_assets.config.deployment import UNSAVED_MINUTES, Kubernetes
 from translations_assets.errors import StoreError
 from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, ClusterAway, ClusterError, Conflict
-from translations_assets.runners.kubernetes.connection import Connection, Slot, jobs_of
+from translations_assets.runners.kubernetes.connection import Connection, Slot
 from translations_assets.runners.kubernetes.following import Following, Ticket, Tickets
 from translations_assets.runners.kubernetes.jobs import Group, member
 from translations_assets.runners.kubernetes.state import Annotation, JobState
@@ -28,7 +28,9 @@ from translations_assets.running.runner import Submission, wait_for_owner
 from translations_assets.running.tasks import Work
 from translations_assets.store.open import reader_of
 
-COLLECT_SECONDS = 0.3  # for the steps of a stage that become ready at the same time
+# Steps of a stage that become ready one soon after the other share a pod, until there is no more for so long
+COLLECT_SECONDS = 0.3
+_MOST_COLLECTING = 3.0
 _CANCEL_SECONDS = 6.0  # a run that is cancelled waits 10 for all of it
 _CONNECT_SECONDS = 0.05
 _GONE_PAUSE = 0.5
@@ -50,6 +52,7 @@ class ClusterJob(Tickets):
         self._state = found
         self._is_open = found is None
         self._slot: Slot | None = None
+        self._joined = threading.Event()  # set when a step joins
 
     def start(self, ended: Callable[[ClusterJob], None]) -> None:
         """Begin; `ended` is called when nothing is followed any more."""
@@ -66,8 +69,7 @@ class ClusterJob(Tickets):
             if not self._is_open or self.over or group != self._group or self._room() <= 0:
                 return None
             ticket = self.join(submission)
-            if not self._room():
-                self.changed.set()
+            self._joined.set()
             return ticket
 
     def leave(self, ticket: Ticket) -> None:
@@ -105,8 +107,9 @@ class ClusterJob(Tickets):
     def _launch(self) -> JobState | None:
         """Ask for the Job, once there is a slot for it; None when no step waits for it any more."""
         assert self._group is not None
-        if self._capacity > 1:
-            self.changed.wait(COLLECT_SECONDS)
+        deadline = time.monotonic() + _MOST_COLLECTING
+        while self._room() > 0 and self._joined.wait(COLLECT_SECONDS) and time.monotonic() < deadline:
+            self._joined.clear()
         self._slot = self._connection.limits.acquire(self._group.worker_class, lambda: not self.is_wanted())
         jobs = self._close()
         if not jobs or not self._slot:
@@ -205,7 +208,8 @@ class KubernetesRunner:
         unsaved_minutes: float = UNSAVED_MINUTES,
     ) -> None:
         self._lock = threading.Lock()
-        self._jobs: list[ClusterJob] = []
+        self._jobs: dict[tuple[str, int], ClusterJob] = {}  # by each step that waits, or may, for one
+        self._joinable: dict[Group, ClusterJob] = {}  # those that steps may join
         self._closed = threading.Event()
         self._make_connection = partial(
             Connection, kubernetes, root, kubeconfig, sink, self._closed, unsaved_minutes
@@ -219,8 +223,6 @@ class KubernetesRunner:
             wanting.enter_context(store.owners.waiting(*job.step))
             connection = yield from self._connect(store, cancel)
             while connection and not cancel.is_set():
-                if manifest := store.generation(*job.step):
-                    return Outcome("done", manifest)
                 cluster_job, ticket = self._board(connection, submission)
                 ending = yield from ticket.ending()
                 if ending is None:
@@ -231,6 +233,8 @@ class KubernetesRunner:
                         return outcome
                 elif ending.kind != "temporary" or member(job) in cluster_job.members:
                     return ending
+                elif manifest := store.generation(*job.step):
+                    return Outcome("done", manifest)
                 # else an earlier run's attempt has ended, and this one begins
         return Outcome("cancelled", message="the run was cancelled")
 
@@ -262,26 +266,33 @@ class KubernetesRunner:
         """A ticket for a step: in a Job that makes it already, with others that are ready now, or alone."""
         job, store = submission.job, submission.store
         with self._lock:
-            for known in self._jobs:
-                if ticket := known.join_member(submission):
-                    return known, ticket
-            names = {known.name for known in self._jobs}
-            for state in jobs_of(connection.watch, store.url, job.step):
-                if state.live and state.name not in names:
-                    return self._begin(ClusterJob(connection, store, state), submission)
+            known = self._jobs.get(job.step)
+            if known and (ticket := known.join_member(submission)):
+                return known, ticket
+            if there := [state for state in connection.watch.jobs_of(store.url, job.step) if state.live]:
+                names = {known.name for known in self._jobs.values()}
+                for state in there:
+                    if state.name not in names:
+                        return self._begin(ClusterJob(connection, store, state), submission)
             group = connection.descriptions.group(job, connection.preemptions.count(store.url, job.step))
-            for known in self._jobs:
-                if ticket := known.join_group(submission, group):
-                    return known, ticket
-            return self._begin(ClusterJob(connection, store, group), submission)
+            known = self._joinable.get(group)
+            if known and (ticket := known.join_group(submission, group)):
+                self._jobs[job.step] = known
+                return known, ticket
+            self._joinable[group] = cluster_job = ClusterJob(connection, store, group)
+            return self._begin(cluster_job, submission)
 
     def _begin(self, cluster_job: ClusterJob, submission: Submission) -> tuple[ClusterJob, Ticket]:
         """Have a Job followed, on behalf of a first step."""
         ticket = cluster_job.join(submission)
-        self._jobs.append(cluster_job)
+        self._jobs.update(dict.fromkeys(cluster_job.steps, cluster_job))
         cluster_job.start(self._forget)
         return cluster_job, ticket
 
     def _forget(self, cluster_job: ClusterJob) -> None:
         with self._lock:
-            self._jobs.remove(cluster_job)
+            for step in cluster_job.steps:
+                if self._jobs.get(step) is cluster_job:
+                    del self._jobs[step]
+            for group in [group for group, known in self._joinable.items() if known is cluster_job]:
+                del self._joinable[group]

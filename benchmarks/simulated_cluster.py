@@ -1,0 +1,180 @@
+"""A cluster that simulates its pods: a step takes its time, leaves a log and a manifest, and runs nothing."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+
+from tests.kube.api import FakeApi, Request
+from tests.kube.logs import LogQuery
+from tests.kube.objects import Object, Objects, timestamp
+from tests.kube.resources import KINDS, create
+from tests.kube.rest import Access
+from translations_assets.records.manifest import Blob, Manifest, Provenance
+from translations_assets.runners.kubernetes.state import CONTAINER, Annotation, Member
+from translations_assets.runners.wire import pack_reply
+from translations_assets.running.job import JobEvent, Outcome
+
+NAMESPACE = "default"
+OUTPUT = "out"
+_LOG_LINES = 5  # of each step's script
+_BLOB = Blob("0" * 64, 1)
+
+
+class SimulatedCluster(FakeApi):
+    """An API server whose Jobs are done by nothing but the clock.
+
+    step_seconds   what a step takes
+    start_seconds  what it takes until a pod runs
+    requests       how many there were, by method and kind
+    most, pods     how many pods there were at once, and in all
+    """
+
+    def __init__(self, step_seconds: float, start_seconds: float = 0.0) -> None:
+        self.step_seconds, self.start_seconds = step_seconds, start_seconds
+        self.requests: Counter[str] = Counter()
+        self.most = self.pods = self._live = 0
+        self._logs: dict[str, _Log] = {}
+        self._due: list[tuple[float, int, Callable[[], None]]] = []
+        self._changed, self._numbers = threading.Condition(), itertools.count()
+        self.objects, self.read_log = Objects(), self._read_log
+        self._port, self._server = 0, None
+        self.start()
+        create(self.objects, KINDS["namespaces"], "", {"metadata": {"name": NAMESPACE}})
+        threading.Thread(target=self._run, name="simulated pods", daemon=True).start()
+
+    @property
+    def kubeconfig(self) -> str:
+        """By which it is found."""
+        return Access(self.url).kubeconfig()
+
+    def close(self) -> None:
+        """End for good."""
+        self.stop()
+
+    def answer(self, request: Request) -> Object:
+        """Answer, and have a new Job's pod run."""
+        self.requests[f"{request.method} {request.kind.plural}"] += 1
+        answer = super().answer(request)
+        if request.method == "POST" and request.kind.plural == "jobs":
+            self._begin(answer)
+        return answer
+
+    def watch(self, request: Request, is_up: Callable[[], bool]) -> Iterator[Object]:
+        """Count, and watch."""
+        self.requests[f"WATCH {request.kind.plural}"] += 1
+        return super().watch(request, is_up)
+
+    def _read_log(self, namespace: str, pod: str, query: LogQuery) -> Iterator[bytes]:
+        self.requests["GET logs"] += 1
+        return self._logs[pod].read(query.follow)
+
+    def _begin(self, job: Object) -> None:
+        """A pod for a new Job, and all that happens to it, each thing at its time."""
+        body = json.loads(json.dumps(job["spec"]["template"]))
+        body["metadata"]["generateName"] = f"{job['metadata']['name']}-"
+        pod = create(self.objects, KINDS["pods"], NAMESPACE, body)["metadata"]["name"]
+        members = [Member(*item) for item in json.loads(job["metadata"]["annotations"][Annotation.MEMBERS])]
+        self._logs[pod] = log = _Log()
+        self.pods += 1
+        moment = time.monotonic() + self.start_seconds
+        self._at(moment, partial(self._change_pod, pod, "Running", {"running": {"startedAt": timestamp()}}))
+        for number, member in enumerate(members):
+            self._at(moment, partial(log.write, _first_lines(number, member)))
+            moment += self.step_seconds
+            self._at(moment, partial(log.write, [pack_reply(_done(member), number)]))
+        self._at(moment, partial(self._end, job["metadata"]["name"], pod))
+
+    def _change_pod(self, pod: str, phase: str, state: Object) -> None:
+        with self._changed:
+            self._live += 1 if phase == "Running" else -1
+            self.most = max(self.most, self._live)
+        status = {"phase": phase, "containerStatuses": [{"name": CONTAINER, "state": state}]}
+        self.objects.change(("pods", NAMESPACE, pod), lambda value: value.update(status=status))
+
+    def _end(self, job: str, pod: str) -> None:
+        self._logs[pod].end()
+        self._change_pod(pod, "Succeeded", {"terminated": {"exitCode": 0, "reason": "Completed"}})
+        condition = {"type": "Complete", "status": "True", "lastTransitionTime": timestamp()}
+        self.objects.change(
+            ("jobs", NAMESPACE, job), lambda value: value.update(status={"conditions": [condition]})
+        )
+
+    def _at(self, moment: float, action: Callable[[], None]) -> None:
+        with self._changed:
+            heapq.heappush(self._due, (moment, next(self._numbers), action))
+            self._changed.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                pause = self._due[0][0] - time.monotonic() if self._due else 60.0
+                if pause > 0:
+                    self._changed.wait(pause)
+                    continue
+                _, _, action = heapq.heappop(self._due)
+            action()
+
+
+@dataclass
+class _Log:
+    """A pod's log, which one writes and many read."""
+
+    lines: list[bytes] = field(default_factory=list)
+    ended: bool = False
+    grown: threading.Condition = field(default_factory=threading.Condition)
+
+    def write(self, lines: list[bytes]) -> None:
+        stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f000Z ").encode()
+        with self.grown:
+            self.lines += [stamp + line for line in lines]
+            self.grown.notify_all()
+
+    def end(self) -> None:
+        with self.grown:
+            self.ended = True
+            self.grown.notify_all()
+
+    def read(self, follow: bool) -> Iterator[bytes]:
+        number = 0
+        while True:
+            with self.grown:
+                while follow and len(self.lines) <= number and not self.ended:
+                    self.grown.wait()
+                new = self.lines[number:]
+                is_last = self.ended or not follow
+            number += len(new)
+            if new:
+                yield b"".join(new)
+            if is_last:
+                return
+
+
+def _first_lines(number: int, member: Member) -> list[bytes]:
+    started = JobEvent("started", member.label, {"pid": 1, "threads": 4, "gpus": []})
+    return [pack_reply(started, number), *(b"a line of the script's log\n",) * _LOG_LINES]
+
+
+def _done(member: Member) -> Outcome:
+    made = Manifest(
+        key=member.key,
+        generation=member.generation,
+        outputs={OUTPUT: _BLOB},
+        label=member.label,
+        reason="",
+        bundle=_BLOB,
+        provenance=Provenance(),
+        attempt=member.attempt,
+        host="",
+        started=0.0,
+        ended=1.0,
+    )
+    return Outcome("done", made)
