@@ -4,10 +4,10 @@ ARG WORKER
 FROM ${WORKER}
 ARG SOURCE_DATE_EPOCH=315532800
 USER 0
-COPY requirements/main.lock /build/main.lock
-# What worker.lock has is there already; all the rest is published as wheels.
+COPY requirements/tracking.lock /build/tracking.lock
+# It has all of main.lock. What worker.lock has is there already; all the rest is published as wheels.
 RUN pip install -q --require-hashes --no-deps --only-binary :all: --no-compile --no-cache-dir --root-user-action ignore \
-        -r /build/main.lock \
+        -r /build/tracking.lock \
     && python -m compileall -q --invalidation-mode unchecked-hash /usr/local/lib/python3.11
 
 # Not installed, because keys, images and training configs are looked up in files beside the packages.

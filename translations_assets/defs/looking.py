@@ -6,7 +6,7 @@ config has `wandb-publication: true`; what goes wrong there fails no run.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
@@ -22,6 +22,9 @@ from translations_assets.report.machines import hours
 from translations_assets.server import REPORT, STAGE, WANDB, report_path
 from translations_assets.settings import state_folder
 from translations_assets.stages import ASSETS
+
+if TYPE_CHECKING:
+    from translations_assets.tracking.wandb_runs import Published
 
 # In a run that makes some of what they show, they come after all of it.
 EVALUATIONS = [name for name in ASSETS if name.startswith(("evaluate_", "final_"))]
@@ -77,15 +80,15 @@ def wandb_publication(context: dg.AssetExecutionContext) -> Results:
     if not read.config.wandb_publication:
         context.log.info("Nothing is sent: the training config has no wandb-publication: true.")
         return
-    from translations_assets.tracking.wandb_runs import asked_mode, publish
-
     try:
-        if (mode := asked_mode()) is None:
-            context.log.info("Nothing is sent: WANDB_MODE=disabled.")
-            return
-        published = publish(_gathered(context, read), state_folder() / "wandb", mode)
-    except TranslationsError as error:
-        context.log.warning(f"{error} To send it later: translations wandb {read.partition}")
+        published = _publish(context, read)
+    except Exception as error:  # tracking is not worth a run that has trained for days
+        bug = not isinstance(error, TranslationsError)
+        how = f"To send it later: translations wandb {read.partition}"
+        context.log.warning(f"{error} {how}", exc_info=bug)
+        return
+    if published is None:
+        context.log.info("Nothing is sent: WANDB_MODE=disabled.")
         return
     pages = [f"* [{name}]({page})" for name, page in published.pages.items()]
     metadata: Metadata = {
@@ -94,6 +97,14 @@ def wandb_publication(context: dg.AssetExecutionContext) -> Results:
         "runs_known": dg.MetadataValue.int(len(published.known)),
     }
     yield from _told(context, metadata, published.digest)
+
+
+def _publish(context: dg.AssetExecutionContext, read: ReadConfig) -> "Published | None":
+    """What was sent; None when Weights & Biases is switched off."""
+    from translations_assets.tracking.wandb_runs import asked_mode, publish
+
+    mode = asked_mode()
+    return publish(_gathered(context, read), state_folder() / "wandb", mode) if mode else None
 
 
 def _read(context: dg.AssetExecutionContext) -> ReadConfig:
