@@ -121,3 +121,18 @@ def test_a_folder_that_is_not_there_is_told(command: Command, place: Place) -> N
     said = command("report", PARTITION, "-o", "nowhere/report.html")
     assert said.code == 1
     assert "nowhere" in said.err
+
+
+def test_money_is_told_where_the_deployment_has_prices(
+    command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make("merge_corpus", runner=runner.MadeUpRunner(seconds=1800.0))
+    command("report", PARTITION)
+    assert "energy" not in Page(place.root / PAGE).text
+    prices = place.root / "deployment.yml"
+    prices.write_text("costs: {currency: EUR, worker-classes: {cpu: {price: 0.5, watts: 1000}}}\n")
+    monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(prices))
+    command("report", PARTITION)
+    text = Page(place.root / PAGE).text
+    assert re.search(r"dataset_train\s+1\s+30 min\s+30 min of CPU\s+0\.25 EUR\s+0\.50 kWh", text)
+    assert re.search(r"\scpu\s+(\d\.\d) h\s+\1 h\s+\d\.\d+ EUR\s+\d\.\d+ kWh", text)

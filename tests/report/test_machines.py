@@ -1,6 +1,7 @@
 """Hours and machine use under names that stay."""
 
-from translations_assets.report.machines import hours, machine_use
+from translations_assets.report.machines import hours, machine_use, money
+from translations_assets.running.prices import Bill
 from translations_assets.why.history import Cost
 
 
@@ -21,6 +22,18 @@ def test_hours_are_told_in_all_and_by_worker_class() -> None:
     }
 
 
+def test_money_is_told_in_all_and_by_worker_class() -> None:
+    bills = {"cpu": Bill(0.25, 0.0), "large-gpu": Bill(9.6, 1.6)}
+    assert money(bills) == {
+        "money": 9.85,
+        "kwh": 1.6,
+        "money_cpu": 0.25,
+        "money_large_gpu": 9.6,
+        "kwh_large_gpu": 1.6,
+    }
+
+
 def test_nothing_used_nothing() -> None:
     assert hours({}) == {}
+    assert money({}) == {}
     assert machine_use([]) == {"duration": 0, "cpu_time": 0, "peak_memory": 0.0}

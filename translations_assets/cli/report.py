@@ -53,8 +53,8 @@ def gathered(partition: str, overrides: Sequence[str] | None) -> Report:
     """What the store has of a partition, with notes on it printed. TranslationsError where it has nothing."""
     from translations_assets.report.facts import gather
 
-    session = common.reading_session(partition, overrides)
-    found = gather(session, this_project().history(session.partition))
+    project, session = this_project(), common.reading_session(partition, overrides)
+    found = gather(session, project.history(session.partition), project.prices(session.machine))
     if not found.results:
         raise TranslationsError(
             f"not made: the store has no results of {session.partition}. "

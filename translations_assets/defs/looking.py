@@ -18,7 +18,7 @@ from translations_assets.project import ReadConfig
 from translations_assets.records.run import RunOptions
 from translations_assets.records.scores import METRICS
 from translations_assets.report.facts import Report, gather
-from translations_assets.report.machines import hours
+from translations_assets.report.machines import hours, money
 from translations_assets.server import REPORT, STAGE, WANDB, report_path
 from translations_assets.settings import state_folder
 from translations_assets.stages import ASSETS
@@ -117,13 +117,13 @@ def _gathered(context: dg.AssetExecutionContext, read: ReadConfig) -> Report:
     """What the store has of the run's partition, found apart from what the run's own session knows."""
     options = RunOptions(overrides=context.resources.run.overrides)
     session = PROJECT.new_session(context.run_id, read, options, ())
-    return gather(session, PROJECT.history(session.partition))
+    return gather(session, PROJECT.history(session.partition), PROJECT.prices(session.machine))
 
 
 def _numbers(found: Report) -> dict[str, dg.MetadataValue[Any]]:
     """Scores, size and speed of the model that users get, gates by state, hours: under names that stay."""
     scores = {name: found.shown_scores[name]["score"] for name in METRICS if name in found.shown_scores}
-    numbers = {**scores, **found.shown_scores.get("speed", {}), **hours(found.classes)}
+    numbers = {**scores, **found.shown_scores.get("speed", {}), **hours(found.classes), **money(found.bills)}
     states = [gate.state for gate in found.gates]
     return {
         **{name: dg.MetadataValue.float(float(value)) for name, value in numbers.items()},

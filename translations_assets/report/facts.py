@@ -29,6 +29,7 @@ from translations_assets.report.flow import (
     sources,
 )
 from translations_assets.report.known import Documents, Known, documents, known_results, read_text
+from translations_assets.running.prices import Bill, Prices
 from translations_assets.running.session import Session
 from translations_assets.why.history import Cost, History, cost_of
 
@@ -69,11 +70,12 @@ class Sentence:
 
 @dataclass(frozen=True)
 class StageCost:
-    """What the attempts that made a stage's results took."""
+    """What the attempts that made a stage's results took, and cost by the prices that are known."""
 
     stage: str
     steps: int
     cost: Cost
+    bill: Bill
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class Report:
     before       model, test set → the evaluation before
     sizes        model → bytes of its parameters, all of an ensemble's
     sentences    of the first test set
+    prices       by which money and energy are told; None where none are known
     """
 
     session: Session
@@ -100,6 +103,7 @@ class Report:
     sentences: Sequence[Sentence]
     gates: Sequence[Finding]
     costs: Sequence[StageCost]
+    prices: Prices | None
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -127,6 +131,14 @@ class Report:
         return found
 
     @property
+    def bills(self) -> dict[str, Bill]:
+        """Worker class → money and energy that the same cost; empty without prices."""
+        found: dict[str, Bill] = {}
+        for known in self.results.values() if self.prices else ():
+            found[known.step.worker] = found.get(known.step.worker, Bill()) + _bill(known, self.prices)
+        return found
+
+    @property
     def test_sets(self) -> list[str]:
         """The names of the test sets."""
         return list(dict.fromkeys(name for tests in self.evaluations.values() for name in tests))
@@ -142,7 +154,7 @@ class Report:
         return next(iter(self.evaluations.get(self.shown_model, {}).values()), {})
 
 
-def gather(session: Session, history: History) -> Report:
+def gather(session: Session, history: History, prices: Prices | None = None) -> Report:
     """What the store has of a session's partition. Runs nothing, and reads the store only."""
     results = known_results(session, session.graph.steps)
     statistics, metrics = (documents(session, results, f"{name}.json") for name in ("stats", "metrics"))
@@ -165,7 +177,8 @@ def gather(session: Session, history: History) -> Report:
         sizes=_sizes(results),
         sentences=_sentences(session, results),
         gates=[examine(session, gate, {}) for gate in gates],
-        costs=list(_costs(session, results)),
+        costs=list(_costs(session, results, prices)),
+        prices=prices,
     )
 
 
@@ -237,8 +250,15 @@ def _made_by(step: Step, name: str) -> Output:
     return next(output for given, _, output in step.input_outputs() if given == name)
 
 
-def _costs(session: Session, results: Mapping[str, Known]) -> Iterator[StageCost]:
+def _costs(session: Session, results: Mapping[str, Known], prices: Prices | None) -> Iterator[StageCost]:
     for stage, steps in session.graph.stages.items():
-        made = [results[step.label].manifest for step in steps if step.label in results]
+        made = [results[step.label] for step in steps if step.label in results]
         if made:
-            yield StageCost(stage, len(made), sum(map(cost_of, made), Cost()))
+            cost = sum((cost_of(known.manifest) for known in made), Cost())
+            bill = sum((_bill(known, prices) for known in made), Bill())
+            yield StageCost(stage, len(made), cost, bill)
+
+
+def _bill(known: Known, prices: Prices | None) -> Bill:
+    made = known.manifest
+    return prices.bill(known.step, made.usage.seconds, made) if prices else Bill()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from translations_assets.records.manifest import Usage
+from translations_assets.running.prices import HOUR, Bill
 from translations_assets.why.history import Cost
-
-HOUR = 3600.0
 
 
 def machine_use(usages: Collection[Usage]) -> dict[str, float]:
@@ -46,3 +45,15 @@ def hours(costs: Mapping[str, Cost]) -> dict[str, float]:
 
 def _kinds(suffix: str, cost: Cost) -> dict[str, float]:
     return {f"gpu_hours{suffix}": cost.gpu_seconds, f"cpu_hours{suffix}": cost.cpu_seconds}
+
+
+def money(bills: Mapping[str, Bill]) -> dict[str, float]:
+    """Money and energy by worker class: `money` and `kwh` of all, `money_large_gpu` of one."""
+    found = _bill("", sum(bills.values(), Bill()))
+    for worker, bill in bills.items():
+        found |= _bill(f"_{worker.replace('-', '_')}", bill)
+    return {name: round(value, 4) for name, value in found.items() if value}
+
+
+def _bill(suffix: str, bill: Bill) -> dict[str, float]:
+    return {f"money{suffix}": bill.money, f"kwh{suffix}": bill.kwh}

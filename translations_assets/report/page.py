@@ -20,6 +20,8 @@ from translations_assets.report.curves import charts
 from translations_assets.report.facts import Report, Sentence
 from translations_assets.report.flow import DatasetLines
 from translations_assets.report.plots import line_chart
+from translations_assets.running.prices import Bill
+from translations_assets.why.forecast import amount
 from translations_assets.why.history import Cost, cost_of, duration
 
 FOLDER = Path(__file__).parent
@@ -59,6 +61,7 @@ def as_html(report: Report, config: str) -> str:
             ],
             flows=list(_flows(report)),
             total=_total(report),
+            total_bill=_bill(report),
             texts=_texts(report),
             costs=[(known.step, cost_of(known.manifest)) for known in report.results.values()],
         )
@@ -99,6 +102,7 @@ def environment(folder: Path) -> jinja2.Environment:
         "date": _date,
         "duration": duration,
         "one_digit": lambda number: f"{number:.1f}",
+        "amount": amount,
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
         "shown": shown,
         "metric_name": lambda metric: METRICS.get(metric, metric),
@@ -156,6 +160,10 @@ def _total(report: Report) -> Cost:
     return sum((found.cost for found in report.costs), Cost())
 
 
+def _bill(report: Report) -> Bill:
+    return sum(report.bills.values(), Bill())
+
+
 def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
     """Name, value and note of the numbers that come first."""
     found = report.shown_scores
@@ -173,6 +181,8 @@ def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
     states = [gate.state for gate in report.gates]
     yield "gates passed", f"{states.count('passed')} of {len(states) - states.count('off')}", ""
     yield "duration", duration(_total(report).seconds), "of all results"
+    if report.prices and (bill := _bill(report)).money:
+        yield report.prices.currency, amount(bill.money), f"{amount(bill.kwh)} kWh" if bill.kwh else ""
 
 
 def _gains(report: Report, metric: str) -> Iterator[str]:

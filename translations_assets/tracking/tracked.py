@@ -87,7 +87,10 @@ def _scores(report: Report) -> TrackedRun:
             **report.session.config.model_dump(mode="json", by_alias=True),
         },
         curve=[],
-        numbers={**dict(_by_model(report.evaluations)), **_machine({**used, **hours(report.classes)})},
+        numbers={
+            **dict(_by_model(report.evaluations)),
+            **_machine({**used, **hours(report.classes)}),
+        },
         ended=report.ended,
     )
 
