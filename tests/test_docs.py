@@ -1,6 +1,7 @@
 """The documentation site."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DECISIONS = ROOT / "docs" / "decisions"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+OURS = ("benchmarks", "deploy", "pipeline", "tests", "translations_assets")
 
 
 @pytest.mark.slow
@@ -34,6 +38,19 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert (tmp_path / "site" / "first-hour.html").is_file()
     pages = "".join(page.read_text(encoding="utf-8") for page in (tmp_path / "site").rglob("*.html"))
     assert 'src="http' not in pages  # it fetches nothing
+
+
+def test_the_modules_and_targets_that_pages_name_are_there() -> None:
+    """What they do is run by CI and by people; `translations` itself by tests/cli/test_docs_commands.py."""
+    modules = {name for name in re.findall(r"python -m ([\w.]+\w)", TEXT) if name.split(".")[0] in OURS}
+    assert len(modules) > 10
+    for name in modules - {"pipeline.family.name"}:  # the script contract's example
+        path = ROOT.joinpath(*name.split("."))
+        assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), name
+    targets = set(re.findall(r"(?:^ {4}|`)make ([a-z-]+)", TEXT, re.MULTILINE))
+    made = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(targets) > 10
+    assert targets <= set(made)
 
 
 def test_every_decision_is_listed_with_its_title() -> None:

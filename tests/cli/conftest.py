@@ -76,11 +76,12 @@ def make(
     *,
     checks: bool = False,
     runner: Runner | None = None,
+    partition: str = PARTITION,
 ) -> None:
     """Make up results of a stage and all that it needs, with their checks if asked, and publish them."""
     project = Project()
     project.__dict__["runner"] = runner or MadeUpRunner()
-    session = project.session(run, PARTITION, RunOptions(overrides=overrides or {}))
+    session = project.session(run, partition, RunOptions(overrides=overrides or {}))
     stages = session.graph.stage_closure([target])
     for stage in session.graph.with_checks(stages) if checks else stages:
         try:
