@@ -15,6 +15,7 @@ from translations_assets.defs.examples import clean_data, monthly_data, new_data
 from translations_assets.defs.executor import threaded_executor
 from translations_assets.defs.jobs import SELECTED_JOBS, train_pasted_config
 from translations_assets.defs.looking import report, wandb_publication
+from translations_assets.defs.notices import NOTICES
 from translations_assets.defs.recipes import make_recipe, recipes_sensor
 from translations_assets.defs.runs import run
 from translations_assets.stages import ASSETS
@@ -29,7 +30,7 @@ defs = dg.Definitions(
     asset_checks=[make_checks(stage) for stage in dict.fromkeys(gate.stage for gate in GATES)],
     jobs=[*SELECTED_JOBS, train_pasted_config, clean_data],
     schedules=[monthly_data],
-    sensors=[recipes_sensor, new_data],
+    sensors=[recipes_sensor, new_data, *NOTICES],
     resources={"run": run},
     executor=threaded_executor,
 )

@@ -15,6 +15,7 @@ No other module reads these variables, so this page is the complete list:
 | `TRANSLATIONS_FILES` | folders whose files file:// URLs may name, split by `:` | see `file_folders` |
 | `TRANSLATIONS_CACHE` | the folder for downloads from a bucket, shared by all steps of a machine | none |
 | `TRANSLATIONS_CACHE_GB` | the size that this folder is kept below | 100 |
+| `TRANSLATIONS_WEBHOOK` | the address that notices of runs are sent to, a secret | none |
 
 The project folder is the checkout when the code runs from one, else the current folder. A variable that is
 set but empty counts as not set.
@@ -135,6 +136,11 @@ def space(deployed: str | None = None) -> str:
             "lower-case letters, digits, '.', '_' and '-', beginning with a letter or digit"
         )
     return value
+
+
+def webhook() -> str:
+    """The address that notices of runs are sent to; empty when there is none."""
+    return os.environ.get("TRANSLATIONS_WEBHOOK", "")
 
 
 def server_url() -> str:
