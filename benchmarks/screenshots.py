@@ -65,6 +65,13 @@ def make_stale(server: Server) -> None:
 
 def take(page: Page, url: str, path: Path, ready: str, hovered: str = "") -> None:
     """A picture of a page once it shows a text, with the mouse over another one, if it is given."""
+    show(page, url, path, ready, hovered)
+    page.screenshot(path=path)
+    print(path, flush=True)
+
+
+def show(page: Page, url: str, path: Path, ready: str, hovered: str = "") -> None:
+    """Open a page, of which a picture is to be taken."""
     page.goto(url)
     try:
         page.get_by_text(ready).first.wait_for(timeout=WAIT_SECONDS * 1000)
@@ -73,8 +80,6 @@ def take(page: Page, url: str, path: Path, ready: str, hovered: str = "") -> Non
     except PlaywrightTimeout:
         print(f"{path}: {ready} is not there", file=sys.stderr)
     page.wait_for_timeout(2000)  # it goes on to fill itself
-    page.screenshot(path=path)
-    print(path, flush=True)
 
 
 def main(folder: Path) -> None:

@@ -75,7 +75,6 @@ def playground(*names: str | Path, environment: Mapping[str, str] | None = None)
     name, *others = map(str, names)
     beside = [word for other in others for word in ("--beside", other)]
     command = [str(TRANSLATIONS), "serve", name, *beside, "--engine", _package(), "--port", "0"]
-    environment = {**os.environ, **(environment or {})}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stdout
         try:

@@ -58,3 +58,18 @@ def test_every_decision_is_listed_with_its_title() -> None:
     for page in sorted(DECISIONS.glob("0*.md")):
         number, title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").split(". ", 1)
         assert f"| {number} | [{title}]({page.name}) |" in listed
+
+
+def test_every_picture_is_shown_is_there_and_is_small() -> None:
+    """With words for those who do not see it."""
+    shown = {
+        (page.parent / path).resolve(): words
+        for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))
+        for words, path in re.findall(r"!\[(.*?)\]\((.*?)\)", page.read_text(encoding="utf-8"))
+    }
+    pictures = {*(ROOT / "docs" / "images").iterdir()}
+    assert shown.keys() == pictures
+    assert all(shown.values())
+    sizes = [path.stat().st_size for path in pictures]
+    assert max(sizes) <= 150_000
+    assert sum(sizes) <= 1_000_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,7 +38,9 @@ def required() -> None:
 def served(required: None, exported: Path, tmp_path: Path) -> Iterator[Playground]:
     """The page, which shows one model twice."""
     (tmp_path / "temporary").mkdir()
-    with playground(exported, exported, environment={"TMPDIR": str(tmp_path / "temporary")}) as served:
+    with playground(
+        exported, exported, environment={**os.environ, "TMPDIR": str(tmp_path / "temporary")}
+    ) as served:
         yield served
 
 

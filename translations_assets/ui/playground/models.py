@@ -29,11 +29,10 @@ class Exported:
     target: str
     architecture: str
     bytes: int
-    all_bytes: int
     packed_bytes: int
 
     def about(self, folder: str) -> dict[str, Any]:
-        """What the page is told: where its files are, what it translates, its size with and without them."""
+        """What the page is told: where its files are, what it translates, its size, that of a download."""
         return {
             "name": self.name,
             "folder": folder,
@@ -41,7 +40,6 @@ class Exported:
             "to": self.target,
             "architecture": self.architecture,
             "bytes": self.bytes,
-            "allBytes": self.all_bytes,
             "packedBytes": self.packed_bytes,
         }
 
@@ -64,7 +62,6 @@ def read_exported(folder: Path, name: str) -> Exported:
             target=str(model["targetLanguage"]),
             architecture=str(model["architecture"]),
             bytes=int(model["decompressedSize"]),
-            all_bytes=sum(int(record["decompressedSize"]) for record in records),
             packed_bytes=sum(int(record["attachment"]["size"]) for record in records),
         )
     except (ValueError, KeyError, TypeError, StopIteration) as error:

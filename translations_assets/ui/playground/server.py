@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import socket
-import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -142,10 +141,8 @@ async def _taught(teacher: Teacher | None, request: Request) -> dict[str, Any]:
     """What the teacher makes of a request's sentences, and the seconds that it took."""
     if teacher is None:
         raise Refused(404, "There is no teacher here.")
-    sentences = await _sentences(request)
-    began = time.perf_counter()
-    translations = await teacher.translate(sentences)
-    return {"translations": translations, "seconds": time.perf_counter() - began}
+    translations, seconds = await teacher.translate(await _sentences(request))
+    return {"translations": translations, "seconds": seconds}
 
 
 async def _sentences(request: Request) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -47,8 +48,11 @@ class Teacher:
         self._turn = asyncio.Lock()
         self._waiting = 0
 
-    async def translate(self, sentences: Sequence[str]) -> list[str]:
-        """A translation for each sentence. Raises Refused when Marian fails, or is too busy or too slow."""
+    async def translate(self, sentences: Sequence[str]) -> tuple[list[str], float]:
+        """A translation for each sentence, and the seconds that they took.
+
+        Raises Refused when Marian fails, or is too busy or too slow.
+        """
         if self._waiting >= MOST_WAITING:
             raise Refused(503, "The teacher has too many requests. Try again in a moment.")
         self._waiting += 1
@@ -71,11 +75,13 @@ class Teacher:
             process.kill()
             await process.wait()
 
-    async def _translated(self, sentences: Sequence[str]) -> list[str]:
+    async def _translated(self, sentences: Sequence[str]) -> tuple[list[str], float]:
         try:
             async with asyncio.timeout(SECONDS):
                 process = await self._started()
-                return [await self._answer(process, sentence) for sentence in sentences]
+                began = time.perf_counter()
+                translations = [await self._answer(process, sentence) for sentence in sentences]
+                return translations, time.perf_counter() - began
         except TimeoutError:
             await self._kill()
             raise Refused(503, f"The teacher took more than {SECONDS:.0f} s. Try a shorter text.") from None
@@ -89,6 +95,7 @@ class Teacher:
                 self._folders = await asyncio.to_thread(self._place)
             with self._log.open("wb") as log:
                 self._process = await self._start(log)
+            await self._answer(self._process, "")  # when it has loaded the model
         return self._process
 
     async def _start(self, log: IO[bytes]) -> Process:

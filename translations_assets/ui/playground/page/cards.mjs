@@ -2,16 +2,15 @@
 
 /** A card: name and kind of a model, its translation, size and speed. */
 export class Card {
-    #words = 0;
-    #seconds = 0;
-
-    constructor(id, name, kind, size, language) {
+    constructor(id, name, kind, language, size, download) {
         const card = document.getElementById('card').content.cloneNode(true).firstElementChild;
         card.querySelector('h2').textContent = name;
         card.querySelector('.kind').textContent = kind;
         this.output = card.querySelector('output');
         Object.assign(this.output, {id, lang: language, ariaLabel: `Translation by ${name}`});
-        this.#set(card, '.size', size);
+        card.querySelector('.size').textContent = size;
+        card.querySelector('.download').textContent = download;
+        card.querySelector('.download').parentElement.hidden = !download;
         this.card = card;
         followKeys(this.output);
         document.getElementById('cards').append(card);
@@ -26,10 +25,9 @@ export class Card {
         this.#trouble('');
         this.output.replaceChildren(translation);
         if (words && seconds) {
-            this.#words += words;
-            this.#seconds += seconds;
-            this.#set(this.card, '.speed', Math.round(this.#words / this.#seconds).toLocaleString('en'));
-            this.#set(this.card, '.time', `${words} ${words === 1 ? 'word' : 'words'} in ${shownTime(seconds)}`);
+            const speed = Math.round(words / seconds).toLocaleString('en');
+            this.card.querySelector('.speed').textContent =
+                `${speed} (${words} ${words === 1 ? 'word' : 'words'} in ${shownTime(seconds)})`;
         }
     }
 
@@ -48,10 +46,6 @@ export class Card {
         const trouble = this.card.querySelector('.trouble');
         trouble.textContent = message;
         trouble.hidden = !message;
-    }
-
-    #set(card, selector, text) {
-        card.querySelector(selector).textContent = text;
     }
 }
 

@@ -17,10 +17,10 @@ let latest = 0, isPointing = false; // at a text
 source.lang = from;
 document.title = `${from} → ${to}: ${about.models[0].name}`;
 document.querySelector('h1').textContent = `${languageName(from)} → ${languageName(to)}`;
-const inBrowser = about.models.map((model, number) => new Card(
-    number ? `target-${number}` : 'target', model.name, 'exported: runs in this browser', sizes(model), to));
+const inBrowser = about.models.map((model, number) => new Card(number ? `target-${number}` : 'target', model.name,
+    'exported: runs in this browser', to, megabytes(model.bytes), megabytes(model.packedBytes)));
 const teacherCard = about.teacher && new Card(
-    'teacher', about.teacher.name, 'runs in Marian, behind this page', megabytes(about.teacher.bytes), to);
+    'teacher', about.teacher.name, 'runs in Marian, behind this page', to, megabytes(about.teacher.bytes));
 const teacher = about.teacher && new Teacher(from, about.teacher.characters);
 for (const example of about.examples) {
     const button = Object.assign(document.createElement('button'), {type: 'button', textContent: example, lang: from});
@@ -132,10 +132,6 @@ function languageName(code) {
     } catch { // a code that is none of BCP 47's
         return code;
     }
-}
-
-function sizes(model) {
-    return `${megabytes(model.bytes)} (download of all files: ${megabytes(model.packedBytes)})`;
 }
 
 function megabytes(bytes) {
