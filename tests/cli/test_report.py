@@ -135,4 +135,6 @@ def test_money_is_told_where_the_deployment_has_prices(
     command("report", PARTITION)
     text = Page(place.root / PAGE).text
     assert re.search(r"dataset_train\s+1\s+30 min\s+30 min of CPU\s+0\.25 EUR\s+0\.50 kWh", text)
-    assert re.search(r"\scpu\s+(\d\.\d) h\s+\1 h\s+\d\.\d+ EUR\s+\d\.\d+ kWh", text)
+    whole = re.search(r"energy\s+cpu\s+(\S+ \w+)\s+\1\s+([\d.]+) EUR\s+([\d.]+) kWh", text)
+    assert whole, text[text.index("worker class") :][:200]
+    assert float(whole[3]) == 2 * float(whole[2])
