@@ -27,14 +27,20 @@ from typing import Any
 
 from benchmarks.simulated_cluster import NAMESPACE, OUTPUT, SimulatedCluster
 from benchmarks.thousand_steps import MadeUpRunner
+from benchmarks.timing import processor_seconds
 from tests.memory_store import MemoryObjects
+from tests.runners.scripts import COPY, job
 from translations_assets.config.deployment import Kubernetes
 from translations_assets.config.load import parse_config
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import Stage, build_graph, stage, step
 from translations_assets.keys.key import KeyMaker
+from translations_assets.runners.control import Control
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
+from translations_assets.runners.wire import Request
+from translations_assets.runners.worker import make_attempt
 from translations_assets.running.engine import Engine, Explain
+from translations_assets.running.job import Outcome
 from translations_assets.running.session import Session
 from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
@@ -43,6 +49,7 @@ from translations_assets.why.explain import Explainer, candidates
 from translations_assets.why.history import History
 
 MEGABYTE = 1 << 20
+ATTEMPTS = 10  # of the worker
 STAGE, PARTITION, SPACE = "split", "en-ru.small", "benchmark"
 CONFIG = """\
 experiment:
@@ -137,8 +144,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(1, mp_context=spawn) as pool:
         (Path(folder) / "kubeconfig").write_text(cluster.kubeconfig)
         cost = pool.submit(orchestrate, load, Path(folder), options.latency).result()
+        worker = pool.submit(work, Path(folder)).result()
     cluster.close()
     show(load, cluster, cost)
+    n, cpu = worker.requests.total() / ATTEMPTS, worker.cpu / ATTEMPTS * 1000
+    print(f"worker: {cpu:.0f} ms of CPU a step, Python's start for its script among it;")
+    print(f"    {n:.1f} requests to the store ({_kinds(worker.requests)} for {ATTEMPTS} steps)")
 
 
 def show(load: Load, cluster: SimulatedCluster, cost: Cost) -> None:
@@ -237,6 +248,24 @@ def orchestrate(load: Load, folder: Path, latency: float) -> Cost:
     seconds = time.monotonic() - began
     runner.close()
     return Cost(seconds, first[0], time.process_time() - cpu, before, _memory(), objects.requests)
+
+
+def work(folder: Path) -> Cost:
+    """Make attempts of a small step as a pod's worker does."""
+    objects = CountedObjects()
+    store = BucketStore(objects)
+    steps = [job(store, COPY, key=f"{number:064x}") for number in range(ATTEMPTS)]
+    objects.requests.clear()
+    began, cpu = time.monotonic(), processor_seconds()
+    control = Control()
+    for one in steps:
+        request = Request(one, store.url, str(folder / "work"), threads=1, gpus=(), workspace=512, memory=500)
+        outcome = make_attempt(request, lambda: store, control, lambda event: None, echo=lambda lines: None)
+        assert isinstance(outcome, Outcome), outcome
+        assert outcome.kind == "done", outcome
+        control.next_job()
+    seconds = time.monotonic() - began
+    return Cost(seconds, seconds, processor_seconds() - cpu, _memory(), _memory(), objects.requests)
 
 
 def _memory() -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 
 import pytest
 
 from tests.store.machines import PERIOD, World
 from tests.store.values import KEY, OTHER_KEY
-from translations_assets.errors import StoreUnreachable
+from translations_assets.errors import StoreError, StoreUnreachable
 
 
 def test_who_waits_counts_at_once_and_no_longer_than_it_waits(world: World) -> None:
@@ -36,6 +37,17 @@ def test_the_dead_count_for_three_periods_and_one_look_tells(world: World) -> No
     assert world.machine(-50.0).leases.waiters(KEY, 1) == 2
     world.pass_time(1, alive)
     assert world.machine(1e9).leases.waiters(KEY, 1) == 1
+
+
+def test_who_may_not_write_leaves_nothing_and_tries_nothing_more(world: World) -> None:
+    machine = world.machine()
+    world.service.errors = repeat(StoreError("The account may not write."))
+    before = len(world.service.requests)
+    with pytest.raises(StoreError, match="may not write"):
+        machine.wait_for()
+    world.pass_time(4 * PERIOD, machine)
+    asked = world.service.requests[before:]
+    assert [request.split("/")[0] for request in asked] == ["write sessions"]
 
 
 def test_what_the_dead_have_left_is_removed(world: World) -> None:

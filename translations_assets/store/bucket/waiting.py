@@ -18,7 +18,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from translations_assets.errors import StoreError
+from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.store.bucket.objects import Objects, ServiceClock, Stat, remove_older
 
 _SESSIONS = "sessions/"
@@ -74,6 +74,13 @@ class Waiting:
             session.begun.result()
             begin()
             self._objects.write(name, b"")
+        except BaseException as error:
+            was_refused = isinstance(error, StoreError) and not isinstance(error, StoreUnreachable)
+            self._leave(session, name, was_refused=was_refused)
+            if self._left:
+                begin()
+            raise
+        try:
             yield
         finally:
             self._leave(session, name)
@@ -134,13 +141,14 @@ class Waiting:
         else:
             session.begun.set_result(None)
 
-    def _leave(self, session: _Session, name: str) -> None:
+    def _leave(self, session: _Session, name: str, *, was_refused: bool = False) -> None:
+        """Wait no longer; what was refused to be written need not be removed, and cannot be."""
         with self._guard:
             session.joined.remove(name)
             names = [name] if session.joined else [name, session.name]
             if not session.joined and self._session is session:
                 self._session = None
-        while names:
+        while names and not was_refused:
             try:
                 self._objects.delete(names[0])
             except StoreError:
