@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from translations_assets.revision import revision
+from translations_assets.revision import revision, web_address
 from translations_assets.runners.kubernetes.image import BUILD_FILE, ENVIRONMENT_BUILD_FILE, worker_images
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,7 +64,11 @@ def images(registry: str, root: Path = ROOT) -> list[Image]:
             Image(name, ENVIRONMENT_BUILD_FILE, (worker, f"ENVIRONMENT={lock.stem}"))
             for lock, name in names.environments.items()
         ),
-        Image(orchestrator, ORCHESTRATOR, (worker, f"REVISION={revision(root)}")),
+        Image(
+            orchestrator,
+            ORCHESTRATOR,
+            (worker, f"REVISION={revision(root)}", f"REPOSITORY={web_address(root)}"),
+        ),
     ]
 
 

@@ -24,9 +24,10 @@ RUN python -m compileall -q --invalidation-mode unchecked-hash pipeline translat
     && printf '#!/bin/sh\nexec python -m translations_assets.ui.deployed "$@"\n' > /usr/local/bin/dagster-webserver \
     && chmod 755 /usr/local/bin/translations /usr/local/bin/dagster-webserver
 
-# The commit, which manifests record: there is no git in here to ask.
+# The commit, which manifests record, and the repository's page, to which assets link: there is no git in here to ask.
 ARG REVISION
-RUN printf '%s\n' "${REVISION}" > revision
+ARG REPOSITORY
+RUN printf '%s\n' "${REPOSITORY}" > repository && printf '%s\n' "${REVISION}" > revision
 
 # The root is read-only in a pod: what is written goes to /tmp.
 ENV PYTHONPATH=/opt/translations \

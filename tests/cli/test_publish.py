@@ -56,7 +56,7 @@ def test_a_folder_gets_everything_once(exported: Command, place: Place) -> None:
         "details": {"ci": 0.5, "signature": "made up"},
     }
     again = exported("publish", PARTITION, "released", "--write")
-    assert again.out == f"0 of {len(found)} files, 0.0 MB, copied: {answer['url']}\n"
+    assert again.out == f"All {len(found)} files are there: {answer['url']}\n"
     assert files_below(place.root / "released") == found
     assert [made.url for made in Project().store.publications()] == [answer["url"]]
 
@@ -106,7 +106,7 @@ def test_a_bucket(exported: Command, monkeypatch: pytest.MonkeyPatch) -> None:
         assert server.storage.get_file_obj(BUCKET, page)["contentType"] == "text/html"
         sent = len(server.requests)
         again = exported("publish", PARTITION, url, "--write")
-        assert again.out.startswith("0 of ")
+        assert again.out.startswith("All ")
         assert {request.split()[0] for request in server.requests[sent:]} == {"GET"}
         server.damage(page, b"another")
         assert exported("publish", PARTITION, url, "--write").code == 1

@@ -13,7 +13,7 @@ import pytest
 
 from deploy.images import ORCHESTRATOR, helm_flags, images
 from tests.deploy.files import DEPLOY, ROOT, values
-from translations_assets.revision import revision
+from translations_assets.revision import commit, revision, web_address
 from translations_assets.runners.kubernetes.image import BUILD_FILE, ENVIRONMENT_BUILD_FILE, worker_images
 
 WORKER = DEPLOY / "worker.Dockerfile"
@@ -162,11 +162,15 @@ def test_the_orchestrators_tag_changes_with_code_configs_and_libraries(tmp_path:
 
 def test_the_orchestrators_image_knows_its_commit(tmp_path: Path) -> None:
     assert f"REVISION={revision(ROOT)}" in images(REGISTRY)[-1].arguments
+    assert f"REPOSITORY={web_address(ROOT)}" in images(REGISTRY)[-1].arguments
     written = [words for words in named(ROOT / ORCHESTRATOR, "RUN") if words[-2:] == [">", "revision"]]
     assert len(written) == 1
+    assert "repository" in written[0]
     assert revision(tmp_path) == ""
     (tmp_path / "revision").write_text("0123abc+changes\n")
-    assert revision(tmp_path) == "0123abc+changes"
+    (tmp_path / "repository").write_text("https://github.com/team/translations\n")
+    assert (revision(tmp_path), commit(tmp_path)) == ("0123abc+changes", "0123abc")
+    assert web_address(tmp_path) == "https://github.com/team/translations"
 
 
 @pytest.fixture(scope="module")

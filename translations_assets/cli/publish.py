@@ -99,6 +99,8 @@ def _name(found: Finding) -> str:
 def _lines(copies: Sequence[Copy], url: str, *, is_written: bool) -> list[str]:
     wanted = [one for one in copies if one.state != "same"]
     amount = f"{len(wanted)} of {len(copies)} files, {sum(one.size for one in wanted) / 1e6:,.1f} MB"
+    if not wanted:
+        return [f"All {len(copies)} files are there: {url}"]
     if is_written:
         return [f"{amount}, copied: {url}"]
     listed = [f"{one.size:>13,}  {_SAID[one.state]:14}  {one.name}" for one in copies]
