@@ -18,6 +18,7 @@ from tests.cli.conftest import Command, make
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.cli import logs
+from translations_assets.cli.run_steps import interrupted
 from translations_assets.dagster_home import prepare
 from translations_assets.process_id import PROCESS_TAG, this_process
 from translations_assets.project import Project
@@ -183,6 +184,14 @@ def test_cancel_waits_for_the_last_words_of_a_run(
 
     monkeypatch.setattr("translations_assets.cli.runs.time.sleep", last_words)
     assert "cancelled. 1 finished step is kept." in command("cancel", FIRST).out
+
+
+def test_a_step_that_another_run_wants_goes_on_though_it_has_no_log_yet(place: Place) -> None:
+    store, made = Project().store, ("ab" * 32, 1)
+    record = RunRecord(FIRST, PARTITION, begun={"clean": made})
+    assert [*interrupted(store, record)] == []
+    with store.owners.lock(*made), store.owners.waiting(*made):
+        assert [*interrupted(store, record)] == ["clean goes on for another run."]
 
 
 def test_a_run_whose_process_is_there_is_running(command: Command, place: Place) -> None:

@@ -113,12 +113,14 @@ def interrupted(store: Store, record: RunRecord, seconds: float = 0.0) -> Iterat
     for label, made in record.begun.items():
         while _is_ending(store, *made) and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
-        if store.generation(*made) or not store.attempts(*made):
+        if store.generation(*made):
             continue
         if _is_ending(store, *made):
             yield f"{label} ends once what it saved is stored."
         elif store.owners.is_owned(*made):
             yield f"{label} goes on for another run."
+        elif not store.attempts(*made):  # logs come seconds late: it may have begun, and has saved nothing
+            continue
         elif saved := newest_save(store, *made):
             yield f"{label} will go on from {saved}."
         else:
