@@ -13,7 +13,13 @@ import pytest
 
 from tests.runners.scripts import eventually
 from translations_assets.runners.kubernetes import connection
-from translations_assets.runners.kubernetes.cluster import ClusterAway, ClusterError, Expired, Kind
+from translations_assets.runners.kubernetes.cluster import (
+    ClusterAway,
+    ClusterError,
+    Expired,
+    Kind,
+    Unavailable,
+)
 from translations_assets.runners.kubernetes.connection import Watch
 from translations_assets.runners.kubernetes.jobs import store_label
 from translations_assets.runners.kubernetes.state import Annotation, Label
@@ -132,6 +138,17 @@ def test_an_interrupted_watch_goes_on_where_it_was(server: Server, watch: Watch)
     assert eventually(lambda: watch.job("b") is not None)
     assert server.watched == ["10", "20"]
     assert server.calls["jobs"] == 1
+
+
+def test_a_server_that_has_too_much_to_do_is_left_alone_as_long_as_it_asks(
+    server: Server, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(server.closed, "wait", pauses.append)
+    server.changes.put(Unavailable("too many requests", 7))
+    server.changes.put(("ADDED", job("b", 21)))
+    assert eventually(lambda: watch.job("b") is not None)
+    assert pauses == [7]
 
 
 @pytest.mark.parametrize("error", [Expired("too old"), ClusterError("never heard of it")])

@@ -149,7 +149,8 @@ class _Mirror(Generic[S]):
             if not self._version:
                 self.list(patience=0)
             self._follow()
-        except ClusterAway:
+        except ClusterAway as error:
+            self._cluster.closed.wait(error.after)
             raise
         except Expired:
             self._version = ""

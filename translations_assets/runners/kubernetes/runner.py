@@ -223,6 +223,8 @@ class KubernetesRunner:
             wanting.enter_context(store.owners.waiting(*job.step))
             connection = yield from self._connect(store, cancel)
             while connection and not cancel.is_set():
+                if manifest := store.generation(*job.step):
+                    return Outcome("done", manifest)
                 cluster_job, ticket = self._board(connection, submission)
                 ending = yield from ticket.ending()
                 if ending is None:
@@ -233,8 +235,6 @@ class KubernetesRunner:
                         return outcome
                 elif ending.kind != "temporary" or member(job) in cluster_job.members:
                     return ending
-                elif manifest := store.generation(*job.step):
-                    return Outcome("done", manifest)
                 # else an earlier run's attempt has ended, and this one begins
         return Outcome("cancelled", message="the run was cancelled")
 
