@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from translations_assets.cli.common import Json, this_project
 from translations_assets.cli.output import print_answer, print_note
 from translations_assets.errors import TranslationsError
+
+if TYPE_CHECKING:
+    from translations_assets.running.protocols import Store
 
 DATABASE = "registry.sqlite"
 
@@ -27,7 +30,7 @@ def build(
     All is made anew from the store, but for reports that would be the same; what is gone is removed.
     """
     from translations_assets.registry.database import reports_in, write
-    from translations_assets.registry.read import StoreReader
+    from translations_assets.registry.read import ReadOnce, StoreReader
     from translations_assets.registry.reports import Reports
     from translations_assets.registry.site import write_site
 
@@ -38,9 +41,10 @@ def build(
         made = Path(work) / "site"
         made.mkdir()
         project = this_project()
-        reader = StoreReader(project.store)
+        store = cast("Store", ReadOnce(project.store))
+        reader = StoreReader(store)
         rows, reports = reader.rows(), dict[str, str]()
-        maker = Reports(project.store, project.keys, output, reports_in(output / DATABASE))
+        maker = Reports(store, project.keys, output, reports_in(output / DATABASE))
         for row in rows:
             try:
                 reports[row.run] = maker.write(made, row, reader)

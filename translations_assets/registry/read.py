@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import yaml
@@ -17,6 +18,8 @@ from translations_assets.records.scores import scores_in
 from translations_assets.report.evaluations import EVALUATING, name_of_model
 from translations_assets.report.flow import name_of_dataset
 from translations_assets.running.protocols import Reading
+
+_Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # that of libyaml, where PyYAML has it
 
 
 @dataclass(frozen=True)
@@ -79,19 +82,31 @@ class RunRow:
     published: tuple[Place, ...]
     record: RunRecord
 
-    @property
+    @cached_property
     def config_text(self) -> str:
         """The training config as people write it."""
         value = json.loads(self.config) if self.config else None
-        return yaml.safe_dump(value, allow_unicode=True, sort_keys=False) if value else ""
+        return yaml.dump(value, Dumper=_Dumper, allow_unicode=True, sort_keys=False) if value else ""
 
 
-class StoreReader:
-    """Reads rows from a store, each manifest and each small document once."""
+class ReadOnce:
+    """A store of which each run's record and each manifest is read once, by whoever asks."""
 
     def __init__(self, store: Reading) -> None:
         self._store = store
-        self._manifests: dict[tuple[str, int], Manifest | None] = {}
+        self.runs = cache(store.runs)
+        self.read_run = cache(store.read_run)
+        self.generation = cache(store.generation)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+class StoreReader:
+    """Reads rows from a store, each small document once."""
+
+    def __init__(self, store: Reading) -> None:
+        self._store = store
         self._documents: dict[str, Mapping[str, Any]] = {}
         self._published: dict[tuple[str, int], list[Place]] = {}
         for made in store.publications():
@@ -111,7 +126,7 @@ class StoreReader:
 
     def manifests(self, record: RunRecord) -> dict[str, Manifest]:
         """Label → the result that a run used, as far as the store still has it."""
-        found = {label: self._manifest(*used) for label, used in record.uses.items()}
+        found = {label: self._store.generation(*used) for label, used in record.uses.items()}
         return {label: manifest for label, manifest in found.items() if manifest}
 
     def _row(self, record: RunRecord) -> RunRow:
@@ -160,11 +175,6 @@ class StoreReader:
                 name = name_of_dataset(manifest.label, "-".join(record.pair))
                 lines = stats.get("lines", {}).get("kept", 0)
                 yield Data(name, lines, str(stats["licence"]), str(stats.get("revision", "")))
-
-    def _manifest(self, key: str, generation: int) -> Manifest | None:
-        if (key, generation) not in self._manifests:
-            self._manifests[key, generation] = self._store.generation(key, generation)
-        return self._manifests[key, generation]
 
     def _read(self, manifest: Manifest, name: str) -> Mapping[str, Any]:
         """A JSON file among a result's outputs; nothing where there is none."""
