@@ -6,11 +6,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipeline.clean.blocks import Texts, lines_of, map_blocks, read_parallel, text_of
+from pipeline.clean.blocks import lines_of, read_parallel, text_of
 from pipeline.clean.tally import Tally
 from pipeline.common.errors import InputError
 from pipeline.common.line_blocks import BlockWriter
 from pipeline.common.lines import count_lines
+from pipeline.common.pool import Texts, map_blocks
 from pipeline.common.resources import threads
 from pipeline.common.script import write_json
 from pipeline.common.staging import staged

@@ -9,16 +9,23 @@ which Marian scored highest. The interpolation of Kim and Rush 2016, "Sequence-L
 import argparse
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby, islice
 from pathlib import Path
+from typing import TypeAlias
 
 from sacrebleu.metrics.chrf import CHRF
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import LineWriter, read_lines
+from pipeline.common.pool import map_blocks
+from pipeline.common.resources import threads
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 
+# A reference and its sentence's translations
+Sentence: TypeAlias = tuple[str, list[str]]
+
+BLOCK_SENTENCES = 500
 SAMPLES = 10
 SAMPLE_CHARACTERS = 200
 
@@ -49,9 +56,9 @@ def write_best(nbest: Path, references: Path, output: Path) -> dict[str, object]
     """Write the best translation of each sentence; returns what stats.json holds."""
     total = 0.0
     samples: list[list[str]] = []
+    blocks = _blocks(with_references(nbest, references))
     with LineWriter(output) as writer:
-        for reference, translations in with_references(nbest, references):
-            best, score = nearest(translations, reference)
+        for reference, best, score in chain.from_iterable(map_blocks(_nearest_of, blocks, threads())):
             writer.write(best)
             total += score
             if len(samples) < SAMPLES:
@@ -64,7 +71,7 @@ def write_best(nbest: Path, references: Path, output: Path) -> dict[str, object]
     }
 
 
-def with_references(nbest: Path, references: Path) -> Iterator[tuple[str, list[str]]]:
+def with_references(nbest: Path, references: Path) -> Iterator[Sentence]:
     """Yield each reference with its sentence's translations. Raises InputError when either has more."""
     groups = groupby(_entries(nbest), key=lambda entry: entry[0])
     number = -1
@@ -94,8 +101,24 @@ def parse_entry(line: str) -> tuple[int, str]:
 def nearest(translations: Iterable[str], reference: str) -> tuple[str, float]:
     """The first translation with the highest chrF against the reference, and that chrF (0 to 100)."""
     chrf = CHRF()
-    scored = [(text, chrf.sentence_score(text, [reference]).score) for text in translations]
-    return max(scored, key=lambda pair: pair[1])
+    # As `sentence_score` does it, which would count the reference's n-grams again for each translation
+    counted = chrf._extract_reference_info([chrf._preprocess_segment(reference)])
+
+    def score(text: str) -> float:
+        statistics = chrf._compute_segment_statistics(chrf._preprocess_segment(text), counted)
+        return chrf._compute_f_score(statistics)
+
+    return max(((text, score(text)) for text in translations), key=lambda pair: pair[1])
+
+
+def _nearest_of(block: Sequence[Sentence]) -> list[tuple[str, str, float]]:
+    """Each reference with the translation that is nearest to it, and that one's chrF."""
+    return [(reference, *nearest(translations, reference)) for reference, translations in block]
+
+
+def _blocks(sentences: Iterator[Sentence]) -> Iterator[list[Sentence]]:
+    while block := list(islice(sentences, BLOCK_SENTENCES)):
+        yield block
 
 
 def _entries(nbest: Path) -> Iterator[tuple[int, str]]:

@@ -7,6 +7,7 @@ options say, whatever the size of its text, and is compared only with those that
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -203,7 +204,7 @@ class PlanForecast:
             if each.most_bill.kwh:
                 parts.append(_range(each.least_bill.kwh, each.most_bill.kwh, " kWh"))
             if each.disk:
-                parts.append(f"{amount(each.disk / 1e9)} GB of disk")
+                parts.append(f"{_size(each.disk)} of disk")
             yield f"{worker:{width}}  {', '.join(parts)}"
 
     @property
@@ -249,6 +250,10 @@ def forecast_plan(plan: Plan, history: History, prices: Prices | None = None) ->
 def amount(value: float) -> str:
     """Money or energy for people: `0.04`, `3.2`, `1,200`."""
     return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:,.0f}"
+
+
+def _size(size: float) -> str:
+    return f"{amount(size / 1e9)} GB" if size >= 1e8 else f"{math.ceil(size / 1e6)} MB"
 
 
 def _range(least: float, most: float, unit: str, show: Callable[[float], str] = amount) -> str:

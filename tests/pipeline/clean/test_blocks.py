@@ -10,14 +10,13 @@ import pytest
 from pipeline.clean.blocks import (
     BLOCK_BYTES,
     BLOCK_ROWS,
-    Texts,
     lines_of,
-    map_blocks,
     read_parallel,
     text_of,
 )
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import write_lines
+from pipeline.common.pool import Texts, map_blocks
 
 
 def first_and_size(block: Texts) -> tuple[str, int, int]:

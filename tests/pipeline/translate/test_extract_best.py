@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sacrebleu.metrics.chrf import CHRF
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import write_lines
+from pipeline.translate import extract_best
 from pipeline.translate.extract_best import main, nearest, parse_entry
 from tests.pipeline.train.tiny import lines_of
 
@@ -48,6 +50,25 @@ def test_among_equals_the_first_wins() -> None:
 
 def test_a_perfect_translation_has_chrf_100() -> None:
     assert nearest(["the dog", "the cat"], "the cat") == ("the cat", 100.0)
+
+
+@given(st.lists(st.text("ab c.", max_size=12), min_size=1, max_size=4), st.text("ab c.", max_size=12))
+def test_the_score_is_sacrebleus(translations: list[str], reference: str) -> None:
+    scores = [CHRF().sentence_score(text, [reference]).score for text in translations]
+    assert nearest(translations, reference) == (translations[scores.index(max(scores))], max(scores))
+
+
+def test_processes_leave_the_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extract_best, "BLOCK_SENTENCES", 2)
+    monkeypatch.setenv("TRANSLATIONS_THREADS", "2")
+    sentences = [f"number {number}" for number in range(9)]
+    nbest = [
+        f"{number} ||| {text} ||| F0= -1 ||| -1"
+        for number, sentence in enumerate(sentences)
+        for text in ("another", sentence)
+    ]
+    assert extract(tmp_path, nbest, sentences) == sentences
+    assert json.loads((tmp_path / "out/stats.json").read_text())["mean-chrf"] == 100
 
 
 @given(st.integers(0, 10**9), st.text(st.characters(blacklist_characters="\n", blacklist_categories=["Cs"])))

@@ -1,0 +1,65 @@
+"""Work on blocks in several processes, results in order, memory bounded."""
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import chain, islice
+from multiprocessing import get_context
+from typing import Any, ClassVar, TypeAlias, TypeVar
+
+from pipeline.common.errors import TemporaryError
+from pipeline.common.processes import die_with_parent
+
+# The lines of each side of a text, each ended by a line feed; equally many.
+Texts: TypeAlias = tuple[bytes, ...]
+Block = TypeVar("Block")
+Result = TypeVar("Result")
+
+
+def map_blocks(
+    work: Callable[[Block], Result], blocks: Iterable[Block], threads: int
+) -> Generator[Result, None, None]:
+    """Yield work(block) for each block, in order; in `threads` processes when there is more than one block.
+
+    The processes are forks of this one, so that `work` may hold large tables, or a model, which they share.
+    """
+    blocks = iter(blocks)
+    first = list(islice(blocks, 2))
+    if threads == 1 or len(first) < 2:
+        yield from map(work, chain(first, blocks))
+        return
+    # At most two blocks a process are under way: the pool's own map would read the whole corpus into memory.
+    waiting: deque[Future[Any]] = deque()
+    # Any block will do: its class is as it was, since it is part of the keys of what is cleaned.
+    with ProcessPoolExecutor(threads, get_context("fork"), _Worker.begin, (work,)) as pool:  # type: ignore[arg-type]
+        for block in chain(first, blocks):
+            waiting.append(pool.submit(_Worker.do, block))  # type: ignore[arg-type]
+            if len(waiting) >= 2 * threads:
+                yield _result(waiting.popleft())
+        while waiting:
+            yield _result(waiting.popleft())
+
+
+class _Worker:
+    """What a process works with; handed over once, as it would be pickled again with each block."""
+
+    work: ClassVar[Callable[[Texts], Any]]
+
+    @classmethod
+    def begin(cls, work: Callable[[Texts], Any]) -> None:
+        """Called once in each process."""
+        die_with_parent()
+        cls.work = work
+
+    @classmethod
+    def do(cls, block: Texts) -> Any:
+        """Work on a block."""
+        return cls.work(block)
+
+
+def _result(future: "Future[Any]") -> Any:
+    try:
+        return future.result()
+    except BrokenProcessPool as error:
+        raise TemporaryError("A process that worked on the text was killed; was memory short?") from error
