@@ -79,6 +79,21 @@ def test_models_are_known_by_the_first_test_set_of_the_config(tmp_path: Path) ->
     assert [score.dataset for score in row.scores] == ["z_first", "a_second"]
 
 
+def test_a_run_is_known_by_the_last_model_of_the_graph(command: Command, place: Place) -> None:
+    """Of what it was asked to make, whichever was found, or made, last."""
+    make("check_evaluate_student", run="first")
+    store = Project().store
+    record = store.read_run("first")
+    assert record
+    wanted = {stage: labels for stage, labels in record.steps.items() if stage == "evaluate_student"}
+    uses = dict(reversed([*record.uses.items()]))  # the teacher after the student
+    store.write_run("first", replace(record, steps=wanted, uses=uses))
+    command("registry", "build")
+    text = Page(place.root / "registry" / "index.html").text
+    assert "1 language pair," in text
+    assert re.search(r"student\s+tiny", text)
+
+
 def test_it_is_made_anew_but_for_reports_that_would_be_the_same(
     command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

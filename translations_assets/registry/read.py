@@ -125,8 +125,13 @@ class StoreReader:
         return sorted(found.values(), key=lambda row: row.started, reverse=True)
 
     def manifests(self, record: RunRecord) -> dict[str, Manifest]:
-        """Label → the result that a run used, as far as the store still has it."""
-        found = {label: self._store.generation(*used) for label, used in record.uses.items()}
+        """Label → the result that a run used, as far as the store still has it, in the order of the graph.
+
+        What it was not asked to make comes first.
+        """
+        order = {label: place for place, label in enumerate(record.labels)}
+        labels = sorted(record.uses, key=lambda label: order.get(label, -1))
+        found = {label: self._store.generation(*record.uses[label]) for label in labels}
         return {label: manifest for label, manifest in found.items() if manifest}
 
     def _row(self, record: RunRecord) -> RunRow:
