@@ -30,7 +30,7 @@ DEMO = "en-eo.demo"
 UPDATES = {"en-eo.200-updates": 200, "en-eo.400-updates": 400, "en-eo.800-updates": 800}
 BESIDE = "en-eo.800-updates"  # the one that is exported, too
 SIZE: ViewportSize = {"width": 1440, "height": 800}
-WIDE: ViewportSize = {"width": 1600, "height": 520}
+WIDE: ViewportSize = {"width": 1680, "height": 520}
 SHOWN = 'group:"teacher" or group:"distillation" or group:"student" or group:"release"'
 MOST_BYTES = 150_000
 QUALITY = 80
@@ -111,7 +111,7 @@ def pictures_of_ui(page: Page, server: Server, folder: Path) -> None:
     page.wait_for_timeout(SETTLE_MS)
     drag(page, -28)  # out from under the buttons at the right
     picture(page, folder / "lineage.webp", scale=2)  # its words are small
-    page.set_viewport_size(SIZE)
+    page.set_viewport_size({"width": WIDE["width"], "height": SIZE["height"]})
     asset = f"{server.url}/assets/evaluate_student"
     show(page, f"{asset}?partition={DEMO}", folder / "asset.webp", "Metadata")
     picture(page, folder / "asset.webp")
