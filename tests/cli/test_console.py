@@ -168,10 +168,15 @@ def test_what_did_not_run_was_cached(follower: Follower, seen: list[StepEvent]) 
 
 
 def test_numbers_are_progress(follower: Follower, seen: list[StepEvent]) -> None:
-    entries = [{"label": "join: update", "intValue": 7}, {"label": "other", "text": "no number"}]
+    entries = [
+        {"label": "update", "intValue": 7},
+        {"label": "step", "text": "write-a"},
+        {"label": "update (2)", "intValue": 8},
+        {"label": "step (2)", "text": "write-b"},
+    ]
     follower.emit({"__typename": "ObservationEvent", "metadataEntries": entries})
-    assert kinds(seen) == [("progress", "join")]
-    assert seen[0].detail == {"update": 7}
+    assert kinds(seen) == [("progress", "write-a"), ("progress", "write-b")]
+    assert [event.detail for event in seen] == [{"update": 7}, {"update": 8}]
 
 
 def test_steps_of_another_graph_are_passed_over(follower: Follower, seen: list[StepEvent]) -> None:

@@ -1,6 +1,6 @@
 """What people see of an asset while its steps run."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import dagster as dg
@@ -68,7 +68,7 @@ def test_numbers_are_observed_at_most_every_five_seconds(context: Context, clock
         for second in range(21):
             clock[0] = 1000.0 + second
             told(numbers(second))
-    assert [value[f"{STEP.label}: update"] for value in context.values()] == [0, 5, 10, 15, 20]
+    assert [value["update"] for value in context.values()] == [0, 5, 10, 15, 20]
     assert OBSERVATION_SECONDS == 5
 
 
@@ -77,7 +77,7 @@ def test_the_last_numbers_are_not_lost(context: Context, clock: list[float]) -> 
         told(numbers(1))
         told(numbers(2, cost=3.5))
         assert len(context.events) == 1
-    assert context.values()[-1] == {f"{STEP.label}: update": 2, f"{STEP.label}: cost": 3.5}
+    assert context.values()[-1] == {"update": 2, "cost": 3.5, "step": STEP.label}
 
 
 def test_the_last_numbers_are_not_lost_when_the_step_fails(context: Context, clock: list[float]) -> None:
@@ -89,7 +89,7 @@ def test_the_last_numbers_are_not_lost_when_the_step_fails(context: Context, clo
 
     with pytest.raises(RuntimeError, match="diverged"):
         diverge()
-    assert context.values()[-1] == {f"{STEP.label}: update": 2}
+    assert context.values()[-1] == {"update": 2, "step": STEP.label}
 
 
 def test_nothing_is_observed_twice(context: Context, clock: list[float]) -> None:
@@ -103,7 +103,26 @@ def test_an_observation_belongs_to_the_asset_and_partition(context: Context) -> 
         told(numbers(1, learn_rate=None, note="text"))
     (event,) = context.events
     assert (event.asset_key, event.partition) == (dg.AssetKey("train_student"), "en-eo")
-    assert set(event.metadata) == {f"{STEP.label}: update"}  # only numbers make curves
+    assert set(event.metadata) == {"update", "step"}  # only numbers make curves, under names without labels
+
+
+def test_numbers_of_several_trainings_are_told_apart_by_their_places(
+    context: Context, clock: list[float]
+) -> None:
+    """Whatever their labels are: plots compare partitions. What another script tells takes no place."""
+    fetch, second = replace(STEP, script="pipeline.fetch", label="fetch"), replace(STEP, label="train-2")
+    steps = [fetch, STEP, second]
+    with Progress(context, "train_student", steps=steps) as told:  # type: ignore[arg-type]
+        for step, update in ((second, 7), (STEP, 5), (second, 8)):
+            told(StepEvent("progress", step, {"update": update}))
+    assert context.values()[-1] == {"update": 5, "step": STEP.label, "update (2)": 8, "step (2)": "train-2"}
+
+
+def test_numbers_of_one_step_are_never_said_of_another(context: Context, clock: list[float]) -> None:
+    with listener(context) as told:
+        told(numbers(1, cost=3.5))
+        told(StepEvent("progress", replace(STEP, label="another"), {"update": 2}))
+    assert context.values()[-1] == {"update": 2, "step": "another"}
 
 
 @pytest.mark.parametrize(

@@ -275,7 +275,8 @@ class Follower:
 
     def _emit_numbers(self, metadata: Mapping[str, Any]) -> None:
         for key, entry in metadata.items():
-            label, _, name = key.partition(": ")
+            name, bracket, number = key.partition(" (")  # as `defs.assets.Progress` marks them
+            label = metadata.get(f"{STEP_LABEL}{bracket}{number}", {}).get("text", "")
             value = entry.get("floatValue", entry.get("intValue"))
             if value is not None:
                 self._send("progress", label, **{name: value})

@@ -32,6 +32,7 @@ from translations_assets.defs.recipes import recipe_tags
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_failures
 from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.graph.stage import Stage
+from translations_assets.graph.step import Step
 from translations_assets.records.canonical import json_digest
 from translations_assets.running.engine import Listener, StepEvent, StepResult
 from translations_assets.running.session import Session, UpstreamMissing
@@ -123,10 +124,9 @@ def _run_stage(
 ) -> list[StepResult]:
     """Find or make the results of a stage's steps, and publish them. Raises as `Engine.run`."""
     is_changed = stage in session.changed
-    with Progress(context, stage, session.listeners, is_changed=is_changed) as progress:
-        results = PROJECT.engine.run(
-            session, session.graph.stages[stage], cancel_event(context.run.run_id), progress
-        )
+    steps = session.graph.stages[stage]
+    with Progress(context, stage, session.listeners, steps, is_changed=is_changed) as progress:
+        results = PROJECT.engine.run(session, steps, cancel_event(context.run.run_id), progress)
     session.publish(stage)
     return results
 
@@ -135,6 +135,8 @@ class Progress:
     """A listener of the engine for one asset of one run; called from several threads.
 
     listeners   get every event, too
+    steps       of the stage: of several trainings the second one's numbers are `update (2)`. Without labels,
+                Dagster's plots compare runs and partitions
     is_changed  its numbers are not the training config's: they are no observations of the asset
     """
 
@@ -143,12 +145,14 @@ class Progress:
         context: dg.AssetExecutionContext | dg.OpExecutionContext,
         stage: str,
         listeners: Sequence[Listener] = (),
+        steps: Sequence[Step] = (),
         *,
         is_changed: bool = False,
     ) -> None:
         self._context, self._stage, self._listeners = context, stage, listeners
+        self._steps = steps
         self._is_changed = is_changed
-        self._numbers: dict[str, float] = {}
+        self._numbers: dict[str, tuple[str, dict[str, float]]] = {}  # mark of a step → its label, numbers
         self._pending = False
         self._last = -OBSERVATION_SECONDS
         self._lock = threading.Lock()
@@ -160,7 +164,7 @@ class Progress:
     def __exit__(self, *error: object) -> None:
         """Report numbers that no observation has yet."""
         if self._pending:
-            self._report(dict(self._numbers))
+            self._report(self._metadata())
 
     def __call__(self, event: StepEvent) -> None:
         """Take note of an event of a step."""
@@ -168,7 +172,7 @@ class Progress:
             listener(event)
         label, message = event.step.label, event.detail.get("message", "")
         if event.kind == "progress":
-            self._observe(label, event.detail)
+            self._observe(event.step, event.detail)
         elif event.kind == "started":
             self._log("INFO", f"{label}: started", event)
         elif event.kind == "waiting":
@@ -197,20 +201,35 @@ class Progress:
             metadata[STEP_LOG] = dg.MetadataValue.url(log_path(*log))
         log_event(self._context, level, text, metadata)
 
-    def _observe(self, label: str, numbers: Mapping[str, Any]) -> None:
+    def _observe(self, step: Step, numbers: Mapping[str, Any]) -> None:
         """Keep the newest numbers; report them at most every five seconds."""
         with self._lock:
-            for name, value in numbers.items():
-                if isinstance(value, (int, float)):
-                    self._numbers[f"{label}: {name}"] = value
+            mark = self._mark(step)
+            label, known = self._numbers.get(mark, (step.label, {}))
+            new = {name: value for name, value in numbers.items() if isinstance(value, (int, float))}
+            self._numbers[mark] = step.label, (known | new if label == step.label else new)
             self._pending = time.monotonic() - self._last < OBSERVATION_SECONDS
             if self._pending:
                 return
             self._last = time.monotonic()
-            metadata = dict(self._numbers)
+            metadata = self._metadata()
         self._report(metadata)
 
-    def _report(self, metadata: dict[str, float]) -> None:
+    def _mark(self, step: Step) -> str:
+        """What tells the numbers of a step from those of others with the same script; the first has none."""
+        alike = [one.label for one in self._steps if one.script == step.script]
+        number = alike.index(step.label) + 1 if step.label in alike else 1
+        return f" ({number})" if number > 1 else ""
+
+    def _metadata(self) -> dict[str, Any]:
+        """All numbers, and, for programs, whose they are."""
+        found: dict[str, Any] = {}
+        for mark, (label, numbers) in self._numbers.items():
+            found |= {f"{name}{mark}": value for name, value in numbers.items()}
+            found[f"{STEP_LABEL}{mark}"] = label
+        return found
+
+    def _report(self, metadata: dict[str, Any]) -> None:
         if self._is_changed:
             log_event(self._context, "DEBUG", "live numbers", {NUMBERS: self._stage, **metadata})
             return
