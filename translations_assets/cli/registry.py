@@ -56,4 +56,6 @@ def build(
             os.replace(output, Path(work) / "before")
         os.replace(made, output)
     page = output / "index.html"
-    print_answer(json, {"file": str(page), "runs": len(rows)}, f"{len(rows)} runs: {page}")
+    print_answer(
+        json, {"file": str(page), "runs": len(rows)}, f"{len(rows)} run{'s' * (len(rows) != 1)}: {page}"
+    )
