@@ -43,7 +43,7 @@ from translations_assets.running.tasks import (
 )
 from translations_assets.running.waiting import WaitingSteps
 
-THREADS = 32  # steps that are looked after at once; one that waits, or that a runner runs, needs none
+THREADS = 64  # steps that are looked after at once; one that waits, or that a runner runs, needs none
 FIRST_STEPS = 64  # that are looked up before some start; twice as many each further time
 RETRY_SECONDS = 2.0  # pause before the second attempt; doubles with every further one
 LONGEST_PAUSE = 300.0

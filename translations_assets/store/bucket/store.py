@@ -294,7 +294,7 @@ class BucketStore(DurableStore[PurePosixPath]):
     """
 
     files: BucketFiles
-    look_ups = 16  # each is two requests, and waits for their answers
+    look_ups = 32  # each is two requests, and waits for their answers
     rewrite_seconds = 1.0  # the service's limit for one object
 
     def __init__(

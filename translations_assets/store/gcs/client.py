@@ -13,7 +13,7 @@ from translations_assets.errors import StoreError
 if TYPE_CHECKING:
     from google.cloud.storage import Client
 
-_CONNECTIONS = 64  # kept open; with the default of 10, more threads than that open one for each request
+_CONNECTIONS = 128  # kept open; with the default of 10, more threads than that open one for each request
 _guard = threading.Lock()
 _make: Callable[[], Client] | None = None
 
