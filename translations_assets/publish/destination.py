@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from translations_assets.errors import StoreError
 from translations_assets.records.inside import inside
-from translations_assets.store.contents import clone, digest_file
+from translations_assets.store.contents import clone, digest_file, make_durable
 from translations_assets.store.open import named_place
 
 if TYPE_CHECKING:
@@ -69,9 +68,9 @@ class FolderDestination:
             target.parent.mkdir(parents=True, exist_ok=True)
             try:
                 clone(source, new, link=False)
-                _sync(new)
+                make_durable(new)
                 new.replace(target)
-                _sync(target.parent)
+                make_durable(target.parent)
             finally:
                 new.unlink(missing_ok=True)
         except OSError as error:
@@ -144,11 +143,3 @@ def copy(destination: Destination, copies: Iterable[Copy], *, replace: bool) -> 
         )
     for one in wanted:
         destination.put(one.name, one.source)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -56,6 +56,15 @@ def open_plain(path: Path | str) -> int:
     return descriptor
 
 
+def make_durable(path: Path) -> None:
+    """Have a file's contents, or a folder's entries, stand after a power cut. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def digest_bytes(data: bytes) -> Blob:
     """Digest and size of bytes in memory."""
     return Blob(hashlib.sha256(data).hexdigest(), len(data))

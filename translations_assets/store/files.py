@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.records.inside import first_link
-from translations_assets.store.contents import READ_BYTES, READ_ONLY, NotPlainError, open_plain
+from translations_assets.store.contents import READ_BYTES, READ_ONLY, NotPlainError, make_durable, open_plain
 from translations_assets.store.encoding import safe
 from translations_assets.store.locks import acquire, acquire_new, release, share_folder
 from translations_assets.store.medium import FOLDERS, Entry, quarantined
@@ -160,7 +160,7 @@ class Files:
                 os.utime(temporary, ns=(time.time_ns(), began))
             self.make_folder(path.parent)
             os.rename(temporary, path)
-            _sync(path.parent)
+            make_durable(path.parent)
 
     def touch(self, path: Path, durable: bool = True) -> int | None:
         """Mark a file as used now and make its folder durable; its size, None when it does not exist.
@@ -180,7 +180,9 @@ class Files:
                 return None
             if durable:
                 self.make_folder(path.parent)
-                _sync(path.parent)  # the process that made the file may have been killed before doing so
+                make_durable(
+                    path.parent
+                )  # the process that made the file may have been killed before doing so
             return size
 
     def _take_over(self, path: Path) -> None:
@@ -203,7 +205,7 @@ class Files:
             share_folder(folder)
         elif not self._marked:
             self._make_mark()
-        _sync(folder.parent)
+        make_durable(folder.parent)
         self._durable.add(folder)
 
     def _check_own(self, path: Path | str) -> None:
@@ -232,13 +234,13 @@ class Files:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(_FORMAT)
                 self._finish(file, READ_ONLY, durable=True)
-            _sync(self.root)
+            make_durable(self.root)
         self._marked = True
 
     def sync(self, path: Path) -> None:
         """Make a file's contents, or a folder's entries, durable; nothing when it does not exist."""
         with self.store_errors("write", path), suppress(FileNotFoundError):
-            _sync(path)
+            make_durable(path)
 
     def remove(self, folder: Path) -> None:
         """Remove a folder and what it holds, or a file; nothing when it does not exist."""
@@ -315,7 +317,7 @@ class Files:
             self._durable.difference_update({path.parent, *path.parent.parents})
             linked = self._link_once(source, path)
         if linked and durable:
-            _sync(path.parent)
+            make_durable(path.parent)
         return linked
 
     def _link_once(self, source: Path, path: Path) -> bool:
@@ -366,14 +368,6 @@ class _StoreErrors(AbstractContextManager[None]):
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError):
             raise self._files.trouble(f"{self._doing} {self._path}", error) from error
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _explain(root: Path, doing: str, error: OSError) -> str:
