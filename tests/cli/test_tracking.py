@@ -13,6 +13,7 @@ from tests.cli.conftest import Command, make
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
 from tests.tracked import Curve, by_name, curve_of, in_tensorboard, in_wandb
+from tests.wandb_server import wandb_server
 from translations_assets.project import Project
 from translations_assets.running.job import Job
 
@@ -115,6 +116,28 @@ def test_weights_and_biases_gets_the_curves_of_the_store(
     again = command("wandb", PARTITION, "--offline", "--json")
     assert json.loads(again.out) == {"sent": [], "known": [*TRAINED, "scores"], "pages": {}}
     assert in_wandb(folder).keys() == found.keys()
+
+
+@pytest.mark.usefixtures("own_wandb")
+def test_what_a_server_has_is_not_sent_again(
+    command: Command, place: Place, in_store: Mapping[str, Curve], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WANDB_API_KEY", "0123456789" * 4)
+    with wandb_server() as server:
+        monkeypatch.setenv("WANDB_BASE_URL", server.url)
+        wandb.teardown()
+        said = command("wandb", PARTITION)
+        assert said.out.startswith(f"5 runs sent\n{server.url}/someone/en-eo/runs/")
+        assert server.curves() == {**in_store, "scores": []}
+        requests = server.requests
+        assert command("wandb", PARTITION).out.startswith("0 runs sent, 5 before\n")
+        assert server.requests == requests
+        # Another machine does not know what was sent, and its server does
+        monkeypatch.setenv("TRANSLATIONS_STORE", str(place.store.root))
+        monkeypatch.setenv("TRANSLATIONS_STATE", str(place.root / "another"))
+        assert command("wandb", PARTITION).out.startswith("5 runs sent\n")
+        assert server.requests > requests
+        assert server.curves() == {**in_store, "scores": []}
 
 
 @pytest.mark.usefixtures("own_wandb")

@@ -95,13 +95,13 @@ def _send(run: TrackedRun, place: Path, mode: Mode, project: str, group: str) ->
             reinit="create_new",
             settings=_settings(),
         ) as opened:
-            first = opened.step  # after those that the server has
+            first = opened.starting_step  # after those that the server has
             for update, numbers in run.curve:
                 if update >= first:
                     opened.log(dict(numbers), step=update)
             opened.summary.update(dict(run.numbers))
             page = opened.url if mode == "online" else ""
-    except (wandb.Error, TimeoutError) as error:
+    except (wandb.Error, OSError) as error:
         raise TranslationsError(
             f"Weights & Biases did not take {run.name}; nothing else is concerned. "
             f"{' '.join(str(error).split())}"
