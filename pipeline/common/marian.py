@@ -52,6 +52,14 @@ SCORING: Options = {
 log = logging.getLogger(__name__)
 
 _GPU_FAILED = re.compile("CUDA|[Cc]urand|cublas|NCCL")
+# CUDA's words for a GPU, or a driver, that the build has nothing for
+_NO_KERNELS = re.compile(
+    "no kernel image is available|unsupported toolchain|PTX JIT compiler library was not found|ARCH_MISMATCH"
+)
+_GPUS = (
+    "Marian is built with CUDA 12.1, for GPUs of compute capability 6.0 to 9.0 (P100, V100, T4, A100, L4, "
+    "H100, H200), whose driver must be as new. Take another machine, or update its driver."
+)
 
 KILLED = (-15, -9, 137, 143)
 
@@ -245,6 +253,8 @@ def marian_error(command: str, status: int, output: str) -> Exception:
     """What to raise when Marian ended with a status other than 0, from the end of its log."""
     said = [line for line in output.splitlines() if "Error" in line] or output.splitlines()[-10:]
     message = f"marian {command} failed (status {status}): " + "\n".join(said)
+    if _NO_KERNELS.search(message):
+        return InputError(f"{message}\n{_GPUS}")
     if status in KILLED or _crashed(status, output) or _GPU_FAILED.search(message):
         return TemporaryError(message)
     return InputError(message)

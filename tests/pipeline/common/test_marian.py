@@ -270,6 +270,7 @@ def test_models_with_different_vocabularies_make_no_ensemble(tmp_path: Path) -> 
     ("status", "log", "kind"),
     [
         (-6, "Error: CUDA error 2 'out of memory'", TemporaryError),
+        (-6, "Error: CUDA error 209 'no kernel image is available for execution on the device'", InputError),
         (-9, "", TemporaryError),
         (-11, "", TemporaryError),
         (-6, "Error: Segmentation fault", TemporaryError),
