@@ -1,5 +1,6 @@
 """Hours and machine use under names that stay."""
 
+from translations_assets.records.manifest import Usage
 from translations_assets.report.machines import hours, machine_use, money
 from translations_assets.running.prices import Bill
 from translations_assets.why.history import Cost
@@ -37,3 +38,9 @@ def test_nothing_used_nothing() -> None:
     assert hours({}) == {}
     assert money({}) == {}
     assert machine_use([]) == {"duration": 0, "cpu_time": 0, "peak_memory": 0.0}
+
+
+def test_whole_seconds_are_numbers_like_others() -> None:
+    """Dagster takes no whole number where another run had one with digits."""
+    used = machine_use([Usage(seconds=2, cpu_seconds=1, gpus=1, gpu_memory=5)])
+    assert {type(value) for value in used.values()} == {float}

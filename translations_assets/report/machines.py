@@ -15,15 +15,15 @@ def machine_use(usages: Collection[Usage]) -> dict[str, float]:
     A GPU's utilisation, in percent, is the mean over the time of all of them.
     """
     return {
-        "duration": round(sum(usage.seconds for usage in usages), 2),
-        "cpu_time": round(sum(usage.cpu_seconds for usage in usages), 2),
+        "duration": round(sum((usage.seconds for usage in usages), 0.0), 2),
+        "cpu_time": round(sum((usage.cpu_seconds for usage in usages), 0.0), 2),
         "peak_memory": round(max((usage.peak_memory for usage in usages), default=0) / 1e6, 1),
         **_gpu_use([usage for usage in usages if usage.gpus]),
     }
 
 
 def _gpu_use(usages: Collection[Usage]) -> dict[str, float]:
-    held = sum(usage.gpus * usage.seconds for usage in usages)
+    held = sum((usage.gpus * usage.seconds for usage in usages), 0.0)
     if not held:
         return {}
     busy = sum(usage.gpus * usage.seconds * usage.gpu_utilisation for usage in usages)
