@@ -128,15 +128,15 @@ def test_no_step_reads_a_file_of_the_system(place: Place) -> None:
 
 def test_a_failure_is_told_once_and_ends_with_one(place: Place) -> None:
     path = place.root / "configs" / f"{PARTITION}.yml"
-    path.write_text(path.read_text().replace("spm-vocab-size: 400", "spm-vocab-size: 64000"))
-    done = place.run("translations", "train", PARTITION, "--target", "train_vocab", "--yes")
+    path.write_text(path.read_text().replace("data/dev.[LANG]", "data/nothing.[LANG]"))
+    done = place.run("translations", "train", PARTITION, "--target", "dataset_devtest", "--yes")
     assert done.returncode == 1
-    assert done.stderr.count("The step train-vocab-en-eo failed") == 1
+    assert len(re.findall("The step dataset-devtest-.* failed", done.stderr)) == 1
     (run,) = re.findall(r"To see its steps: translations status (\w{8})", done.stderr)
     assert f"To repeat what failed: translations rerun {run}" in done.stderr
     assert "Traceback" not in done.stderr
     status = place.run("translations", "status", PARTITION)
-    assert "train_vocab                       1 failed" in status.stdout
+    assert "dataset_devtest                   1 failed" in status.stdout
 
 
 def test_refs_that_name_other_results_are_renewed(place: Place) -> None:
