@@ -36,6 +36,7 @@ OPTIONAL = {  # fields that are left out where nothing is known
     *(
         "repeats",
         "begun",
+        "forecast",
         "failed",
         "uses",
         "seconds",
@@ -71,15 +72,22 @@ def store(command: Command, monkeypatch: pytest.MonkeyPatch) -> LocalStore:
 
 
 def fields(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The fields of a record, and those inside of them; of things by name or in a list the first."""
+    """The fields of a record, and those inside of them; of things by name or in a list the first of a kind."""
     names: list[Any] = (
         list(value) if isinstance(value, dict) else [0][: len(value)] if isinstance(value, list) else []
     )
+    if BY_NAME.intersection(path[-1:]) or "steps" in path:  # whose stages have steps by name
+        names = list({_kind(value[name]): name for name in reversed(names)}.values())
     for name in names:
         if name not in VERSION:
             yield (*path, name)
             if name not in FREE:
                 yield from fields(value[name], (*path, name))
+
+
+def _kind(value: Any) -> object:
+    """What tells things apart that stand by name: their types, and the names of their fields."""
+    return type(value), isinstance(value, dict) and {"files", "digest"} & value.keys() == {"files"}
 
 
 def changed(value: Any, path: tuple[Any, ...], wrong: object) -> dict[str, Any]:

@@ -27,7 +27,6 @@ from dagster._core.definitions.data_version import CachingStaleStatusResolver, S
 from dagster._core.loader import LoadingContextForTest
 
 from tests.defs.runner import MadeUpRunner
-from tests.shared_engines import share_engines
 from translations_assets.cli.runs import missed_gates
 from translations_assets.cli.runs_train import launch
 from translations_assets.definitions import defs
@@ -127,7 +126,6 @@ def looks(partitions: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    share_engines()
     if sys.argv[1] == "make":
         make(sys.argv[2:])
     else:
