@@ -72,7 +72,7 @@ def store(command: Command, monkeypatch: pytest.MonkeyPatch) -> LocalStore:
 
 
 def fields(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The fields of a record, and those inside of them; of things by name or in a list the first of a kind."""
+    """A record's fields, and those inside of them; of things by name or in a list the first of a kind."""
     names: list[Any] = (
         list(value) if isinstance(value, dict) else [0][: len(value)] if isinstance(value, list) else []
     )
@@ -86,7 +86,7 @@ def fields(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def _kind(value: Any) -> object:
-    """What tells things apart that stand by name: their types, and the names of their fields."""
+    """What tells things apart that stand by name: their types, and whether they are a folder of files."""
     return type(value), isinstance(value, dict) and {"files", "digest"} & value.keys() == {"files"}
 
 

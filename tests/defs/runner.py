@@ -35,7 +35,9 @@ class MadeUpRunner:
     seconds  that each step takes
     """
 
-    def __init__(self, chrf: Mapping[str, float] | None = None, fails: str = "", seconds: float = 0.0) -> None:
+    def __init__(
+        self, chrf: Mapping[str, float] | None = None, fails: str = "", seconds: float = 0.0
+    ) -> None:
         self._chrf, self._fails, self._seconds = chrf or {}, fails, seconds
 
     def run(self, submission: Submission) -> Work[Outcome]:
