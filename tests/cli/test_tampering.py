@@ -38,7 +38,6 @@ OPTIONAL = {  # fields that are left out where nothing is known
         "begun",
         "forecast",
         "failed",
-        "forecast",
         "uses",
         "seconds",
         "cpu_seconds",
