@@ -6,6 +6,7 @@ names the file; without it everything runs on this machine.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
@@ -13,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, Field
 
 from translations_assets.config.load import validated
-from translations_assets.config.section import Section, Texts, default
+from translations_assets.config.section import FROM_LIST, Section, Texts, default
 from translations_assets.config.stage_names import meant_stage, stage_names
 from translations_assets.config.text import read_text
 from translations_assets.config.yaml_reader import Found, mapping_at, read_yaml
@@ -22,6 +23,12 @@ from translations_assets.config.yaml_reader import Found, mapping_at, read_yaml
 def _reference(value: str) -> str:
     if len(value.split("/")) != 2 or not all(value.split("/")):
         raise ValueError(f"must be `secret/key`, the name of a secret and of a key in it, not {value!r}")
+    return value
+
+
+def _owner(value: str) -> str:
+    if not re.fullmatch(r"team:[\w-]+|[^@\s]+@[^@\s]+\.[^@\s]+", value):
+        raise ValueError(f"must be an address of mail, or `team:` and a name, not {value!r}")
     return value
 
 
@@ -39,6 +46,7 @@ PodKey: TypeAlias = Literal[
 ]
 PodConfig: TypeAlias = Mapping[PodKey, Any]
 SecretReference: TypeAlias = Annotated[str, AfterValidator(_reference)]
+Owners: TypeAlias = Annotated[tuple[Annotated[str, AfterValidator(_owner)], ...], FROM_LIST]
 Positive: TypeAlias = Annotated[int, Field(ge=1)]
 
 UNSAVED_MINUTES = 60.0
@@ -129,6 +137,7 @@ class Deployment(Section):
     runner: Literal["local", "kubernetes"] = default("local", "where steps run")
     kubernetes: Kubernetes | None = default(None, "the cluster")
     costs: Costs | None = default(None, "what machines cost")
+    owners: Owners = default((), "who answers for the assets in the UI: mail, or `team:` and a name")
 
 
 def load_deployment(path: Path) -> Deployment:

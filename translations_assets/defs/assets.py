@@ -69,6 +69,7 @@ def make_asset(stage: Stage) -> dg.AssetsDefinition:
         description=stage.description,
         partitions_def=TRAINING_CONFIGS,
         kinds=kinds_of(stage),
+        owners=deployment.owners if deployment else None,
         tags=tags_of(stage),
         metadata=code_of(stage),
         required_resource_keys={"run"},
