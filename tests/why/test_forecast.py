@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,7 @@ from translations_assets.config.deployment import parse_deployment
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph, stage, step
-from translations_assets.graph.step import Arg, Output
+from translations_assets.graph.step import Arg, LocalFile, Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, Usage, Worker
 from translations_assets.running.plan import Plan, PlannedStep, make_plan
@@ -163,6 +164,28 @@ def test_a_text_of_unknown_size_takes_what_the_last_one_took(bench: Bench) -> No
         if manifest.label == "text":
             store.files.unlink(store.manifest_file(manifest.key, 1))
     assert costs(bench, small) == {"text": None, "clean": Cost(10.0), "first": None}
+
+
+def imported(path: Path) -> Graph:
+    @stage(group="demo")
+    def texts(config: TrainingConfig) -> Output:
+        """A text of somebody's own."""
+        inputs = {"text": LocalFile(str(path))}
+        made = step("pipeline.demo.write", label="import", inputs=inputs, outputs=["text.zst"])
+        return made["text.zst"]
+
+    return build_graph(demo_config(), {"texts": texts})
+
+
+def test_files_of_ones_own_count_by_their_size(bench: Bench, tmp_path: Path) -> None:
+    path = tmp_path / "corpus.gz"
+    path.write_bytes(b"x" * 10)
+    session = bench.session(imported(path))
+    bench.run(session)
+    session.publish("texts")
+    used(bench, "import", seconds=10.0)
+    path.write_bytes(b"x" * 35)
+    assert costs(bench, imported(path)) == {"import": Cost(35.0)}
 
 
 def prices(asked: str = "") -> Prices:

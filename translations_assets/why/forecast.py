@@ -8,12 +8,14 @@ options say, whatever the size of its text, and is compared only with those that
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import Any
 
-from translations_assets.graph.step import Step
+from translations_assets.graph.step import LocalFile, Step, placed
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.plan import Plan, PlannedStep
@@ -25,6 +27,7 @@ SAMPLE = 5  # artifacts of the same stage and script that a mean is taken of
 OWN = 20  # earlier ones of a step, of which one with the same options is looked for
 LOOKED_AT = 100  # artifacts of the stage among which they are looked for
 _TEXTS = (".zst", ".gz", ".tsv")
+LOCAL = LocalFile("").name
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ def _options(args: Mapping[str, Any]) -> str:
 
 
 def _is_text(path: str) -> bool:
-    return path.endswith(_TEXTS)
+    return path.endswith(_TEXTS) or PurePosixPath(path).name == LOCAL
 
 
 def _text_of(made: Manifest) -> int:
@@ -107,7 +110,20 @@ def _text_read(step: Step, sizes: Mapping[Step, Mapping[str, float]]) -> float |
     """Bytes of the texts that a step will read; None while those of one are not known."""
     texts = [output for _, _, output in step.input_outputs() if _is_text(output.name)]
     known = [sizes.get(output.step, {}).get(output.name) for output in texts]
-    return None if None in known else sum(filter(None, known))
+    return None if None in known else sum(filter(None, known)) + sum(map(_local_size, _local_files(step)))
+
+
+def _local_files(step: Step) -> Iterator[str]:
+    """The files of this machine that a step reads."""
+    for handles in step.inputs.values():
+        yield from (handle.path for _, handle in placed(handles) if isinstance(handle, LocalFile))
+
+
+def _local_size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:  # it was there once
+        return 0
 
 
 def _outputs(step: Step, alike: Sequence[Manifest], times: float) -> dict[str, float]:
