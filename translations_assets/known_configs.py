@@ -24,7 +24,7 @@ from translations_assets.config.errors import Problem
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import LocalFile, placed
 from translations_assets.records.canonical import json_digest
-from translations_assets.whole_file import write_whole
+from translations_assets.whole_file import keep_newest, write_whole
 
 MOST_FILES = 1000
 _CODE = ("translations_assets", "pipeline", "requirements")
@@ -75,7 +75,7 @@ class KnownConfigs:
         with suppress(OSError, TypeError):  # TypeError: an override that JSON cannot say, such as a date
             self._folder.mkdir(parents=True, exist_ok=True)
             write_whole(self._path(given), hashlib.sha256(content).digest() + content)
-            self._forget()
+            keep_newest(self._folder, MOST_FILES)
 
     def _path(self, given: Sequence[Any]) -> Path:
         return self._folder / json_digest([sys.version, self._code, given])
@@ -95,12 +95,6 @@ class KnownConfigs:
 
     def _is_newer(self) -> bool:
         return any(changed >= _BEGUN for _, _, changed in self._code)
-
-    def _forget(self) -> None:
-        """Remove the oldest files."""
-        files = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
-        for path in files[:-MOST_FILES]:
-            path.unlink(missing_ok=True)
 
 
 def _files(folder: str) -> Iterator[os.DirEntry[str]]:

@@ -21,3 +21,10 @@ def write_whole(path: Path, contents: str | bytes) -> None:
         new.replace(target)
     finally:
         new.unlink(missing_ok=True)
+
+
+def keep_newest(folder: Path, most: int) -> None:
+    """Remove all but so many of the newest files of a folder, not those that are being written; OSError."""
+    files = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    for path in sorted(files, key=lambda path: path.stat().st_mtime_ns)[:-most]:
+        path.unlink(missing_ok=True)

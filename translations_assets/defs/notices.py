@@ -11,7 +11,7 @@ import requests
 
 from translations_assets.defs.shared import PROJECT
 from translations_assets.records.run import RunRecord
-from translations_assets.server import PARTITION_TAG
+from translations_assets.server import PARTITION_TAG, Server
 from translations_assets.settings import server_url, webhook
 from translations_assets.why.history import duration
 
@@ -36,7 +36,7 @@ def notice(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str:
     if stats.start_time is not None and stats.end_time is not None:
         took = f" after {duration(stats.end_time - stats.start_time)}"
     lines = [f"{partition}, run {short}: {ENDS[run.status]}{took}.", *_reasons(record)]
-    lines.append(f"{server_url()}/runs/{run.run_id}")
+    lines.append(Server(server_url()).run_url(run.run_id))
     return "\n".join([*lines, *_next(run, record)])
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from translations_assets.keys.code.accepted import FILE as ACCEPTED_CHANGES
 from translations_assets.records.canonical import json_digest
-from translations_assets.whole_file import write_whole
+from translations_assets.whole_file import keep_newest, write_whole
 
 MOST_FILES = 8  # one for each state of the code that keys were asked for
 LOCK = "requirements/main.lock"
@@ -68,7 +68,7 @@ class Remembered:
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
             write_whole(self._path, json.dumps({"digest": json_digest(value), "value": value}))
-            self._forget()
+            keep_newest(self._folder, MOST_FILES)
 
     @cached_property
     def _before(self) -> list[tuple[Any, ...]]:
@@ -125,12 +125,6 @@ class Remembered:
                 changed = () if is_folder else (status.st_size, status.st_mtime_ns)
                 found.append((name, status.st_ino, *changed))
         return found
-
-    def _forget(self) -> None:
-        """Remove the files of the oldest states."""
-        files = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
-        for path in files[:-MOST_FILES]:
-            path.unlink(missing_ok=True)
 
 
 def _bytes(path: str) -> bytes:
