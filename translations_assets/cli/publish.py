@@ -13,6 +13,7 @@ import typer
 from translations_assets.cli import common
 from translations_assets.cli.common import Json, Partition, this_project
 from translations_assets.cli.output import print_answer, print_note
+from translations_assets.cli.report import gathered
 from translations_assets.errors import TranslationsError
 
 if TYPE_CHECKING:
@@ -49,25 +50,22 @@ def publish(
     from translations_assets.publish.destination import compared, copy, open_destination
     from translations_assets.publish.model import published_model, write_files
     from translations_assets.records.manifest import Publication
-    from translations_assets.report.facts import gather
 
-    project, session = this_project(), common.reading_session(partition)
-    target = open_destination(destination)
-    if f"{target.url}/".startswith(f"{session.store.url.partition('?')[0]}/"):
+    target, store = open_destination(destination), this_project().store
+    if f"{target.url}/".startswith(f"{store.url.partition('?')[0]}/"):
         raise TranslationsError(f"{destination} is in the store, which keeps its own files only.")
-    report = gather(session, project.history(session.partition))
+    report = gathered(partition, None)
     model = published_model(report)
-    common.print_warnings(session)
     failed = _failed_gates(report, is_refused=write and not failed_gates)
     with tempfile.TemporaryDirectory(prefix="translations-publish-") as work:
-        files = write_files(model, report, project.config_text(partition)[0], Path(work))
+        files = write_files(model, report, this_project().config_text(partition)[0], Path(work))
         copies = compared(target, files)
         if write:
             copy(target, copies, replace=replace)
     url = f"{target.url}/{model.folder}"
     if write:
         made = model.manifest
-        session.store.add_publication(Publication(made.key, made.generation, url, time.time()))
+        store.add_publication(Publication(made.key, made.generation, url, time.time()))
     answer = {
         "url": url,
         "files": [{"name": one.name, "bytes": one.size, "state": one.state} for one in copies],
