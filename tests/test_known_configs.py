@@ -16,7 +16,8 @@ from tests.config.texts import SMALL
 from translations_assets import known_configs
 from translations_assets.config.load import parse_config
 from translations_assets.known_configs import MOST_FILES, KnownConfig, KnownConfigs
-from translations_assets.project import Project, ReadConfig
+from translations_assets.project import Project
+from translations_assets.training_configs import ReadConfig
 
 CODE, FILTERS = "translations_assets/stages/corpus.py", "pipeline/clean/filters/en.json"
 LOCK = "requirements/main.lock"
@@ -49,7 +50,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def read(given: str, **overrides: object) -> tuple[ReadConfig, bool]:
     """A config as a new process reads it, and whether it was parsed for that."""
     with patch("translations_assets.config.load.parse_config", side_effect=parse_config) as parse:
-        found = Project().read(given, overrides)
+        found = Project().configs.read(given, overrides)
         return found, parse.called
 
 

@@ -42,20 +42,20 @@ def test_where_files_of_configs_may_lie(
         monkeypatch.delenv(f"TRANSLATIONS_{name}", raising=False)
     here = write(deployment, "runner: local\n")
     with pytest.raises(ConfigError, match="files may lie in a mirror"):
-        here.keep(text, "pasted")  # as the UI's job does
+        here.configs.keep(text, "pasted")  # as the UI's job does
     assert here.store.config_names() == []
     monkeypatch.setenv("TRANSLATIONS_MIRROR", str(tmp_path))
-    assert here.parse(text, "my.yml").datasets.train
+    assert here.configs.parse(text, "my.yml").datasets.train
     monkeypatch.setenv("TRANSLATIONS_MIRROR", "")
     monkeypatch.setenv("TRANSLATIONS_FILES", "")  # so that the next call is undone
     monkeypatch.delenv("TRANSLATIONS_FILES")
     allow_all_files()  # as the command line does
-    assert here.parse(text, "my.yml").datasets.train
+    assert here.configs.parse(text, "my.yml").datasets.train
     pods = write(deployment, CLUSTER)
     with pytest.raises(ConfigError, match="files may lie in a mirror"):
-        pods.parse(text, "my.yml")
+        pods.configs.parse(text, "my.yml")
     pods = write(deployment, CLUSTER.replace("image:", f"files: [{tmp_path}], image:"))
-    assert pods.parse(text, "my.yml").datasets.train
+    assert pods.configs.parse(text, "my.yml").datasets.train
 
 
 def test_where_files_named_by_paths_may_lie(
@@ -70,15 +70,15 @@ def test_where_files_named_by_paths_may_lie(
         file.touch()
     beside, above = (SMALL.replace("opus_ParaCrawl/v9", path) for path in ("./c.[LANG]", "../c.[LANG]"))
     pods = write(deployment, CLUSTER)
-    assert pods.parse(beside, config).datasets.train[0].name == str(config.with_name("c.[LANG]"))
+    assert pods.configs.parse(beside, config).datasets.train[0].name == str(config.with_name("c.[LANG]"))
     with pytest.raises(ConfigError, match=f"{tmp_path}/c.en must not be read here: files may lie below"):
-        pods.parse(above, config)
+        pods.configs.parse(above, config)
     with pytest.raises(ConfigError, match="counts from the config's file, and here is none"):
-        pods.keep(beside, "pasted")
+        pods.configs.keep(beside, "pasted")
     with pytest.raises(ConfigError, match="must not be read here"):
-        pods.keep(above.replace("..", str(tmp_path)), "pasted")
+        pods.configs.keep(above.replace("..", str(tmp_path)), "pasted")
     monkeypatch.setenv("TRANSLATIONS_FILES", str(tmp_path))
-    assert pods.parse(above, config).datasets.train
+    assert pods.configs.parse(above, config).datasets.train
 
 
 def test_a_config_that_is_kept_has_its_paths_written_out(
@@ -92,13 +92,13 @@ def test_a_config_that_is_kept_has_its_paths_written_out(
     for lang in ("en", "ru"):
         config.with_name(f"c.{lang}").touch()
     project = write(deployment, "runner: local\n")
-    read = project.read(str(config))
-    project.adopt(read)
-    assert project.read("en-ru.mine").config == read.config
-    project.adopt(read)  # the same again
+    read = project.configs.read(str(config))
+    project.configs.adopt(read)
+    assert project.configs.read("en-ru.mine").config == read.config
+    project.configs.adopt(read)  # the same again
     config.with_name("c.en").unlink()
     with pytest.raises(ConfigError, match=f"there is no file {tmp_path}/c.en"):
-        project.read("en-ru.mine")
+        project.configs.read("en-ru.mine")
 
 
 def write(path: Path, text: str) -> Project:

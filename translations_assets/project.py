@@ -6,37 +6,24 @@ command that only prints a graph opens no store.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from translations_assets import settings
-from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.partitions import (
-    SUFFIXES,
-    find_config,
-    find_configs,
-    fitting_key,
-    partition_key,
-)
-from translations_assets.config.stage_names import register, registered
-from translations_assets.config.text import read_text
+from translations_assets.config.errors import ConfigError
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.keys.local_files import LocalFiles
-from translations_assets.known_configs import KnownConfig, KnownConfigs
 from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.records.run import RunOptions
 from translations_assets.running.protocols import Store
 from translations_assets.running.runner import Runner
 from translations_assets.running.session import Session, repeated_stages
+from translations_assets.training_configs import ReadConfig, TrainingConfigs, graph_of
 from translations_assets.why.history import History
 
 if TYPE_CHECKING:
@@ -48,56 +35,6 @@ if TYPE_CHECKING:
     from translations_assets.why.explain import Explainer
 
 
-@dataclass(frozen=True)
-class ReadConfig:
-    """A training config as one reading of it found it, and what is made from that.
-
-    given   the key or the path by which it was asked for
-    source  its file, or what it is called
-    parse   gives its values, with the overrides that were asked for
-    known   its key, the graph of its steps, and what people should know of it
-    """
-
-    given: str
-    text: str
-    source: Path | str
-    parse: Callable[[], TrainingConfig]
-    known: KnownConfig
-
-    @cached_property
-    def config(self) -> TrainingConfig:
-        """Its values."""
-        return self.parse()
-
-    @property
-    def partition(self) -> str:
-        """Its key."""
-        return self.known.partition
-
-    @property
-    def graph(self) -> Graph:
-        """The graph of its steps."""
-        return self.known.graph
-
-    @property
-    def notes(self) -> Sequence[Problem]:
-        """What people should know of it."""
-        return self.known.notes
-
-
-class Partitions(NamedTuple):
-    """The training configs that there are.
-
-    states    partition key → something that changes when the config does
-    problems  what is wrong with files and folders that are left out
-    away      why the store cannot be asked: its configs are those last known; "" when it was asked
-    """
-
-    states: Mapping[str, str]
-    problems: list[Problem]
-    away: str
-
-
 class Project:
     """What the settings name. Safe for use by several threads. A process has one: `this_project`."""
 
@@ -105,7 +42,7 @@ class Project:
         self.root = settings.repository_root()
         self.files = LocalFiles(settings.state_folder() / "files.json")
         self.keys = KeyMaker(self.root, self.files, settings.state_folder() / "keys")
-        self._known = KnownConfigs(self.root, settings.state_folder() / "configs")
+        self.configs = TrainingConfigs(self.root, self.files, lambda: self.store, self._file_folders)
         self._sessions: dict[tuple[str, str], Session] = {}
         self._explainers: dict[tuple[str, str], Explainer] = {}
         self._lock = threading.RLock()
@@ -165,6 +102,10 @@ class Project:
         deployment = self.deployment
         return deployment.kubernetes if deployment and deployment.runner == "kubernetes" else None
 
+    def _file_folders(self) -> Sequence[str]:
+        """The folders in which files of configs may stand where steps run."""
+        return self._cluster.files if self._cluster else settings.file_folders()
+
     def prices(self, asked: Callable[[str], str]) -> Prices | None:
         """What machines cost; None when the deployment file names no prices.
 
@@ -191,107 +132,6 @@ class Project:
             return settings.space(self.deployment.space if self.deployment else None)
         except ValueError as error:
             raise TranslationsError(str(error)) from error
-
-    def partitions(self) -> Partitions:
-        """The training configs in the config folders and those kept in the store; none is read."""
-        from translations_assets.kept_configs import kept_configs
-
-        files, problems = _usable_files()
-        kept = kept_configs(self.store, settings.state_folder())
-        states = dict.fromkeys(kept.names, "kept in the store")
-        for key, path in files.items():
-            status = path.stat()
-            states[key] = f"{path} {status.st_mtime_ns} {status.st_size}"
-        return Partitions(dict(sorted(states.items())), problems, kept.away)
-
-    def read(self, partition: str, overrides: Mapping[str, Any] | None = None) -> ReadConfig:
-        """The training config of a key, or of a path to a YAML file, as it is now, with some keys overridden.
-
-        A path need not end in a name that can be a key: one is made from it. Raises ConfigError.
-
-        project.read("my config.yml", {"experiment.spm-vocab-size": 8000}).partition == "en-ru.my-config"
-        """
-        text, source = self.config_text(partition)
-        given = partition, text, str(source), [*(overrides or {}).items()]
-
-        def overridden(config: TrainingConfig) -> TrainingConfig:
-            from translations_assets.config.load import apply_overrides
-
-            return apply_overrides(config, overrides) if overrides else config
-
-        if known := self._known.get(*given):
-            register(known.stages)
-            return ReadConfig(partition, text, source, lambda: overridden(self.parse(text, source)), known)
-        from translations_assets.config.load import config_notes
-
-        config = self.parse(text, source)
-        key = partition
-        if isinstance(source, Path):
-            given_by_path = partition.endswith(SUFFIXES)
-            key = fitting_key(source, config.pair) if given_by_path else partition_key(source, config)
-        changed = overridden(config)
-        known = KnownConfig(key, graph_of(changed), config_notes(text, source), registered())
-        self._known.add(known, *given)
-        return ReadConfig(partition, text, source, lambda: changed, known)
-
-    def parse(self, text: str, source: Path | str) -> TrainingConfig:
-        """A training config, whose files may be read where its steps run, or here. Raises ConfigError."""
-        from translations_assets.config.load import parse_config
-        from translations_assets.config.sources import Readable, check_files, check_paths
-
-        folders = self._cluster.files if self._cluster else settings.file_folders()
-        own = [str(source.parent)] if isinstance(source, Path) else []
-        keys = settings.credentials(os.environ)
-        readable = Readable([*settings.file_folders(), *own], keys, self.files.is_known)
-        return parse_config(
-            text, source, lambda values: chain(check_files(values, folders), check_paths(values, readable))
-        )
-
-    def config_text(self, partition: str) -> tuple[str, Path | str]:
-        """The text of a training config, given by key or path, and its file or what it is called."""
-        path = _usable_files()[0].get(partition)
-        if path is None and not partition.endswith(SUFFIXES):
-            text = self.store.config(partition)
-            if text is not None:
-                return text, f"{partition} in the store"
-        path = path or find_config(partition, settings.config_folders())
-        return read_text(path), path
-
-    def adopt(self, read: ReadConfig) -> None:
-        """Keep a config from outside the config folders in the store, its relative paths written out.
-
-        Raises StoreError when the store has another config of that name: one that was trained never changes.
-        """
-        known = _usable_files()[0].get(read.partition)
-        if isinstance(read.source, Path) and (known is None or known.resolve() != read.source.resolve()):
-            if known is not None:
-                message = f"{read.partition} is also {known}; give the file another name"
-                raise ConfigError.of(message, str(read.source))
-            from translations_assets.config.migrate import located
-
-            self._keep(read.partition, located(read.text, read.source).replace("\r\n", "\n"))
-
-    def keep(self, text: str, name: str = "") -> str:
-        """Keep a pasted training config in the store, as an experiment of its pair; the partition key.
-
-        `name` is by default the experiment's own. Raises ConfigError with all that is wrong with the config,
-        StoreError when the store has another one of that name.
-        """
-        source = "the pasted config"
-        config = self.parse(text, source)
-        graph_of(config)
-        key = partition_key(Path(f"{config.pair}.{name or config.experiment.name}.yml"), config)
-        known = _usable_files()[0].get(key)
-        if known is not None:
-            raise ConfigError.of(f"{key} is also {known}; give it another name", source)
-        self._keep(key, text)
-        return key
-
-    def _keep(self, key: str, text: str) -> None:
-        from translations_assets.kept_configs import remember
-
-        self.store.add_config(key, text)
-        remember(self.store, settings.state_folder(), key)
 
     def history(self, partition: str) -> History:
         """Earlier artifacts of a partition and of its relatives."""
@@ -332,7 +172,7 @@ class Project:
             key = partition.partition if isinstance(partition, ReadConfig) else partition
             if (run, key) not in self._sessions:
                 if not isinstance(partition, ReadConfig):
-                    partition = self.read(partition, options.overrides)
+                    partition = self.configs.read(partition, options.overrides)
                 key = partition.partition
                 self._sessions[run, key] = self.new_session(run, partition, options, stages)
             return self._sessions[run, key]
@@ -396,7 +236,7 @@ class Project:
     def _as_written(self, read: ReadConfig) -> Graph:
         """The graph of a training config without overrides; an empty one when it needs them to be valid."""
         try:
-            return graph_of(self.parse(read.text, read.source))
+            return graph_of(self.configs.parse(read.text, read.source))
         except (ConfigError, TranslationsError):
             return Graph({}, {})
 
@@ -410,14 +250,6 @@ class Project:
                 session.end()
 
 
-def graph_of(config: TrainingConfig) -> Graph:
-    """The graph of a training config's steps. Raises GraphError."""
-    from translations_assets.graph.stage import build_graph
-    from translations_assets.stages import STAGES
-
-    return build_graph(config, STAGES)
-
-
 @cache
 def this_project() -> Project:
     """The project of this process, which the command line and Dagster's definitions share.
@@ -426,15 +258,3 @@ def this_project() -> Project:
     session = project.session("a-run", "en-ru")
     """
     return Project()
-
-
-def _usable_files() -> tuple[dict[str, Path], list[Problem]]:
-    """Partition key → config file, and what is wrong with the files and folders that are left out."""
-    folders = settings.config_folders()
-    try:
-        return find_configs(folders), []
-    except ConfigError as error:
-        problems = error.problems
-    files = [path for folder in folders for suffix in SUFFIXES for path in folder.glob(f"[!.]*{suffix}")]
-    unusable = {Path(problem.file).stem for problem in problems}
-    return {path.stem: path for path in files if path.is_file() and path.stem not in unusable}, problems

@@ -43,7 +43,7 @@ def edit_level(root: Path, more: str) -> None:
 def to_run(command: Command) -> set[str]:
     said = command("plan", PARTITION, "--target", "merge_corpus", "--json")
     assert said.code == 0, said.err
-    made = Project().read(PARTITION).graph.stage_closure(["merge_corpus"])
+    made = Project().configs.read(PARTITION).graph.stage_closure(["merge_corpus"])
     steps = [step for step in json.loads(said.out)["steps"] if step["stage"] in made]
     return {step["label"] for step in steps if step["status"] != "cached"}
 

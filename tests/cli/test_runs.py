@@ -263,7 +263,7 @@ def test_a_job_that_the_ui_started_has_its_stages_and_options(
         )
     assert command("status").out.rstrip().endswith("  up to merge_corpus  --start=merge_corpus")
     found = status_of(command, FIRST)
-    graph = Project().read(PARTITION).graph
+    graph = Project().configs.read(PARTITION).graph
     stages = graph.up_to("merge_corpus")
     assert set(found["stages"]) == set(stages)
     assert found["options"] == {"start": "merge_corpus"}

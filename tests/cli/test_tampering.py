@@ -236,7 +236,7 @@ WRONG_CONFIGS = (
 def test_a_damaged_config_is_named_and_a_wrong_one_says_where_it_is(
     command: Command, store: LocalStore
 ) -> None:
-    text, _ = Project().config_text(PARTITION)
+    text, _ = Project().configs.text(PARTITION)
     store.add_config(KEPT, text)
     path = store.root / "configs" / f"{KEPT}.yml"
     whole = path.read_bytes()

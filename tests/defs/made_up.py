@@ -55,7 +55,7 @@ def make(partitions: Sequence[str]) -> None:
 
 def run(partition: str, options: RunOptions, target: str | None = None) -> dict[str, Any]:
     """Materialize all up to a target; the run's status, what it made, and the evaluations of its checks."""
-    read = PROJECT.read(partition, options.overrides)
+    read = PROJECT.configs.read(partition, options.overrides)
     session = PROJECT.session(str(uuid4()), read, options, read.graph.up_to(target))
     ended = launch(session, lambda event: None)
     with dg.DagsterInstance.get() as instance:

@@ -46,7 +46,7 @@ def test_a_file_that_cannot_be_a_partition_stops_no_other(
     with caplog.at_level(logging.WARNING):
         assert shared.partition_keys() == [PARTITION]
     assert "no name.yml" in caplog.text
-    assert project.read(PARTITION).graph.steps
+    assert project.configs.read(PARTITION).graph.steps
 
 
 def test_of_two_files_with_one_key_neither_is_used(place: Place, project: Project) -> None:
@@ -54,7 +54,7 @@ def test_of_two_files_with_one_key_neither_is_used(place: Place, project: Projec
     put(place, "en-eo.more.yml", text(place))
     assert shared.partition_keys() == ["en-eo.more"]
     with pytest.raises(ConfigError, match="also defined by"):
-        project.read(PARTITION)
+        project.configs.read(PARTITION)
 
 
 def test_a_missing_folder_stops_no_other(
@@ -62,7 +62,7 @@ def test_a_missing_folder_stops_no_other(
 ) -> None:
     folders = f"{place.root / 'nowhere'}:{place.root / 'configs'}"
     monkeypatch.setenv("TRANSLATIONS_CONFIGS", folders)
-    found = project.partitions()
+    found = project.configs.partitions()
     assert list(found.states) == [PARTITION]
     assert "nowhere" in str(found.problems[0])
 
@@ -75,20 +75,20 @@ def test_no_configs_are_no_partitions(place: Place, project: Project) -> None:
 def test_a_config_from_outside_becomes_a_partition(place: Place, project: Project, tmp_path: Path) -> None:
     path = tmp_path / "en-eo.mine.yml"
     path.write_text(text(place))
-    project.adopt(project.read(str(path)))
+    project.configs.adopt(project.configs.read(str(path)))
     assert shared.partition_keys() == ["en-eo.mine", PARTITION]
     path.unlink()
-    assert project.read("en-eo.mine").partition == "en-eo.mine"
+    assert project.configs.read("en-eo.mine").partition == "en-eo.mine"
 
 
 def test_an_adopted_config_never_changes(place: Place, project: Project, tmp_path: Path) -> None:
     path = tmp_path / "en-eo.mine.yml"
     path.write_text(text(place))
-    project.adopt(project.read(str(path)))
-    project.adopt(project.read(str(path)))
+    project.configs.adopt(project.configs.read(str(path)))
+    project.configs.adopt(project.configs.read(str(path)))
     path.write_text(text(place).replace("after: 20u", "after: 40u"))
     with pytest.raises(StoreError, match="Choose another name"):
-        project.adopt(project.read(str(path)))
+        project.configs.adopt(project.configs.read(str(path)))
 
 
 def test_a_config_from_outside_does_not_replace_one_of_the_folder(
@@ -97,7 +97,7 @@ def test_a_config_from_outside_does_not_replace_one_of_the_folder(
     path = tmp_path / f"{PARTITION}.yml"
     path.write_text(text(place))
     with pytest.raises(ConfigError, match="give the file another name"):
-        project.adopt(project.read(str(path)))
+        project.configs.adopt(project.configs.read(str(path)))
     own = place.root / "configs" / f"{PARTITION}.yml"
-    project.adopt(project.read(str(own)))
+    project.configs.adopt(project.configs.read(str(own)))
     assert project.store.config_names() == []

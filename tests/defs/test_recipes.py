@@ -24,6 +24,7 @@ from translations_assets.defs.recipes import (
 )
 from translations_assets.project import Project
 from translations_assets.stages import ASSETS
+from translations_assets.training_configs import TrainingConfigs
 
 OTHER = "en-eo.other"
 ROOT = Path(__file__).parents[2]
@@ -52,14 +53,14 @@ def edit(path: Path, old: str, new: str) -> None:
 
 def versions(partition: str = PARTITION) -> dict[str, str]:
     project = Project()
-    return recipe_versions(project.read(partition).graph, project.keys)
+    return recipe_versions(project.configs.read(partition).graph, project.keys)
 
 
 def observe(instance: dg.DagsterInstance, project: Project, *partitions: str) -> int:
     """How many recipes of the partitions were reported."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recipes, "PROJECT", project)
-        return sum(observe_recipes(instance, project.read(key), project.keys) for key in partitions)
+        return sum(observe_recipes(instance, project.configs.read(key), project.keys) for key in partitions)
 
 
 def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
@@ -190,7 +191,7 @@ def test_a_tick_looks_only_at_what_has_changed(place: Place, monkeypatch: pytest
     sensor = Sensor(monkeypatch, PARTITION, OTHER)
     assert sensor.tick() == f"{2 * len(ASSETS)} recipes changed"
     assert sensor.queries == len(ASSETS), "one query a stage, for all partitions"
-    monkeypatch.setattr(Project, "read", lambda *given: pytest.fail(f"{given} was read"))
+    monkeypatch.setattr(TrainingConfigs, "read", lambda *given: pytest.fail(f"{given} was read"))
     assert sensor.tick() == "0 recipes changed"
     assert sensor.queries == len(ASSETS)
 

@@ -100,7 +100,7 @@ def unmake(place: Place) -> None:
 def run_stage(stage: str, run: str) -> str:
     """Make a stage, each step by one attempt; the error, empty when it worked."""
     project = Project()
-    read = project.read(PARTITION)
+    read = project.configs.read(PARTITION)
     graph = with_one_attempt(read.graph, stage)
     session = Session(run, PARTITION, "test", lambda: read.config, graph, project.store, project.keys)
     try:

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
     from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
-    from translations_assets.project import Project, ReadConfig
+    from translations_assets.project import Project
     from translations_assets.records.manifest import Blob
     from translations_assets.running.plan import Plan
     from translations_assets.running.protocols import Store
     from translations_assets.running.session import Result, Session
+    from translations_assets.training_configs import ReadConfig
     from translations_assets.why.forecast import PlanForecast
 
 

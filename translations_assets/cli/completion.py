@@ -73,7 +73,7 @@ def labels(ctx: typer.Context) -> Iterator[Offer]:
     store = _local_store()
     run = next((run for run in store.runs() if run.startswith(name)), None) if store else None
     record = store.read_run(run) if store and run else None
-    graph = this_project().read(record.partition if record else name).graph
+    graph = this_project().configs.read(record.partition if record else name).graph
     return ((step.label, step.stage) for step in graph.steps)
 
 

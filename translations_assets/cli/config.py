@@ -258,14 +258,14 @@ def _check(file: str, online: bool) -> _Checked:
 
     project = this_project()
     try:
-        text, place = project.config_text(file)
+        text, place = project.configs.text(file)
         notes = config_notes(text, place)
         document = read_values(text, str(place))
     except ConfigError as error:
         return _Checked(file, error.problems)
     problems: list[Problem] = []
     try:
-        project.parse(text, place)
+        project.configs.parse(text, place)
     except ConfigError as error:
         problems = error.problems
     found: list[tuple[Wanted, Answer]] = []

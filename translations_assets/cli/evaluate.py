@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from translations_assets.config.datasets import Dataset
     from translations_assets.config.schema import TrainingConfig
     from translations_assets.graph.step import Step
-    from translations_assets.project import ReadConfig
     from translations_assets.report.evaluations import Evaluations
     from translations_assets.running.engine import StepEvent
     from translations_assets.running.session import Session
+    from translations_assets.training_configs import ReadConfig
 
 GIVEN = "the command line"
 DATASETS = "Keys of test sets: flores_devtest, sacrebleu_wmt19, url_file:///tests/news.[LANG].zst"
@@ -116,7 +116,7 @@ def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadCo
     from translations_assets.config.stage_names import registered
     from translations_assets.config.yaml_reader import Document
     from translations_assets.known_configs import KnownConfig
-    from translations_assets.project import ReadConfig, graph_of
+    from translations_assets.training_configs import ReadConfig, graph_of
 
     values: dict[str, Any] = {
         "experiment": {"name": "evaluate", "src": src, "trg": trg},

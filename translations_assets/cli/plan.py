@@ -131,7 +131,7 @@ def plan(
             raise typer.BadParameter("--steps is for one training config: name it.")
         _plan_all(target, options, every, json)
         return
-    session = common.plannable(project.read(partition, options.overrides), target, options)
+    session = common.plannable(project.configs.read(partition, options.overrides), target, options)
     planned = settled_plan(session, target)
     forecast = forecast_of(session, planned)
     told = remarks(session, planned)
@@ -161,7 +161,7 @@ def _plan_all(target: str | None, options: RunOptions, every: bool, json: bool) 
     """Plan all training configs. Exit code 1 when there are some that cannot be planned."""
     project = this_project()
     note_new_store()
-    found = project.partitions()
+    found = project.configs.partitions()
     if found.away:
         raise StoreUnreachable(found.away)
     summaries: dict[str, str] = {}
@@ -169,7 +169,7 @@ def _plan_all(target: str | None, options: RunOptions, every: bool, json: bool) 
     width, cached = max(map(len, found.states), default=0), 0
     for partition in found.states:
         try:
-            read = project.read(partition, options.overrides)
+            read = project.configs.read(partition, options.overrides)
             session = project.new_session(common.READING, read, options, read.graph.up_to(target))
             plan = settled_plan(session, target)
             summaries[partition] = forecast_of(session, plan).summary()

@@ -58,7 +58,7 @@ def publish(
     model = published_model(report)
     failed = _failed_gates(report, is_refused=write and not failed_gates)
     with tempfile.TemporaryDirectory(prefix="translations-publish-") as work:
-        files = write_files(model, report, this_project().config_text(partition)[0], Path(work))
+        files = write_files(model, report, this_project().configs.text(partition)[0], Path(work))
         copies = compared(target, files)
         if write:
             copy(target, copies, replace=replace)

@@ -43,7 +43,7 @@ def report(
     from translations_assets.report.page import as_card, as_html
 
     found = gathered(partition, overrides)
-    text, _ = this_project().config_text(partition)
+    text, _ = this_project().configs.text(partition)
     path = output or Path(f"{found.session.partition}.{'md' if card else 'html'}")
     write_whole(path, as_card(found, text) if card else as_html(found, text))
     print_answer(json, {"file": str(path)}, str(path))

@@ -182,7 +182,7 @@ def _as_json(run: Run) -> dict[str, Any]:
 def _rows_now(partition: str, overrides: list[str] | None) -> tuple[list[Row], Plan]:
     """The steps of a partition as they are now."""
     project, options = this_project(), RunOptions(overrides=common.overrides_of(overrides))
-    read = project.read(partition, options.overrides)
+    read = project.configs.read(partition, options.overrides)
     session = project.new_session(
         common.READING, read, options, ()
     )  # what was looked up before may have changed

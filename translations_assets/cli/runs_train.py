@@ -73,7 +73,7 @@ def train(
     remote = Server(server) if server else None
     if remote:
         remote.check()  # before a person is asked anything
-    read = project.read(partition, options.overrides)
+    read = project.configs.read(partition, options.overrides)
     session = plannable(read, target, options)
     plan = settled_plan(session, target)
     forecast = forecast_of(session, plan)
@@ -90,7 +90,7 @@ def train(
         return
     if not yes and not typer.confirm(_question(partition, session.partition), default=True):
         raise typer.Exit(exits.FAILED)
-    project.adopt(read)
+    project.configs.adopt(read)
     if remote:
         _run_on_server(remote, session, plan, json)
     else:
@@ -116,7 +116,7 @@ def rerun(
     project = this_project()
     run = runs.find_run(name)
     _check_repeatable(run)
-    read = project.read(run.partition, run.record.options.overrides)
+    read = project.configs.read(run.partition, run.record.options.overrides)
     graph = read.graph
     own = run.record.stages or graph.stages
     session = project.session(str(uuid4()), read, run.record.options, graph.with_checks(own))
@@ -365,7 +365,7 @@ def _running(name: str) -> Run:
         if run.is_over or not run.dagster:
             raise TranslationsError(f"{run.short} does not run: {run.state}.")
         return run
-    running = runs.running_of(this_project().read(name).partition)
+    running = runs.running_of(this_project().configs.read(name).partition)
     if not running:
         raise TranslationsError(f"No run of {name} is running. To list the runs: translations status")
     if len(running) > 1:

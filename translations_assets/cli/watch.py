@@ -64,7 +64,7 @@ def _run_of(name: str) -> str:
     if is_run(name):
         run = find_run(name)
     else:
-        partition = this_project().read(name).partition
+        partition = this_project().configs.read(name).partition
         runs = [run for run in newest_runs(1000) if run.partition == partition]
         if not runs:
             raise TranslationsError(f"There is no run of {name}. To list the runs: translations status")

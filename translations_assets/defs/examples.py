@@ -64,7 +64,7 @@ def new_data(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipRe
     """
     seen = {key: Data(*known) for key, known in json.loads(context.cursor or "{}").items()}
     is_first = not context.cursor
-    states = PROJECT.partitions().states
+    states = PROJECT.configs.partitions().states
     found: dict[str, Data] = {}
     problems: list[str] = []
     for partition in TRAINING_CONFIGS.get_partition_keys():
@@ -91,7 +91,7 @@ def _data_of(partition: str, state: str, known: Data | None) -> Data:
     """What a config trains on; it is read only when it is another than the known one."""
     if known and known.config == state:
         return known._replace(files={path: _state(path) for path in known.files})
-    read = PROJECT.read(partition)
+    read = PROJECT.configs.read(partition)
     datasets = json_digest(read.config.datasets.model_dump(mode="json", by_alias=True))
     paths = {
         handle.path

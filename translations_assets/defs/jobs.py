@@ -86,9 +86,9 @@ def pasted_config(context: dg.OpExecutionContext) -> None:
         options = RunOptions.from_dict(asked["options"])
         if asked["target"]:
             resolve_stage(asked["target"])  # before anything is kept for good
-        key = PROJECT.keep(_text(asked["config"]), asked["name"])
+        key = PROJECT.configs.keep(_text(asked["config"]), asked["name"])
         context.log.info(f"The training config is kept as {key}.")
-        read = PROJECT.read(key, options.overrides)
+        read = PROJECT.configs.read(key, options.overrides)
         tell_notes(context.instance, context.run_id, context.log, read.notes)
         if read.notes:
             context.add_output_metadata({"notes": notes_table(read.notes)})

@@ -14,7 +14,6 @@ from translations_assets.defs.assets import log_event
 from translations_assets.defs.quality import Metadata
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_failures
 from translations_assets.errors import TranslationsError
-from translations_assets.project import ReadConfig
 from translations_assets.records.run import RunOptions
 from translations_assets.records.scores import METRICS
 from translations_assets.report.facts import Report, gather
@@ -22,6 +21,7 @@ from translations_assets.report.machines import hours, money
 from translations_assets.server import REPORT, STAGE, WANDB, report_path
 from translations_assets.settings import state_folder
 from translations_assets.stages import ASSETS
+from translations_assets.training_configs import ReadConfig
 
 if TYPE_CHECKING:
     from translations_assets.tracking.wandb_runs import Published
@@ -110,7 +110,7 @@ def _publish(context: dg.AssetExecutionContext, read: ReadConfig) -> "Published 
 def _read(context: dg.AssetExecutionContext) -> ReadConfig:
     """The run's training config, with its overrides."""
     with reported_failures():
-        return PROJECT.read(context.partition_key, context.resources.run.overrides)
+        return PROJECT.configs.read(context.partition_key, context.resources.run.overrides)
 
 
 def _gathered(context: dg.AssetExecutionContext, read: ReadConfig) -> Report:

@@ -25,10 +25,10 @@ from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS
 from translations_assets.errors import StoreUnreachable, TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.keys.key import KeyMaker
-from translations_assets.project import ReadConfig
 from translations_assets.records.canonical import json_digest
 from translations_assets.running.session import Session
 from translations_assets.stages import ASSETS
+from translations_assets.training_configs import ReadConfig
 from translations_assets.why.explain import NO_EARLIER, Explainer, known_parts
 
 DATA_VERSION_TAG = "dagster/data_version"
@@ -196,7 +196,7 @@ def recipes_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """
     if file_state(*_BUILDERS) != _LOADED:
         return dg.SkipReason("The code that builds graphs has changed. Reload the code location.")
-    found = PROJECT.partitions()
+    found = PROJECT.configs.partitions()
     if found.away:
         raise StoreUnreachable(
             f"The store is away. Runs wait for it, and what is stale is not known meanwhile. {found.away}"
@@ -226,7 +226,7 @@ def _observe_changed(
             break
         problem = ""
         try:
-            read = PROJECT.read(partition)
+            read = PROJECT.configs.read(partition)
             reported += observe_recipes(instance, read, keys, observed=observed[partition])
         except StoreUnreachable:
             raise

@@ -51,7 +51,7 @@ def partition_keys() -> list[str]:
     if "gs://" in PROJECT.store.url:
         # Not in the thread that asks the store: this one may go on without it, and import half a module
         import dagster_gcp  # noqa: F401
-    found = PROJECT.partitions()
+    found = PROJECT.configs.partitions()
     for problem in found.problems:
         _logger.warning("Not a partition: %s", problem)
     if found.away:
