@@ -56,6 +56,8 @@ class Place:
     lines   lines that this state had given out since the training was started or went on: at most those that
             Marian had trained on
     unvalidated  the validation that was due after the last update was cut short
+    halved_at  the update from which micro-batches are half as large, for a GPU's memory had run out; None
+            while it never has
     """
 
     update: int
@@ -63,6 +65,7 @@ class Place:
     feed: dict[str, Any] | None
     lines: int = 0
     unvalidated: bool = False
+    halved_at: int | None = None
 
 
 def read_progress(folder: Path) -> Progress | None:

@@ -24,6 +24,7 @@ from pipeline.common.resources import grace_seconds, marian_command
 from pipeline.train.checkpoints import MODEL, Checkpoints, Place, read_progress, saved_at
 from pipeline.train.curve import Curve, parse_validation
 from pipeline.train.feed import CLOSED, LOST, Feed
+from pipeline.train.gpu_memory import OutOfGpuMemory, ran_out
 from pipeline.train.settings import updates_in
 from pipeline.train.stopping import StopSwitch
 from pipeline.train.validations import Validations
@@ -42,9 +43,15 @@ log = logging.getLogger(__name__)
 class Stage:
     """A stage of a curriculum, trained in a folder that holds Marian's model and the curve."""
 
-    def __init__(self, number: int, folder: Path, feed: Feed, checkpoints: Checkpoints) -> None:
-        """`number` counts from 0. A model that is in the folder already is trained further."""
+    def __init__(
+        self, number: int, folder: Path, feed: Feed, checkpoints: Checkpoints, halved_at: int | None
+    ) -> None:
+        """`number` counts from 0. A model that is in the folder already is trained further.
+
+        halved_at  as in Place
+        """
         self._number, self._folder, self._feed, self._checkpoints = number, folder, feed, checkpoints
+        self._halved_at = halved_at
         begun = read_progress(folder)
         self._epoch = begun.epochs if begun else 1
         self._saved = self._seen = saved_at(folder)
@@ -54,11 +61,13 @@ class Stage:
         self._told = False  # Marian was told to stop
         self._interrupted = False  # Marian says so; its status may be 0
         self._spoilt = False  # by the stop, which cut a validation short
+        self._ran_out = ""  # how Marian says that a GPU's memory ran out
 
     def run(self, options: Options, curve: Curve, stop: StopSwitch) -> bool:
         """Train until the stage's text ends (True), or until Marian ends the training by itself (False).
 
-        Raises TemporaryError when asked to stop, InputError when the training fails or diverges.
+        Raises TemporaryError when asked to stop, OutOfGpuMemory when Marian wants more than there is,
+        InputError when the training fails or diverges.
         """
         self._valid_freq = updates_in(options["valid-freq"]) or 0
         metrics = options["valid-metrics"]
@@ -121,6 +130,7 @@ class Stage:
         print(line, file=sys.stderr, flush=True)
         self._tail = [*self._tail, line][-TAIL_LINES:]
         self._interrupted = self._interrupted or INTERRUPTED in line
+        self._ran_out = self._ran_out or (line if ran_out(line) else "")
         if stop.seconds is not None and parse_validation(line):
             self._spoilt = True  # Marian cuts a validation short when it is stopped
             return
@@ -148,7 +158,7 @@ class Stage:
             return
         self._saved = saved
         fed = self._feed.state_after(progress.samples)
-        self._save(Place(progress.update, self._number, *fed, bool(unvalidated)))
+        self._save(Place(progress.update, self._number, *fed, bool(unvalidated), self._halved_at))
 
     def _lacks_validation(self, update: int) -> bool:
         """Whether the latest save was made before the validation of its own update.
@@ -195,13 +205,15 @@ class Stage:
         ended = status == 0 and fed == 0
         progress = read_progress(self._folder)
         if ended and progress and not self._spoilt:
-            self._save(Place(progress.update, self._number + 1, None))
+            self._save(Place(progress.update, self._number + 1, None, halved_at=self._halved_at))
         elif stop.seconds is not None:
             self._keep_last_save(validations)
         else:
             self._keep_save()
         if stop.seconds is not None or self._interrupted:
             raise TemporaryError(f"Stopped at update {progress.update if progress else 0}, as asked")
+        if status and self._ran_out:
+            raise OutOfGpuMemory(self._ran_out)
         if status:
             raise marian_error("train", status, "\n".join(self._tail))
         if fed == LOST:

@@ -22,7 +22,7 @@ import argparse
 import logging
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sentencepiece import SentencePieceProcessor
@@ -51,6 +51,7 @@ from pipeline.train.continuing import leave_state, take_state
 from pipeline.train.curriculum import Curriculum, add_curriculum_arguments, given_curriculum
 from pipeline.train.curve import Curve
 from pipeline.train.feed import Feed
+from pipeline.train.gpu_memory import OutOfGpuMemory, halve, out_twice
 from pipeline.train.pairs import Lengths, ParallelText, write_dev_pairs, write_training_pairs
 from pipeline.train.stage import CURVE, Stage
 from pipeline.train.stopping import StopSwitch
@@ -88,6 +89,15 @@ class Training:
         return self.work / "model"
 
 
+@dataclass(frozen=True)
+class Trained:
+    """The curve of a training, the options that it ended with, and `halved_at` as in Place."""
+
+    curve: Curve
+    options: Options
+    halved_at: int | None
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Write a model's folder and metrics.json."""
     stop = StopSwitch()
@@ -97,10 +107,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         training = prepare(args, work)
         data = write_pairs(training)
         options = complete_options(training)
-        curve = train(training, options, stop)
+        trained = train(training, options, stop)
         write_result(training, output)
         write_options(output / "marian-args.yml", dict(sorted(training.marian_args.items())))
-        write_json(output / "metrics.json", metrics(training, options, curve, data))
+        write_json(output / "metrics.json", metrics(training, trained, data))
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -192,27 +202,69 @@ def complete_options(training: Training) -> Options:
     return options
 
 
-def train(training: Training, options: Options, stop: StopSwitch) -> Curve:
-    """Go through the curriculum's stages, from where the newest whole checkpoint stands."""
+def train(training: Training, options: Options, stop: StopSwitch) -> Trained:
+    """Go through the curriculum's stages, from where the newest whole checkpoint stands.
+
+    When a GPU's memory runs out, go on from there with micro-batches half as large: once, also over attempts.
+    Raises InputError the second time.
+    """
     checkpoints = Checkpoints(resources.checkpoints())
+    again = False
+    while True:
+        place, curve = _begin(training, checkpoints)
+        if again and place.halved_at is None:
+            place = replace(place, halved_at=place.update)
+        fitted = options if place.halved_at is None else halve(options)
+        stop.hold()
+        try:
+            _train_from(place, training, fitted, checkpoints, curve, stop)
+        except OutOfGpuMemory as error:
+            stop.release()
+            if place.halved_at is not None or fitted.get("mini-batch-fit"):
+                raise out_twice(error, fitted) from error
+            log.warning("%s: going on from the last save, with micro-batches half as large", error)
+            _clear(training)
+            again = True
+            continue
+        stop.release()
+        return Trained(curve, fitted, place.halved_at)
+
+
+def _begin(training: Training, checkpoints: Checkpoints) -> tuple[Place, Curve]:
+    """Where training begins, its files in the model's folder, and the curve until there."""
+    place = checkpoints.restore(training.model)
     metrics = settings.validation_metrics(training.args.best_model)
     curve = Curve(training.model / CURVE, metrics, resources.progress_file())
-    place = checkpoints.restore(training.model)
     if place:
         place = make_up_for_validation(training.model, place) if place.unvalidated else place
         curve.restore(place.update)
     elif training.args.state:
         place = take_state(training.args, training.model, training.expanded)
-    begin = place or Place(update=0, stage=0, feed=None)
-    stop.hold()
-    for number in range(begin.stage, len(training.curriculum.stages)):
-        resumed = begin.feed if number == begin.stage else None
+    return place or Place(update=0, stage=0, feed=None), curve
+
+
+def _train_from(
+    place: Place,
+    training: Training,
+    options: Options,
+    checkpoints: Checkpoints,
+    curve: Curve,
+    stop: StopSwitch,
+) -> None:
+    for number in range(place.stage, len(training.curriculum.stages)):
+        resumed = place.feed if number == place.stage else None
         log.info("Stage %d of %d", number + 1, len(training.curriculum.stages))
-        stage = Stage(number, training.model, _feed(training, number, resumed), checkpoints)
+        feed = _feed(training, number, resumed)
+        stage = Stage(number, training.model, feed, checkpoints, place.halved_at)
         if not stage.run(_stage_options(training, options, number, resumed is None), curve, stop):
             break
-    stop.release()
-    return curve
+
+
+def _clear(training: Training) -> None:
+    """Remove what a training has left that is to go on from a checkpoint, or anew."""
+    for folder in (training.model, *training.work.glob("feed.*")):
+        shutil.rmtree(folder)
+    training.model.mkdir()
 
 
 def write_result(training: Training, output: Path) -> None:
@@ -239,16 +291,19 @@ def best_or_last(folder: Path, metric: str) -> Path:
     return folder / MODEL
 
 
-def metrics(training: Training, options: Options, curve: Curve, data: dict[str, object]) -> dict[str, object]:
+def metrics(training: Training, trained: Trained, data: dict[str, object]) -> dict[str, object]:
     """What metrics.json holds."""
     progress = read_progress(training.model)
+    derived: dict[str, object] = {name: trained.options[name] for name in DERIVED if name in trained.options}
+    if trained.halved_at is not None:
+        derived["out-of-memory-at"] = trained.halved_at
     return {
         "updates": progress.update if progress else 0,
         "best-model": training.args.best_model,
-        "best": curve.best(),
-        "derived": {name: options[name] for name in DERIVED if name in options},
+        "best": trained.curve.best(),
+        "derived": derived,
         "pairs": data,
-        "curve": curve.points,
+        "curve": trained.curve.points,
     }
 
 

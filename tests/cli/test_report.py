@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.checks.numbers import NUMBERS, differences
+from tests.checks.numbers import NUMBERS, differences, training
 from tests.cli.conftest import Command, make
 from tests.defs import runner
 from tests.end_to_end.tiny import PARTITION, Place
@@ -73,6 +73,17 @@ def test_what_is_made_in_part_is_told_as_such(command: Command, place: Place) ->
     text = Page(place.root / "so-far.html").text
     assert re.search(r"\d+ of \d+ steps have no result yet", text)
     assert "No model is evaluated yet." in text
+
+
+def test_a_training_whose_gpu_was_full_says_so(
+    command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = training(50.0, derived={"optimizer-delay": 4, "out-of-memory-at": 1500})
+    monkeypatch.setitem(runner.METRICS, "pipeline.train.train", full)
+    make("train_teacher")
+    command("report", PARTITION)
+    text = Page(place.root / PAGE).text
+    assert re.search(r"ran out: micro-batches are half as large from update\s+1,500\s+on", text)
 
 
 def test_scores_stand_beside_those_of_the_artifact_before(command: Command, place: Place) -> None:

@@ -227,6 +227,15 @@ def test_a_training_is_summed_up_with_its_curves(store: MemoryStore) -> None:
     assert found["validations"] == [{"step": "train-a", "update": 1, "chrf": 40.0, "bleu": 11.0}]
 
 
+def test_it_is_told_that_a_gpus_memory_ran_out(store: MemoryStore) -> None:
+    metrics = {**training(3), "derived": {"optimizer-delay": 4, "out-of-memory-at": 0}}
+    found = shown(store, result(store, "train-a", metrics_json=metrics))
+    assert "train-a: a GPU's memory ran out; micro-batches are half as large from update 0 on" in str(
+        found["summary"]
+    )
+    assert "memory" not in str(shown(store, result(store, "train-a", metrics_json=training(3)))["summary"])
+
+
 def test_the_newest_validations_are_listed(store: MemoryStore) -> None:
     metrics = training(1)
     metrics["curve"] = [{"kind": "valid", "update": number, "chrf": 1.0} for number in range(100)]

@@ -9,7 +9,7 @@ import dagster as dg
 
 from translations_assets.defs.tables import table
 from translations_assets.records.scores import METRICS, scores_in, shown
-from translations_assets.report.curves import charts
+from translations_assets.report.curves import charts, out_of_memory_at
 from translations_assets.report.plots import as_image
 
 Metadata: TypeAlias = "dict[str, dg.MetadataValue[Any]]"
@@ -40,6 +40,9 @@ def _best(trained: Documents) -> Iterator[str]:
         )
         learned = _sparkline([point["chrf"] for point in metrics["curve"] if "chrf" in point])
         yield f"{label}: {best or 'no validation yet'}; {metrics['updates']:,} updates {learned}".rstrip()
+        begun = out_of_memory_at(metrics)
+        if begun is not None:
+            yield f"{label}: a GPU's memory ran out; micro-batches are half as large from update {begun:,} on"
 
 
 def _sparkline(values: Sequence[float]) -> str:

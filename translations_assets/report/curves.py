@@ -11,6 +11,12 @@ Point = Mapping[str, Any]
 SCORES = {"chrf": "chrF", "bleu": "BLEU", "bleu-detok": "BLEU"}  # metrics of Marian between 0 and 100
 
 
+def out_of_memory_at(metrics: Mapping[str, Any]) -> int | None:
+    """The update from which a training went on with smaller micro-batches, None when it never had to."""
+    found = metrics.get("derived", {}).get("out-of-memory-at")
+    return None if found is None else int(found)
+
+
 def charts(curve: Sequence[Point]) -> Iterator[tuple[str, str, list[Line]]]:
     """Title, name of the x axis and lines of each chart: scores, cross-entropy, speed."""
     valid = [point for point in curve if point["kind"] == "valid"]

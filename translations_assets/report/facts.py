@@ -12,6 +12,7 @@ from typing import Any
 from translations_assets.checks.gates import GATES, Finding, examine
 from translations_assets.config.languages import language
 from translations_assets.graph.step import Output, Step
+from translations_assets.report.curves import out_of_memory_at
 from translations_assets.report.evaluations import (
     EVALUATING,
     Evaluations,
@@ -42,6 +43,7 @@ class Training:
     """A training: updates, best scores by metric, and the points of its curves, as Marian logged them.
 
     texts  what it read: name of the text → pairs of lines
+    out_of_memory_at  the update from which it went on with smaller micro-batches; None for most
     """
 
     label: str
@@ -49,6 +51,7 @@ class Training:
     texts: Mapping[str, int]
     best: Mapping[str, Mapping[str, float]]
     curve: Sequence[Mapping[str, Any]]
+    out_of_memory_at: int | None
 
 
 @dataclass(frozen=True)
@@ -168,7 +171,14 @@ def gather(session: Session, history: History, prices: Prices | None = None) -> 
         dropped=dropped_lines(statistics),
         sources=sources(statistics, session.config.pair),
         trainings=[
-            Training(step.label, value["updates"], _pairs(value), value["best"], value["curve"])
+            Training(
+                step.label,
+                value["updates"],
+                _pairs(value),
+                value["best"],
+                value["curve"],
+                out_of_memory_at(value),
+            )
             for step, value in metrics
             if "curve" in value
         ],

@@ -6,6 +6,8 @@ polite       saves at SIGTERM, and ends with status 0
 validating   has validated once; at SIGTERM it reports a validation that was cut short, whose model it takes
              for the best, saves, and ends with status 143
 failing      ends with an error
+full...      runs out of a GPU's memory, as `fill` says, while micro-batches are as large as asked for; once
+             they are smaller, it ends its training after 25 updates
 
 It tells in its log whether patience is counted anew.
 """
@@ -16,6 +18,7 @@ import sys
 import time
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import numpy as np
 import yaml
@@ -44,6 +47,8 @@ def main() -> None:
             sys.exit(143 if mode == "validating" else 0)
 
     signal.signal(signal.SIGTERM, terminate)
+    if mode.startswith("full"):
+        fill(folder, mode, config)
     print(f"valid-reset-stalled: {config['valid-reset-stalled']}", file=sys.stderr, flush=True)
     if mode == "validating":
         folder.mkdir(exist_ok=True)
@@ -53,6 +58,49 @@ def main() -> None:
         sys.exit("Error: out of ideas")
     while True:
         time.sleep(0.05)
+
+
+def fill(folder: Path, mode: str, config: dict[str, Any]) -> None:
+    """Run out of memory, or end the training.
+
+    full             after a save
+    full-first       in the first update
+    full-validating  after a save and half a validation
+    full-stopping    at SIGTERM
+    full-always      with smaller micro-batches as well
+    """
+    print(f"optimizer-delay: {config['optimizer-delay']}", file=sys.stderr, flush=True)
+    sys.stdin.readline()
+    if config["optimizer-delay"] > 1 and mode != "full-always":
+        print("Ep. 1 : Up. 25 : Sen. 800 : Cost 5.25 : Time 1s : 9.00 words/s", file=sys.stderr, flush=True)
+        save_like_marian(folder, 25)
+        sys.exit()
+    if mode != "full-first":
+        print("Ep. 1 : Up. 10 : Sen. 320 : Cost 6.50 : Time 1s : 9.00 words/s", file=sys.stderr, flush=True)
+        save_like_marian(folder, 10)
+        while not list(Path(os.environ["TRANSLATIONS_CHECKPOINTS"]).glob("0*")):
+            time.sleep(0.05)
+        print("Ep. 1 : Up. 15 : Sen. 480 : Cost 6.00 : Time 1s : 9.00 words/s", file=sys.stderr, flush=True)
+    if mode == "full-validating":
+        save_like_marian(folder, 20)
+        validate(folder, 20, {"chrf": 99.9})
+    if mode == "full-stopping":
+        signal.signal(signal.SIGTERM, lambda number, frame: abort())
+        print("waiting for a signal", file=sys.stderr, flush=True)
+        while True:
+            time.sleep(0.05)
+    abort()
+
+
+def abort() -> None:
+    """End as Marian does when CUDA has no more memory: with a call stack, by SIGABRT."""
+    place = "device.cu:38: cudaMalloc(&data_, size)"
+    print(f"[2026-01-01 00:00:00] Error: CUDA error 2 'out of memory' - {place}", file=sys.stderr)
+    print(
+        "[2026-01-01 00:00:00] Error: Aborted from Device::reserve(size_t)\n\n[CALL STACK]", file=sys.stderr
+    )
+    print("[0x1db8c8b] marian::gpu::Device::reserve (unsigned long)\n" * 50, file=sys.stderr, flush=True)
+    os.abort()
 
 
 def validate(folder: Path, update: int, scores: dict[str, float]) -> None:
