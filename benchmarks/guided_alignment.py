@@ -39,7 +39,7 @@ from pipeline.common.marian import SCORING, decode, run_marian
 from pipeline.common.marian_options import Options, fit_to_machine
 from pipeline.data.demo_corpus import parallel_part
 from pipeline.data.modifiers import modify
-from pipeline.train import train, vocab
+from pipeline.train import train, training_pairs, vocab
 from pipeline.train.feed import Feed, State
 from translations_assets.config.languages import language
 from translations_assets.settings import repository_root
@@ -183,6 +183,7 @@ def prepare(args: argparse.Namespace, folder: Path) -> Material:
         write_lines(folder / f"tokens.{name}.zst", list(read_lines(file))[HELD_OUT:])
     learned(args, folder)
     models = [folder / "vocab" / f"vocab.{lang}.spm" for lang in args.langs]
+    paired(args, folder, models)
     to_pieces = RetokenizeModifier(
         **{
             side: {"detokenize": f"icu:{lang}", "tokenize": f"spm:{model}"}
@@ -244,6 +245,20 @@ def learned(args: argparse.Namespace, folder: Path) -> None:
     vocab.main([*_sides(args, folder, "train"), *reading(args, "teacher.one-stage"), *options, *output])
 
 
+def paired(args: argparse.Namespace, folder: Path, models: Sequence[Path]) -> None:
+    """Make the pairs that the students read."""
+    options = {
+        "corpus-src": folder / f"tokens.{args.langs[0]}.zst",
+        "corpus-trg": folder / f"tokens.{args.langs[1]}.zst",
+        "alignments": folder / "tokens.links.zst",
+        "source-vocab": models[0],
+        "target-vocab": models[1],
+        "max-length": 200,
+        "output": folder / "pairs",
+    }
+    training_pairs.main(["--link-pieces", *(f"--{name}={value}" for name, value in options.items())])
+
+
 def reading(args: argparse.Namespace, name: str) -> list[str]:
     """Options of the scripts that say what a model reads."""
     spoken = language(args.langs[0])
@@ -280,9 +295,7 @@ def trained(material: Material, way: str) -> Path:
         "trg": args.langs[1],
         "source-vocab": material.vocabularies[0].model,
         "target-vocab": material.vocabularies[1].model,
-        "original-src": material.file("tokens", 0),
-        "original-trg": material.file("tokens", 1),
-        "original-alignments": material.folder / "tokens.links.zst",
+        "original": material.folder / "pairs",
         "dev-src": material.file("held-out", 0),
         "dev-trg": material.file("held-out", 1),
         "model-config": CONFIGS / "model" / "student.tiny.yml",
@@ -295,7 +308,7 @@ def trained(material: Material, way: str) -> Path:
     command = [f"--{name}={value}" for name, value in options.items()]
     changed = partial(Refeed, way=way, vocabularies=material.vocabularies)
     with patch.object(train, "Feed", changed if way in REFED else Feed):
-        train.main(["--tokenized", *reading(args, "student"), *command])
+        train.main([*reading(args, "student"), *command])
     return output
 
 

@@ -6,11 +6,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipeline.clean.blocks import lines_of, read_parallel, text_of
 from pipeline.clean.tally import Tally
 from pipeline.common.errors import InputError
 from pipeline.common.line_blocks import BlockWriter
 from pipeline.common.lines import count_lines
+from pipeline.common.parallel_blocks import lines_of, read_parallel, text_of
 from pipeline.common.pool import Texts, map_blocks
 from pipeline.common.resources import threads
 from pipeline.common.script import write_json

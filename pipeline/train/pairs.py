@@ -1,123 +1,180 @@
-"""Parallel text as the tab-separated files that OpusTrainer and Marian read.
+"""Which pairs of a corpus can be trained on, and as what lines training reads them.
 
-A line is source, target and, where there is one, the alignment: pairs `i-j` of token numbers from 0.
+A line is source, target and, of aligned text, the links of their tokens: pairs `i-j` of token numbers from 0;
+for guided alignment the links of their SentencePiece pieces, too (see `pair_blocks`).
 """
 
-import logging
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from sentencepiece import SentencePieceProcessor
+from typing import TypeAlias
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import LineWriter, zip_lines
+from pipeline.common.vocabulary import load_vocabulary
+from pipeline.train.piece_links import SPACE, Link, PieceLinks
 
-SPACE = "▁"  # stands for a space in tokenised text, where single spaces part the tokens
 END = 1  # Marian counts the end of a sentence as a piece
 CHARACTERS_PER_PIECE = 64  # a line with more is too long without looking closer; see pipeline.common.marian
+KNOWN_LINKS = 1_000_000  # that are remembered at a time
 
-_ALIGNMENT = re.compile(r"\d+-\d+(?: \d+-\d+)*")
+Row: TypeAlias = Sequence[str]  # a line of each file
 
-log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class ParallelText:
-    """A corpus in files: two sides, and alignments when the text is aligned."""
-
-    source: Path
-    target: Path
-    alignments: Path | None = None
-
-    @property
-    def files(self) -> list[Path]:
-        """The files, in the order of the columns."""
-        return [self.source, self.target, *([self.alignments] if self.alignments else [])]
-
-
-@dataclass
-class Lengths:
-    """Which pairs are short enough: at most `limit` pieces on each side, the end of sentence included."""
-
-    source_vocab: Path
-    target_vocab: Path
-    limit: int
-    tokenized: bool
-
-    def __post_init__(self) -> None:
-        self._sides = [
-            SentencePieceProcessor(model_file=str(vocab)) for vocab in (self.source_vocab, self.target_vocab)
-        ]
-
-    def fit(self, source: str, target: str) -> bool:
-        """Whether both sides are short enough; a cropped one would no longer match its alignment."""
-        return all(self._fits(*side) for side in zip(self._sides, (source, target), strict=True))
-
-    def _fits(self, vocab: SentencePieceProcessor, text: str) -> bool:
-        plain = text.replace(" ", "").replace(SPACE, " ") if self.tokenized else text
-        if len(plain.encode()) + 1 + END <= self.limit:  # a byte is a piece at worst, and a space goes before
-            return True
-        if len(plain) > CHARACTERS_PER_PIECE * self.limit:
-            return False
-        return len(vocab.encode(plain)) + END <= self.limit
+_LINK = re.compile(r"(\d+)-(\d+)", re.ASCII)
 
 
 @dataclass
 class Tally:
     """What became of the pairs of a corpus."""
 
-    seen: int = 0
     kept: int = 0
-    dropped: dict[str, int] = field(default_factory=dict)
+    dropped: Counter[str] = field(default_factory=Counter)
 
-    def drop(self, reason: str) -> None:
-        """Count a pair that is left out."""
-        self.dropped[reason] = self.dropped.get(reason, 0) + 1
+    def add(self, other: "Tally") -> None:
+        """Count the pairs that follow."""
+        self.kept += other.kept
+        self.dropped.update(other.dropped)
 
     def to_dict(self) -> dict[str, object]:
-        """For metrics.json; in == kept + the sum of dropped."""
-        return {"in": self.seen, "kept": self.kept, "dropped": self.dropped}
+        """As files hold it; in == kept + the sum of dropped."""
+        dropped = dict(sorted(self.dropped.items()))
+        return {"in": self.kept + self.dropped.total(), "kept": self.kept, "dropped": dropped}
 
 
-def write_training_pairs(name: str, text: ParallelText, output: Path, lengths: Lengths) -> Tally:
-    """Write a training corpus as a TSV file.
+@dataclass
+class _Pair:
+    """A pair that may be good: its columns, the links of its tokens, its sides as text."""
 
-    Pairs with an empty side, without an alignment (in aligned text), or too long are left out and counted.
-    Raises InputError when the files differ in length, an alignment is malformed or points outside its
-    sentence, or no pair is left.
+    columns: list[str]
+    links: list[Link]
+    texts: list[str]
+
+
+class PairMaker:
+    """Makes the lines of pairs: what is short enough, linked as it should be, and not empty.
+
+    A side may have `limit` pieces, the end of sentence included. Aligned text is tokens; with `link_pieces`
+    the lines have a column for the links of pieces.
     """
-    tally = Tally()
-    with LineWriter(output) as writer:
-        for columns in _columns(text):
-            tally.seen += 1
-            reason = _why_not(columns, lengths)
-            if reason:
-                tally.drop(reason)
-                continue
-            if text.alignments:
-                _check_alignment(columns, text.alignments, tally.seen)
-            writer.write("\t".join(columns))
-    tally.kept = writer.lines
-    log.info("%s: %s", name, tally.to_dict())
-    if not tally.kept:
-        raise InputError(f"No pair of {text.source} and {text.target} can be trained on: {tally.to_dict()}")
-    return tally
+
+    def __init__(self, vocabs: Sequence[Path], limit: int, aligned: bool, link_pieces: bool) -> None:
+        self._vocabs = [load_vocabulary(vocab) for vocab in vocabs]
+        self._limit = limit
+        self._aligned = aligned
+        self._links = _Links()
+        self._pieces = PieceLinks(*vocabs) if link_pieces else None
+
+    def __call__(self, rows: Sequence[Row]) -> tuple[list[str], Tally]:
+        """The lines of the pairs that are left, and what became of all.
+
+        Raises MalformedLinks for a row whose links are none, or do not fit its tokens.
+        """
+        tally = Tally()
+        pairs = []
+        for number, row in enumerate(rows):
+            try:
+                pair = self._pair(row)
+            except ValueError as error:
+                raise MalformedLinks(number, str(error)) from error
+            if isinstance(pair, str):
+                tally.dropped[pair] += 1
+            else:
+                pairs.append(pair)
+        lines = self._lines_of_pieces(pairs) if self._pieces else self._lines(pairs)
+        tally.kept = len(lines)
+        if len(pairs) > len(lines):
+            tally.dropped["too long"] += len(pairs) - len(lines)
+        return lines, tally
+
+    def _pair(self, row: Row) -> _Pair | str:
+        """A row as a pair, or why it is none."""
+        tokens = [side.split() for side in row[:2]]
+        if not all(tokens):
+            return "empty"
+        columns, links = [" ".join(side) for side in tokens], []
+        if self._aligned:
+            column = row[2].split()
+            if not column:
+                return "no alignment"
+            links = [self._links[link] for link in column]
+            if max(links)[0] >= len(tokens[0]) or max([j for _, j in links]) >= len(tokens[1]):
+                raise ValueError(_outside(links, *tokens))
+            columns.append(" ".join(column))
+            texts = ["".join(side).replace(SPACE, " ") for side in tokens]
+        else:
+            texts = columns
+        if any(len(text) > CHARACTERS_PER_PIECE * self._limit for text in texts):
+            return "too long"
+        return _Pair(columns, links, texts)
+
+    def _lines(self, pairs: Sequence[_Pair]) -> list[str]:
+        """The lines of those that are short enough; most are, whatever their pieces."""
+        long: set[int] = set()
+        for side, vocab in enumerate(self._vocabs):
+            # A byte is a piece at worst, and a space goes before.
+            open_ = [
+                n for n, pair in enumerate(pairs) if len(pair.texts[side].encode()) + 1 + END > self._limit
+            ]
+            pieces = vocab.encode([pairs[n].texts[side] for n in open_], num_threads=1)
+            long.update(n for n, ids in zip(open_, pieces, strict=True) if len(ids) + END > self._limit)
+        return ["\t".join(pair.columns) for n, pair in enumerate(pairs) if n not in long]
+
+    def _lines_of_pieces(self, pairs: Sequence[_Pair]) -> list[str]:
+        """The same, with the links of pieces."""
+        assert self._pieces
+        most = self._limit - END
+        sides = [
+            vocab.encode([pair.texts[side] for pair in pairs], num_threads=1)
+            for side, vocab in enumerate(self._vocabs)
+        ]
+        return [
+            "\t".join((*pair.columns, self._pieces.of(pair.columns[0], pair.columns[1], pair.links, ids)))
+            for pair, *ids in zip(pairs, *sides, strict=True)
+            if len(ids[0]) <= most and len(ids[1]) <= most
+        ]
+
+
+class MalformedLinks(Exception):
+    """What is wrong with the links of a row, by its number from 0."""
+
+    def __init__(self, row: int, problem: str) -> None:
+        super().__init__(row, problem)
+        self.row, self.problem = row, problem
+
+
+class _Links(dict[str, Link]):
+    """Links by their text, each read once; ValueError for what is none."""
+
+    def __missing__(self, text: str) -> Link:
+        found = _LINK.fullmatch(text)
+        if not found:
+            raise ValueError(f"not an alignment like 0-0 1-2: {text[:80]!r}")
+        if len(self) > KNOWN_LINKS:
+            self.clear()
+        link = self[text] = int(found[1]), int(found[2])
+        return link
+
+
+def _outside(links: Sequence[Link], source: Sequence[str], target: Sequence[str]) -> str:
+    i, j = next((i, j) for i, j in links if i >= len(source) or j >= len(target))
+    return (
+        f"{i}-{j} points outside a pair of {len(source)} and {len(target)} tokens. "
+        "Were the alignments made for this text?"
+    )
 
 
 def write_dev_pairs(source: Path, target: Path, output: Path) -> Tally:
     """Write the development set as a TSV file with two fields; pairs with an empty side are left out."""
     tally = Tally()
     with LineWriter(output) as writer:
-        for columns in _columns(ParallelText(source, target)):
-            tally.seen += 1
+        for columns in _columns(source, target):
             if all(columns):
                 writer.write("\t".join(columns))
             else:
-                tally.drop("empty")
+                tally.dropped["empty"] += 1
     tally.kept = writer.lines
-    log.info("dev: %s", tally.to_dict())
     if not tally.kept:
         raise InputError(
             f"The development set {source}, {target} has no pair; training needs one to validate"
@@ -125,30 +182,7 @@ def write_dev_pairs(source: Path, target: Path, output: Path) -> Tally:
     return tally
 
 
-def _columns(text: ParallelText) -> Iterator[list[str]]:
+def _columns(*files: Path) -> Iterator[list[str]]:
     """The lines with single spaces: a tab ends a column, and Marian trips over a space before it."""
-    for lines in zip_lines(*text.files):
+    for lines in zip_lines(*files):
         yield [" ".join(line.split()) for line in lines]
-
-
-def _why_not(columns: list[str], lengths: Lengths) -> str | None:
-    source, target, *alignment = columns
-    if not source or not target:
-        return "empty"
-    if alignment == [""]:
-        return "no alignment"
-    return None if lengths.fit(source, target) else "too long"
-
-
-def _check_alignment(columns: list[str], file: Path, number: int) -> None:
-    source, target, alignment = columns
-    if not _ALIGNMENT.fullmatch(alignment):
-        raise InputError(f"{file}, line {number}: not an alignment like 0-0 1-2: {alignment[:80]!r}")
-    tokens = len(source.split()), len(target.split())
-    for pair in alignment.split():
-        i, j = map(int, pair.split("-"))
-        if i >= tokens[0] or j >= tokens[1]:
-            raise InputError(
-                f"{file}, line {number}: {pair} points outside a pair of {tokens[0]} and {tokens[1]} tokens. "
-                "Were the alignments made for this text?"
-            )

@@ -2,13 +2,13 @@
 
     python -m pipeline.train.train --src ru --trg en \\
         --source-vocab vocab.ru.spm --target-vocab vocab.en.spm \\
-        --original-src corpus.ru.zst --original-trg corpus.en.zst \\
-        --dev-src devset.ru.zst --dev-trg devset.en.zst \\
+        --original pairs --dev-src devset.ru.zst --dev-trg devset.en.zst \\
         --model-config pipeline/train/configs/model/backward.yml \\
         --training-config pipeline/train/configs/training/backward.train.yml \\
         --curriculum pipeline/train/configs/curriculum/backward.yml \\
         --marian-args '{"after": "5000u"}' --seed 1 --best-model chrf --output backwards
 
+It reads pairs that pipeline.train.training_pairs has made for these vocabularies, and has their max-length.
 The output is a model's folder, model.npz source.spm target.spm decoder.yml, with the vocabularies in the
 order of training; marian-args.yml, the options that were laid over the configs; metrics.json: the curve, the
 best scores, what was derived for this machine; and last.*, what Marian saved last. To train a model further,
@@ -52,7 +52,9 @@ from pipeline.train.curriculum import Curriculum, add_curriculum_arguments, give
 from pipeline.train.curve import Curve
 from pipeline.train.feed import Feed
 from pipeline.train.gpu_memory import OutOfGpuMemory, halve, out_twice
-from pipeline.train.pairs import Lengths, ParallelText, write_dev_pairs, write_training_pairs
+from pipeline.train.pair_blocks import PairBlocks
+from pipeline.train.pair_facts import ALIGNED, LINKED, PairFacts, common_facts, read_facts
+from pipeline.train.pairs import write_dev_pairs
 from pipeline.train.stage import CURVE, Stage
 from pipeline.train.stopping import StopSwitch
 
@@ -68,7 +70,8 @@ class Training:
     args: argparse.Namespace
     work: Path
     curriculum: Curriculum
-    texts: dict[str, ParallelText]
+    pairs: dict[str, Path]
+    facts: PairFacts
     merged: Options
     expanded: Options
     marian_args: Options
@@ -77,11 +80,6 @@ class Training:
     def vocabs(self) -> list[Path]:
         """The vocabularies in the model's order: source, target."""
         return [self.args.source_vocab, self.args.target_vocab]
-
-    @property
-    def aligned(self) -> bool:
-        """Whether the text comes with alignments."""
-        return self.texts["original"].alignments is not None
 
     @property
     def model(self) -> Path:
@@ -105,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     with staged(args.output.absolute()) as (output, work):
         training = prepare(args, work)
-        data = write_pairs(training)
+        data = write_texts(training)
         options = complete_options(training)
         trained = train(training, options, stop)
         write_result(training, output)
@@ -122,11 +120,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--trg", required=True, help="language the model translates to")
     parser.add_argument("--source-vocab", required=True, type=_file, help="SentencePiece model of the source")
     parser.add_argument("--target-vocab", required=True, type=_file, help="SentencePiece model of the target")
-    for name, what in (("original", "genuine"), ("backtranslated", "back-translated")):
-        required = name == "original"
-        parser.add_argument(f"--{name}-src", required=required, type=_file, help=f"{what} text, source")
-        parser.add_argument(f"--{name}-trg", required=required, type=_file, help=f"{what} text, target")
-        parser.add_argument(f"--{name}-alignments", type=_file, help=f"{what} text, alignments of its tokens")
+    parser.add_argument("--original", required=True, type=_file, metavar="DIR", help="pairs of genuine text")
+    parser.add_argument("--backtranslated", type=_file, metavar="DIR", help="pairs of back-translated text")
     parser.add_argument("--dev-src", required=True, type=_file, help="text to validate on, source")
     parser.add_argument("--dev-trg", required=True, type=_file, help="text to validate on, target")
     parser.add_argument("--model-config", required=True, type=_file, help="Marian's model options, YAML")
@@ -146,9 +141,6 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     inherited.add_argument("--pretrained-args", type=_file, help="marian-args.yml that its training wrote")
     inherited.add_argument("--pretrained-shape", type=_file, help="the same, for the model's shape alone")
     parser.add_argument("--state", type=_file, metavar="DIR", help="what its training saved last, to go on")
-    parser.add_argument(
-        "--tokenized", action="store_true", help="training text is tokenised, with ▁ for spaces"
-    )
     parser.add_argument("--output", required=True, type=Path, help="new folder for the result")
     return parser.parse_args(argv)
 
@@ -165,22 +157,33 @@ def prepare(args: argparse.Namespace, work: Path) -> Training:
     marian_args |= parse_marian_args(args.marian_args)
     merged = settings.merge(*configs, marian_args)
     merged |= settings.tied_embeddings(args.source_vocab, args.target_vocab)
+    given = {"original": args.original, "backtranslated": args.backtranslated}
+    pairs = {name: folder for name, folder in given.items() if folder}
+    facts = common_facts(list(pairs.values()), [args.source_vocab, args.target_vocab])
+    merged["max-length"] = facts.length_for(parse_marian_args(args.marian_args))
     expanded = settings.expand(merged, work)
-    training = Training(args, work, curriculum, _texts(args), merged, expanded, marian_args)
+    training = Training(args, work, curriculum, pairs, facts, merged, expanded, marian_args)
     _check(training)
     return training
 
 
-def write_pairs(training: Training) -> dict[str, object]:
-    """Write the TSV files of the datasets and the development set; returns what was kept and dropped."""
-    limit = int(str(training.expanded["max-length"]))
-    lengths = Lengths(training.args.source_vocab, training.args.target_vocab, limit, training.args.tokenized)
-    counts: dict[str, object] = {}
+def write_texts(training: Training) -> dict[str, object]:
+    """Write the development set and the pairs as TSV files; returns what was kept and dropped of them."""
+    counts = {}
     for name in training.curriculum.datasets:
-        tally = write_training_pairs(name, training.texts[name], training.work / f"{name}.tsv", lengths)
-        counts[name] = tally.to_dict()
+        counts[name] = read_facts(training.pairs[name]).lines
+        unpack(training.pairs[name], training.work / f"{name}.tsv")
     dev = write_dev_pairs(training.args.dev_src, training.args.dev_trg, training.work / "dev.tsv")
     return {**counts, "dev": dev.to_dict()}
+
+
+def unpack(pairs: Path, output: Path) -> None:
+    """Write pairs as OpusTrainer reads them, without links of pieces."""
+    blocks = PairBlocks.open(pairs)
+    with output.open("w", encoding="utf-8", newline="\n") as file:
+        for number in range(blocks.blocks):
+            file.writelines("\t".join(line.split("\t")[:ALIGNED]) + "\n" for line in blocks.read(number))
+    blocks.close()
 
 
 def complete_options(training: Training) -> Options:
@@ -307,33 +310,25 @@ def metrics(training: Training, trained: Trained, data: dict[str, object]) -> di
     }
 
 
-def _texts(args: argparse.Namespace) -> dict[str, ParallelText]:
-    texts = {"original": ParallelText(args.original_src, args.original_trg, args.original_alignments)}
-    if args.backtranslated_src and args.backtranslated_trg:
-        texts["backtranslated"] = ParallelText(
-            args.backtranslated_src, args.backtranslated_trg, args.backtranslated_alignments
-        )
-    return texts
-
-
 def _check(training: Training) -> None:
-    args, curriculum = training.args, training.curriculum
+    args, curriculum, columns = training.args, training.curriculum, training.facts.columns
     for name in curriculum.datasets:
-        if name not in training.texts:
-            raise InputError(f"{args.curriculum} mixes {name}; give --{name}-src and --{name}-trg")
-        if (training.texts[name].alignments is not None) != training.aligned:
-            raise InputError(f"Alignments for both original and {name}, or for neither (--{name}-alignments)")
-    if bool(curriculum.tags) != args.tokenized:
+        if name not in training.pairs:
+            raise InputError(f"{args.curriculum} mixes {name}; give --{name}, its pairs")
+    if bool(curriculum.tags) != (columns >= ALIGNED):
         raise InputError(
             f"{args.curriculum} {'has' if curriculum.tags else 'lacks'} the modifier Tags, which puts "
-            "tokenised text together again: use it with --tokenized, and only then"
+            f"tokenised text together again, and the pairs in {args.original} are "
+            f"{'tokenised' if columns >= ALIGNED else 'not'}: they were made with --alignments, or were not"
         )
-    if curriculum.tags and not training.aligned:
-        raise InputError(f"{args.curriculum} has the modifier Tags, which needs --original-alignments")
     if _guided(training.expanded) != curriculum.aligns_pieces:
         raise InputError(
             f"guided-alignment in {args.training_config} and Tags with spm_vocab_src and spm_vocab_trg in "
             f"{args.curriculum} belong together: one is set without the other"
+        )
+    if curriculum.aligns_pieces != (columns == LINKED):
+        raise InputError(
+            f"Guided alignment goes with pairs made with --link-pieces, and only then: {args.original}"
         )
     if args.pretrained:
         _check_pretrained(training)
@@ -357,7 +352,7 @@ def _feed(training: Training, number: int, resume: dict[str, object] | None) -> 
     files = {name: training.work / f"{name}.tsv" for name in curriculum.datasets}
     scratch = training.work / f"feed.{number + 1}"
     return Feed(
-        config=curriculum.stage_config(number, files, training.aligned, training.args.seed),
+        config=curriculum.stage_config(number, files, training.facts.columns >= ALIGNED, training.args.seed),
         batch_size=curriculum.batch_size,
         chunk_size=curriculum.chunk_size,
         workers=resources.threads() if curriculum.modifiers else 0,

@@ -11,7 +11,7 @@ import re
 
 from opustrainer.modifiers import typos
 
-from pipeline.train.pairs import SPACE
+from pipeline.train.piece_links import SPACE
 
 _OF_SEVERAL = re.compile(r"\S(?=\S)|(?<=\S)\S")
 

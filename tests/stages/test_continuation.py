@@ -92,9 +92,9 @@ def test_with_its_alignments_it_is_not_aligned_but_what_is_translated_back_is() 
     ]
     step = new.step("fetch-alignments-parallel-en-ru")
     assert files(step, "corpus_src") == ["fetch-parallel-en-ru:corpus.en.zst"]
-    teacher = new.step("train-teacher-en-ru-1")
-    assert files(teacher, "original_alignments") == [f"{step.label}:corpus.aln.zst"]
-    assert files(teacher, "original_src") == [f"{step.label}:corpus.tok-icu.en.zst"]
+    pairs = new.step("training-pairs-original-teacher-en-ru")
+    assert files(pairs, "alignments") == [f"{step.label}:corpus.aln.zst"]
+    assert files(pairs, "corpus_src") == [f"{step.label}:corpus.tok-icu.en.zst"]
     for label in ("alignments-backtranslated-en-ru-1/3", "alignments-student-en-ru-1/3"):
         assert files(new.step(label), "priors") == ["alignments-priors-en-ru:corpus.priors"]
 
@@ -118,7 +118,7 @@ def test_back_translations_with_their_alignments() -> None:
     new = continued(corpora(backtranslations=ALIGNED))
     assert left_out(new) == BACK_TRANSLATION
     assert labels(new.stages["alignments_backtranslated"]) == ["fetch-alignments-backtranslations-en-ru"]
-    assert files(new.step("train-teacher-en-ru-2"), "backtranslated_trg") == [
+    assert files(new.step("training-pairs-backtranslated-teacher-en-ru"), "corpus_trg") == [
         "fetch-alignments-backtranslations-en-ru:corpus.tok-icu.ru.zst"
     ]
 
@@ -193,7 +193,8 @@ def test_teachers_from_existing_corpora() -> None:
     )
     assert left_out(new) == CLEANING | BACK_TRANSLATION
     before = new.step_closure(new.stages["train_teacher"])
-    made = {step.script for step in before} - {"pipeline.data.augment", "pipeline.train.train"}
+    scripts = {"pipeline.data.augment", "pipeline.train.train", "pipeline.train.training_pairs"}
+    made = {step.script for step in before} - scripts
     assert {
         name for name in made if not name.startswith(("pipeline.data.parallel_", "pipeline.continuation."))
     } == {

@@ -72,7 +72,7 @@ def test_a_backwards_model_that_is_used_is_not_trained() -> None:
             assert scripts == {"pipeline.continuation.model"}
             assert graph.stages["evaluate_backwards"]
         elif not path.stem.startswith("redistill"):
-            assert scripts == {"pipeline.train.train"}
+            assert scripts == {"pipeline.train.train", "pipeline.train.training_pairs"}
 
 
 def test_a_redistillation_makes_the_student_alone() -> None:

@@ -53,10 +53,14 @@ def test_the_backwards_model_is_turned_round() -> None:
     assert (step.args["src"], step.args["trg"]) == ("ru", "en")
     assert files(step, "source_vocab") == ["train-vocab-en-ru:vocab.ru.spm"]
     assert files(step, "target_vocab") == ["train-vocab-en-ru:vocab.en.spm"]
-    assert files(step, "original_src") == ["merge-corpus-en-ru:corpus.ru.zst"]
-    assert files(step, "original_trg") == ["merge-corpus-en-ru:corpus.en.zst"]
     assert files(step, "dev_src") == ["merge-devset-en-ru:corpus.ru.zst"]
     assert files(step, "dev_trg") == ["merge-devset-en-ru:corpus.en.zst"]
+    pairs = graph(FULL).step("training-pairs-original-backwards-en-ru")
+    assert files(step, "original") == [f"{pairs.label}:{name}" for name in pairs.outputs]
+    assert files(pairs, "corpus_src") == ["merge-corpus-en-ru:corpus.ru.zst"]
+    assert files(pairs, "corpus_trg") == ["merge-corpus-en-ru:corpus.en.zst"]
+    assert files(pairs, "source_vocab") == ["train-vocab-en-ru:vocab.ru.spm"]
+    assert "alignments" not in pairs.inputs
 
 
 def test_teachers_and_students_are_not_turned_round() -> None:
@@ -64,7 +68,10 @@ def test_teachers_and_students_are_not_turned_round() -> None:
         step = graph(FULL).step(label)
         assert (step.args["src"], step.args["trg"]) == ("en", "ru")
         assert files(step, "source_vocab") == ["train-vocab-en-ru:vocab.en.spm"]
-        assert files(step, "original_src")[0].endswith(":corpus.tok-icu.en.zst")
+        (pairs,) = {output.step for name, _, output in step.input_outputs() if name == "original"}
+        assert files(pairs, "corpus_src")[0].endswith(":corpus.tok-icu.en.zst")
+        assert files(pairs, "alignments")[0].endswith(":corpus.aln.zst")
+        assert files(pairs, "target_vocab") == ["train-vocab-en-ru:vocab.ru.spm"]
         assert files(step, "dev_trg") == ["merge-devset-en-ru:corpus.ru.zst"]
 
 
@@ -132,11 +139,18 @@ def test_all_parts_of_all_corpora_are_aligned_with_the_priors_of_the_parallel_co
 
 
 def test_an_ensemble_has_a_teacher_for_each_seed() -> None:
-    teachers = graph(FULL).stages["train_teacher"]
+    *pairs, first, second = graph(FULL).stages["train_teacher"]
+    assert labels(pairs) == [
+        "training-pairs-original-teacher-en-ru",
+        "training-pairs-backtranslated-teacher-en-ru",
+    ]
+    teachers = first, second
     assert [(step.label, step.args["seed"]) for step in teachers] == [
         ("train-teacher-en-ru-1", 1),
         ("train-teacher-en-ru-2", 2),
     ]
+    assert first.inputs["original"] == second.inputs["original"]
+    assert first.inputs["backtranslated"] == second.inputs["backtranslated"]
     assert files(teachers[0], "curriculum") == ["pipeline/train/configs/curriculum/teacher.two-stage.yml"]
 
 
@@ -152,9 +166,43 @@ def test_an_ensemble_translates_and_is_evaluated_together() -> None:
 
 def test_a_single_teacher_is_no_ensemble() -> None:
     one = graph(FULL.replace("teacher-ensemble: 2", "teacher-ensemble: 1"))
-    assert labels(one.stages["train_teacher"]) == ["train-teacher-en-ru-1"]
+    assert [label for label in labels(one.stages["train_teacher"]) if label.startswith("train-")] == [
+        "train-teacher-en-ru-1"
+    ]
     assert one.stages["evaluate_teacher_ensemble"] == ()
     assert len(one.stages["evaluate_teacher"]) == 3
+
+
+def test_finetuning_reads_the_students_pairs_unless_they_shall_be_of_another_length() -> None:
+    student, finetuning = (graph(FULL).step(f"{verb}-student-en-ru") for verb in ("train", "finetune"))
+    assert finetuning.inputs["original"] == student.inputs["original"]
+    longer = FULL.replace("marian-args:", "marian-args:\n  training-student-finetuned: {max-length: 250}")
+    pairs = [step for step in graph(longer).steps if step.label.startswith("training-pairs-original-")]
+    assert [(step.label.split("-", 3)[3], step.args["max_length"]) for step in pairs] == [
+        ("backwards-en-ru", 100),
+        ("teacher-en-ru", 100),
+        ("student-en-ru", 200),
+        ("finetuned-student-en-ru", 250),
+    ]
+    assert files(graph(longer).step("finetune-student-en-ru"), "original")[0].startswith(
+        f"{pairs[-1].label}:"
+    )
+
+
+def test_pairs_depend_on_no_option_of_training_but_max_length() -> None:
+    edited = FULL.replace(
+        "marian-args:",
+        "marian-args:\n  training-student: {learn-rate: 0.1}\n  training-teacher: {max-length: 50}",
+    )
+    before, after = graph(FULL), graph(edited)
+    pairs = [step for step in before.steps if step.script == "pipeline.train.training_pairs"]
+    different = [step.label for step in pairs if command(after.step(step.label)) != command(step)]
+    assert different == [
+        "training-pairs-original-teacher-en-ru",
+        "training-pairs-backtranslated-teacher-en-ru",
+    ]
+    linked = [step.label for step in pairs if "--link-pieces" in command(step)]
+    assert linked == ["training-pairs-original-student-en-ru"]
 
 
 def test_finetuning_goes_on_from_the_student() -> None:

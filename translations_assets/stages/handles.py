@@ -27,6 +27,7 @@ QUANTIZED_FILES = (
     *("model.intgemm8.bin", "model.intgemm.alphas.bin", SHORTLIST),
     *("source.spm", "target.spm", "decoder.yml"),
 )
+PAIR_FILES = ("pairs.zst", "blocks.npy")  # that trainings read
 TRAINED_WITH = "marian-args.yml"  # the options that a model was trained with
 STATE_FILES = ("last.npz", "last.optimizer.npz", "last.progress.yml")  # as in pipeline.train.continuing
 DECODING_CONFIGS = "pipeline/translate/configs"
@@ -136,10 +137,6 @@ class Aligned:
     trg: Output
     alignments: Output
     priors: Output | None = None
-
-    def data(self, name: str) -> dict[str, Input | None]:
-        """The inputs of a training that reads this as its text of some name."""
-        return {f"{name}_src": self.src, f"{name}_trg": self.trg, f"{name}_alignments": self.alignments}
 
 
 def languages(config: TrainingConfig) -> dict[str, Arg]:

@@ -9,10 +9,11 @@ from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import GraphError
 from translations_assets.graph.stage import stage, step
-from translations_assets.graph.step import Input, RepoFile, Step
+from translations_assets.graph.step import Folder, Input, RepoFile, Step
 from translations_assets.stages.continuation import distils, fetch_model, fetch_vocab
 from translations_assets.stages.handles import (
     MODEL_FILES,
+    PAIR_FILES,
     STATE_FILES,
     TRAINED_WITH,
     Aligned,
@@ -27,6 +28,10 @@ from translations_assets.stages.languages import letters
 
 TRAIN_CONFIGS = "pipeline/train/configs"
 SEED = 1111
+# Pieces that a side of a pair may have, unless `marian-args` say max-length. Training asks its pairs.
+BACKWARDS_LENGTH = 100
+TEACHER_LENGTH = 100
+STUDENT_LENGTH = 200
 TRAINING_ATTEMPTS = 10  # each goes on from the last save, so that machines may be taken away
 
 
@@ -84,12 +89,16 @@ def train_backwards(
         fetched = fetch_model(config, f"backwards-{src}-{trg}", given.url, given.mode, trg, src)
         if given.mode == "use":
             return fetched
+    turned = Vocab(train_vocab.trg, train_vocab.src)
+    length = max_length(config.marian_args.training_backward, BACKWARDS_LENGTH)
+    corpus = Corpus(merge_corpus.trg, merge_corpus.src)
+    pairs = training_pairs(f"original-backwards-{config.pair}", corpus, turned, length)
     return train_model(
         config,
         label=f"train-backwards-{config.pair}",
-        vocab=train_vocab,
-        data={"original_src": merge_corpus.trg, "original_trg": merge_corpus.src},
-        dev=merge_devset,
+        vocab=turned,
+        data={"original": pairs},
+        dev=Corpus(merge_devset.trg, merge_devset.src),
         model="backward",
         training="backward.train",
         curriculum="backward",
@@ -116,11 +125,15 @@ def train_teacher(
     fetched, given = _fetch(config), config.continuation.models.teacher
     if alignments_original is None:
         return fetched
-    data = alignments_original.data("original")
-    curriculum = "teacher.original"
+    texts, curriculum = {"original": alignments_original}, "teacher.original"
     if alignments_backtranslated is not None:
+        texts["backtranslated"] = alignments_backtranslated
         curriculum = f"teacher.{config.experiment.teacher_mode}"
-        data |= alignments_backtranslated.data("backtranslated")
+    length = max_length(config.marian_args.training_teacher, TEACHER_LENGTH)
+    data = {
+        name: training_pairs(f"{name}-teacher-{config.pair}", text, train_vocab, length)
+        for name, text in texts.items()
+    }
     return [
         train_model(
             config,
@@ -182,20 +195,56 @@ def _train(
     pretrained: Model | None = None,
 ) -> Model:
     options = config.marian_args
+    args = options.training_student if verb == "train" else options.training_student_finetuned
+    length = max_length(args, STUDENT_LENGTH)
+    if pretrained and length == max_length(options.training_student, STUDENT_LENGTH):
+        pairs = maker(pretrained).inputs["original"]
+    else:
+        label = f"original-{'student' if verb == 'train' else 'finetuned-student'}-{config.pair}"
+        pairs = training_pairs(label, aligned, vocab, length, link_pieces=True)
     return train_model(
         config,
         label=f"{verb}-student-{config.pair}",
         vocab=vocab,
-        data=aligned.data("original"),
+        data={"original": pairs},
         dev=dev,
         model=f"student.{config.experiment.student_model}",
         training=f"student.{verb}",
         curriculum="student",
-        args=options.training_student if verb == "train" else options.training_student_finetuned,
+        args=args,
         seed=SEED,
         pretrained=pretrained,
         inherits="shape",
     )
+
+
+def max_length(marian_args: Mapping[str, Any], default: int) -> int:
+    """The pieces that a side of a pair may have, as a section of `marian-args` says."""
+    return int(str(marian_args.get("max-length", default)))
+
+
+def training_pairs(
+    name: str, text: Corpus | Aligned, vocab: Vocab, length: int, link_pieces: bool = False
+) -> Folder:
+    """The pairs of a text that a training reads: short enough, in compressed blocks.
+
+    With `link_pieces` also the links of SentencePiece pieces, from which a guided student learns.
+    """
+    made = step(
+        "pipeline.train.training_pairs",
+        label=f"training-pairs-{name}",
+        args={"max_length": length, "link_pieces": link_pieces},
+        inputs={
+            "corpus_src": text.src,
+            "corpus_trg": text.trg,
+            "alignments": text.alignments if isinstance(text, Aligned) else None,
+            "source_vocab": vocab.src,
+            "target_vocab": vocab.trg,
+        },
+        outputs=(*PAIR_FILES, "stats.json"),
+        worker="large-cpu",
+    )
+    return made.folder()
 
 
 def train_model(
@@ -203,7 +252,7 @@ def train_model(
     *,
     label: str,
     vocab: Vocab,
-    data: Mapping[str, Input | None],
+    data: Mapping[str, Input],
     dev: Corpus,
     model: str,
     training: str,
@@ -215,15 +264,15 @@ def train_model(
     resume: bool = False,
     backwards: bool = False,
 ) -> Model:
-    """A step that trains a model, from target to source when it is `backwards`, on text without tokens then.
+    """A step that trains a model on pairs; from target to source when it is `backwards`.
 
-    It begins with the weights of `pretrained`, if any, and with the options of its training, or those of its
-    shape alone (`inherits`), over which `args` are laid; with `resume` also with what that saved last, so
-    that it continues.
+    `vocab` and `dev` are in the model's direction. It begins with the weights of `pretrained`, if any, and
+    with the options of its training, or those of its shape alone (`inherits`), over which `args` are laid;
+    with `resume` also with what that saved last, so that it continues.
     """
     src, trg = config.experiment.src, config.experiment.trg
     if backwards:
-        src, trg, vocab, dev = trg, src, Vocab(vocab.trg, vocab.src), Corpus(dev.trg, dev.src)
+        src, trg = trg, src
     spoken = language(src)
     trained = step(
         "pipeline.train.train",
@@ -234,7 +283,6 @@ def train_model(
             "marian_args": marian_args(args),
             "seed": seed,
             "best_model": config.experiment.best_model,
-            "tokenized": not backwards,
             "bicameral": spoken.bicameral,
             "phonemic": spoken.phonemic,
             "modifiers": None if backwards else modifier_shares(config),

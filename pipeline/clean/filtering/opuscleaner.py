@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pipeline.clean.blocks import lines_of
 from pipeline.clean.filtering.filter_file import FilterStep
 from pipeline.common.errors import InputError
+from pipeline.common.parallel_blocks import lines_of
 
 
 class OpusCleaner:

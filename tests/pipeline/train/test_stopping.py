@@ -31,7 +31,7 @@ from tests.pipeline.train.training import (
     newest_update,
     opustrainer_workers,
     running,
-    student_files,
+    student_options,
     train,
     wait_for_sets,
 )
@@ -165,9 +165,9 @@ def test_marian_that_is_told_to_stop_by_others_has_not_finished(tmp_path: Path) 
 
 def with_workers(folder: Path) -> dict[str, object]:
     """Options of a training whose text OpusTrainer's workers modify."""
-    student = {**student_files(folder), "curriculum": tiny.CONFIGS / "curriculum/teacher.one-stage.yml"}
-    back = {f"backtranslated-{side}": student[f"original-{side}"] for side in ("src", "trg", "alignments")}
-    return {**student, **back}
+    given = student_options(folder, link_pieces=False)
+    curriculum = tiny.CONFIGS / "curriculum/teacher.one-stage.yml"
+    return {**given, "curriculum": curriculum, "backtranslated": given["original"]}
 
 
 def test_nothing_outlives_a_script_that_is_killed(tmp_path: Path) -> None:

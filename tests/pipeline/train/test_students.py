@@ -11,7 +11,7 @@ from tests.pipeline.train.training import (
     QUICK,
     metrics,
     names,
-    student_files,
+    student_options,
     train,
 )
 
@@ -53,7 +53,7 @@ def student(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def train_student(
     folder: Path, step: str, marian_args: Mapping[str, object], options: Mapping[str, object] | None = None
 ) -> Path:
-    given = {**student_files(folder), **student_configs(step), **(options or {})}
+    given = {**student_options(folder), **student_configs(step), **(options or {})}
     done = train(folder, {**STUDENT, **marian_args}, given)
     assert done.returncode == 0, done.stderr
     return folder
@@ -71,7 +71,7 @@ def test_a_student_is_finetuned_in_its_shape_and_with_the_options_of_finetuning(
 ) -> None:
     """Without its shape (`dim-emb` …) another model would be built, into which its weights do not fit."""
     begun = {"pretrained": student / "out", "pretrained-shape": student / "out/marian-args.yml"}
-    files = {**student_files(tmp_path), **student_configs("finetune"), **begun}
+    files = {**student_options(tmp_path), **student_configs("finetune"), **begun}
     given = {"after": "2u", "mini-batch": 32, "maxi-batch": 2}
     done = train(tmp_path, given, files)
     assert done.returncode == 0, done.stderr
@@ -85,10 +85,11 @@ def test_a_student_is_finetuned_in_its_shape_and_with_the_options_of_finetuning(
 
 
 def test_a_pretrained_model_with_another_vocabulary_is_refused(student: Path, tmp_path: Path) -> None:
-    vocabs = tiny.corpus().vocabs
-    done = train(
-        tmp_path, {**QUICK, "after": "1u"}, {"pretrained": student / "out", "source-vocab": vocabs[1]}
-    )
+    corpus = tiny.corpus()
+    vocabs = corpus.vocabs[1], corpus.vocabs[1]
+    other = tiny.training_pairs(tmp_path / "pairs", vocabs, *corpus.train)
+    options = {"pretrained": student / "out", "source-vocab": vocabs[0], "original": other}
+    done = train(tmp_path, {**QUICK, "after": "1u"}, options)
     assert done.returncode == 1
     assert "The pretrained model has another vocabulary" in done.stderr
     assert names(tmp_path / "out") == []

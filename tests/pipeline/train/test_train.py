@@ -87,14 +87,12 @@ def test_only_the_last_stage_stops_early(tmp_path: Path) -> None:
         "first": ["original 0.5", "backtranslated 0.5", "until backtranslated 1"],
         "second": ["original 1.0", "until original inf"],
     }
-    src, trg = tiny.corpus().train
     done = train(
         tmp_path,
         {**QUICK, "learn-rate": 0.0, "lr-warmup": 0, "valid-freq": 4, "early-stopping": 2, "beam-size": 1},
         {
             "curriculum": write_curriculum(tmp_path, two),
-            "backtranslated-src": src,
-            "backtranslated-trg": trg,
+            "backtranslated": tiny.corpus().pairs,
         },
     )
     assert done.returncode == 0, done.stderr
@@ -165,11 +163,14 @@ def test_patience_goes_on_in_a_stage_that_is_resumed(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"curriculum": tiny.CONFIGS / "curriculum/student.yml"}, "lacks|has the modifier Tags"),
-        ({"tokenized": True}, "lacks the modifier Tags"),
-        ({"curriculum": tiny.CONFIGS / "curriculum/teacher.two-stage.yml"}, "give --backtranslated-src"),
+        ({"curriculum": tiny.CONFIGS / "curriculum/teacher.original.yml"}, "are not: they were made with"),
+        ({"curriculum": tiny.CONFIGS / "curriculum/teacher.two-stage.yml"}, "give --backtranslated, its"),
+        ({"source-vocab": tiny.corpus().vocabs[1]}, "were made for other vocabularies"),
+        ({"original": tiny.CONFIGS}, "holds no training pairs"),
+        ({"marian-args": '{"max-length": 99}'}, "Make them again with --max-length 99"),
         ({"training-config": tiny.CONFIGS / "training/student.train.yml"}, "guided-alignment"),
         ({"seed": 0}, "at least 1"),
-        ({"original-src": "/nowhere/corpus.zst"}, "does not exist"),
+        ({"original": "/nowhere/pairs"}, "does not exist"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(

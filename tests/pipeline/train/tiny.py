@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.script import EX_TEMPFAIL
+from pipeline.train.training_pairs import main as make_pairs
 from pipeline.train.vocab import learn
 from tests.session import once
 
@@ -112,6 +113,7 @@ class Corpus:
         self.vocabs = folder / "vocab.en.spm", folder / "vocab.xx.spm"
         self.train = folder / "train.en.zst", folder / "train.xx.zst"
         self.dev = folder / "dev.en.zst", folder / "dev.xx.zst"
+        self.pairs = folder / "pairs"
 
     def arguments(
         self, output: Path, marian_args: Mapping[str, object], options: Mapping[str, object] | None = None
@@ -122,8 +124,7 @@ class Corpus:
             "trg": "xx",
             "source-vocab": self.vocabs[0],
             "target-vocab": self.vocabs[1],
-            "original-src": self.train[0],
-            "original-trg": self.train[1],
+            "original": self.pairs,
             "dev-src": self.dev[0],
             "dev-trg": self.dev[1],
             "model-config": CONFIGS / "model/teacher.yml",
@@ -142,8 +143,19 @@ class Corpus:
 
 def _write_corpus(folder: Path) -> None:
     write_vocabs(folder)
-    write_pairs(folder, "train", pairs(600, seed=1))
+    train = write_pairs(folder, "train", pairs(600, seed=1))
+    training_pairs(folder / "pairs", (folder / "vocab.en.spm", folder / "vocab.xx.spm"), *train)
     write_pairs(folder, "dev", pairs(30, seed=2))
+
+
+def training_pairs(
+    output: Path, vocabs: Sequence[Path], source: Path, target: Path, *more: str, length: int = 100
+) -> Path:
+    """Make the pairs that trainings read; `more` are options of the script."""
+    sides = ["--corpus-src", str(source), "--corpus-trg", str(target)]
+    vocabularies = ["--source-vocab", str(vocabs[0]), "--target-vocab", str(vocabs[1])]
+    make_pairs([*sides, *vocabularies, "--max-length", str(length), *more, "--output", str(output)])
+    return output
 
 
 @cache

@@ -103,8 +103,16 @@ def newest_update(folder: Path) -> int:
     return int(max(path.name for path in folder.glob("sets/0*")).split("-")[-1])
 
 
-def student_files(folder: Path) -> dict[str, object]:
-    """Tokenised text with alignments, one pair of it far too long for the model."""
+def student_options(folder: Path, link_pieces: bool = True) -> dict[str, object]:
+    """Pairs for a student, or without links of pieces for a teacher; one of their text is far too long."""
+    source, target, links = tokenised(folder)
+    options = ["--alignments", str(links), *["--link-pieces"] * link_pieces]
+    made = tiny.training_pairs(folder / "pairs", tiny.corpus().vocabs, source, target, *options, length=200)
+    return {"original": made, "bicameral": True, "phonemic": True}
+
+
+def tokenised(folder: Path) -> list[Path]:
+    """Tokenised text with alignments, one pair of it far too long."""
     sides: list[list[str]] = [[], [], []]
     for source, target in [*tiny.pairs(200, seed=1), ("the cat " * 400, "LA TAC " * 400)]:
         tokens = tokenize(source.strip(), "en"), tokenize(target.strip(), "eo")
@@ -115,5 +123,4 @@ def student_files(folder: Path) -> dict[str, object]:
     files = [folder / f"tokenised.{number}.zst" for number in range(3)]
     for file, lines in zip(files, sides, strict=True):
         write_lines(file, lines)
-    keys = ("original-src", "original-trg", "original-alignments")
-    return {**dict(zip(keys, files, strict=True)), "tokenized": True, "bicameral": True, "phonemic": True}
+    return files

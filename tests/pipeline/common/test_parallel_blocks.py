@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.clean.blocks import (
+from pipeline.common.errors import InputError, TemporaryError
+from pipeline.common.lines import write_lines
+from pipeline.common.parallel_blocks import (
     BLOCK_BYTES,
     BLOCK_ROWS,
     lines_of,
     read_parallel,
     text_of,
 )
-from pipeline.common.errors import InputError, TemporaryError
-from pipeline.common.lines import write_lines
 from pipeline.common.pool import Texts, map_blocks
 
 
