@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import pytest
 
-from pipeline.clean import score_bicleaner, scoring
+from pipeline.clean import score_bicleaner
+from pipeline.common import finished
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.script import EX_TEMPFAIL
 from tests.environments import kept
@@ -187,19 +188,22 @@ def until(done: "object") -> None:
     pytest.fail("waited for a minute")
 
 
-def test_a_damaged_set_is_passed_over(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_damaged_sets_what_is_whole_is_used(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = case.folder / "checkpoints"
     monkeypatch.setenv("TRANSLATIONS_CHECKPOINTS", str(kept))
     monkeypatch.setattr(score_bicleaner, "PAIRS", 5)
-    monkeypatch.setattr(scoring, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(finished, "SAVE_SECONDS", 0.0)
     whole = case.scores("first")
     names = [f"rows-{rows:012d}" for rows in (5, 10, 15, 20, 23)]
     assert sorted(path.name for path in kept.iterdir()) == names
-    (kept / names[4] / "000000000020-000000000023.zst").write_bytes(b"torn")
+    torn = kept / names[4] / "000000000015-000000000020.zst"
+    torn.unlink()  # the set before has the same file
+    torn.write_bytes(b"torn")
     (kept / names[3] / "000000000005-000000000010.zst").unlink()
     before = len(calls())
     assert case.scores("second") == whole
     assert [len(call["lines"]) for call in calls()[before:]] == [5, 3]
+    assert sorted(path.name for path in kept.iterdir()) == names
     assert files_of(case.folder / "second") == files_of(case.folder / "first")
 
 

@@ -1,0 +1,220 @@
+"""Lines that a script has finished, kept in checkpoint sets, so that another attempt goes on after them.
+
+A script makes its result block by block, in order; an interruption does not move where blocks end. A set is a
+folder `rows-N`: the first N lines, in files `first-end.zst`. All of its files but the last stand in the set
+before as well. They are the same files, so that neither the disk nor a store takes them twice.
+"""
+
+import logging
+import os
+import re
+import shutil
+import signal
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from pipeline.common.errors import InputError, TemporaryError
+from pipeline.common.line_blocks import BlockWriter, read_blocks
+from pipeline.common.lines import BUFFER, open_bytes, read_lines, write_lines
+from pipeline.common.resources import checkpoints
+from pipeline.common.script import EX_TEMPFAIL
+
+SAVE_SECONDS = 300.0  # between two sets: what a machine that is lost has done in vain
+BLOCK_ROWS = 10_000
+_SET = re.compile(r"rows-\d{12}")
+_PART = re.compile(r"(\d{12})-(\d{12})\.zst")
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def finished_lines(scratch: Path) -> Iterator["FinishedLines"]:
+    """The lines that earlier attempts have finished, to go on after; `scratch` is a folder for files.
+
+    An error keeps what is finished. So does SIGTERM, at once, and raises TemporaryError. Only a script's main
+    thread may call this.
+    """
+    lines = FinishedLines(scratch, checkpoints())
+    before = signal.signal(signal.SIGTERM, lines.stop)
+    try:
+        yield lines
+    except BaseException:
+        lines.save()
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def rows_of_a_block(together: int) -> int:
+    """How many rows of a text make a block where so many are read and sorted into batches together.
+
+    A whole number of these, so that the batches are those of a text that is worked on without a break.
+    """
+    return together * max(1, BLOCK_ROWS // together)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The lines from number `first` on, `end` not included; compressed, `size` bytes of the file."""
+
+    path: Path
+    first: int
+    end: int
+    size: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.first:012d}-{self.end:012d}.zst"
+
+
+class FinishedLines:
+    """The lines that are finished, those of earlier attempts first."""
+
+    def __init__(self, scratch: Path, folder: Path | None) -> None:
+        self._scratch, self._folder = scratch, folder
+        self._parts = _restore(folder, scratch) if folder else []
+        self._saved = self.number
+        self._due = time.monotonic() + SAVE_SECONDS
+        self._growing = self._next_part()
+        self._busy, self._told = False, ""
+        self._owner = os.getpid()
+        if self._saved:
+            log.info("Going on after %s lines that an earlier attempt has finished", f"{self._saved:,}")
+
+    @property
+    def number(self) -> int:
+        """How many lines are finished."""
+        return self._parts[-1].end if self._parts else 0
+
+    def add(self, block: Iterable[str]) -> None:
+        """Add the next lines: all of them, or none when an error ends them; save a set when it is time."""
+        lines = self._scratch / "block.zst"
+        number = write_lines(lines, block)
+        with self._undisturbed():
+            self._append(lines, number)
+            if time.monotonic() >= self._due:
+                self.save()
+
+    def save(self) -> None:
+        """Keep what is finished for another attempt."""
+        self._due = time.monotonic() + SAVE_SECONDS
+        if self._folder is None or self.number == self._saved:
+            return
+        hidden, final = (self._folder / f"{mark}rows-{self.number:012d}" for mark in (".", ""))
+        shutil.rmtree(hidden, ignore_errors=True)
+        hidden.mkdir(parents=True)
+        os.truncate(self._parts[-1].path, self._parts[-1].size)  # an error may have left a torn end
+        for part in self._parts:
+            _link(part.path, hidden / part.name)
+        hidden.rename(final)
+        self._saved = self.number
+        self._growing = self._next_part()
+
+    def stop(self, number: int, frame: FrameType | None) -> None:
+        """What SIGTERM does."""
+        if os.getpid() != self._owner:  # a fork, which must not write what its parent does
+            os._exit(EX_TEMPFAIL)
+        self._told = f"Stopped by {signal.Signals(number).name}"
+        if not self._busy:
+            self._stop()
+
+    def read(self) -> Iterator[str]:
+        """All lines."""
+        for part in self._parts:
+            yield from read_lines(part.path)
+
+    def write(self, output: Path) -> int:
+        """Write all lines to a file, whose bytes depend on the lines alone; returns how many they are."""
+        with BlockWriter(output) as writer:
+            for part in self._parts:
+                with open_bytes(part.path) as stream:
+                    while text := stream.read(BUFFER):
+                        writer.write_block(text)
+        return writer.lines
+
+    @contextmanager
+    def _undisturbed(self) -> Iterator[None]:
+        """Put SIGTERM off until the block has ended."""
+        self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
+        if self._told:
+            self._stop()
+
+    def _stop(self) -> None:
+        self.save()
+        raise TemporaryError(self._told)
+
+    def _next_part(self) -> _Part:
+        return _Part(self._scratch / f"finished.{self.number}.zst", self.number, self.number, 0)
+
+    def _append(self, lines: Path, number: int) -> None:
+        """Add compressed lines to the part that grows."""
+        if not number:
+            return
+        before = self._growing
+        with before.path.open("ab") as target, lines.open("rb") as source:
+            target.truncate(before.size)
+            shutil.copyfileobj(source, target)
+            size = target.tell()
+        self._growing = _Part(before.path, before.first, before.end + number, size)
+        self._parts[len(self._parts) - (before.size > 0) :] = [self._growing]
+
+
+def _restore(folder: Path, scratch: Path) -> list[_Part]:
+    """The whole parts of the set that has most of them; sets that are damaged are removed, to be saved anew.
+
+    Parts count up to the first that is not whole.
+    """
+    sets = [path for path in folder.iterdir() if _SET.fullmatch(path.name)] if folder.is_dir() else []
+    best: Sequence[_Part] = []
+    for kept in sorted(sets, reverse=True):
+        parts = [*_whole_parts(kept)]
+        rows = parts[-1].end if parts else 0
+        if rows > (best[-1].end if best else 0):
+            best = [_linked(part, scratch) for part in parts]
+        if kept.name == f"rows-{rows:012d}":
+            break
+        log.warning("The checkpoint set %s is damaged after line %s", kept.name, f"{rows:,}")
+        shutil.rmtree(kept)
+    return [*best]
+
+
+def _whole_parts(kept: Path) -> Iterator[_Part]:
+    """The parts of a set, from the first line on to the first gap or damage."""
+    end = 0
+    for path in sorted(kept.iterdir()):
+        match = _PART.fullmatch(path.name)
+        if match is None or int(match[1]) != end or not _is_whole(path, int(match[2]) - end):
+            return
+        end = int(match[2])
+        yield _Part(path, int(match[1]), end, path.stat().st_size)
+
+
+def _is_whole(path: Path, lines: int) -> bool:
+    """Whether a file has so many lines; it has checksums of its contents."""
+    try:
+        return sum(block.count(b"\n") for block in read_blocks(path)) == lines
+    except InputError:
+        return False
+
+
+def _linked(part: _Part, scratch: Path) -> _Part:
+    """A part under a name that stays when its set is removed."""
+    path = scratch / f"finished.{part.first}.{part.end}.zst"
+    path.unlink(missing_ok=True)  # of a shorter set
+    _link(part.path, path)
+    return _Part(path, part.first, part.end, part.size)
+
+
+def _link(path: Path, target: Path) -> None:
+    try:
+        os.link(path, target)
+    except OSError:  # another file system, or one without hard links
+        shutil.copyfile(path, target)
