@@ -17,8 +17,9 @@ from pathlib import Path
 
 from sacrebleu.metrics.chrf import CHRF
 
+from pipeline.common.finished import finished_lines
 from pipeline.common.lines import write_lines
-from pipeline.translate.extract_best import with_references, write_best
+from pipeline.translate.extract_best import find_best, with_references, write_best
 
 SENTENCES = 4_000
 TRANSLATIONS = 8
@@ -64,8 +65,9 @@ def by_sacrebleu(nbest: Path, references: Path) -> list[str]:
 def extract(nbest: Path, references: Path, folder: Path, processes: int) -> None:
     """The same by the script, with so many processes."""
     os.environ["TRANSLATIONS_THREADS"] = str(processes)
-    write_best(nbest, references, folder / "best.zst")
-    (folder / "best.zst").unlink()
+    with tempfile.TemporaryDirectory(dir=folder) as scratch, finished_lines(Path(scratch)) as finished:
+        find_best(nbest, references, finished)
+        write_best(finished.read(), references, folder / "best.zst")
 
 
 def write_texts(folder: Path) -> tuple[Path, Path]:

@@ -13,7 +13,8 @@ The priors are what `pipeline.alignments.priors` has learned from a sample of th
 of the language pair; with them the parts of a corpus can be aligned each by itself. Empty lines, lines
 without any link, and pairs with more than 500 words on a side get an empty line of links; they are counted.
 Spaces are never linked. Words are told apart by ICU (dictionaries for Chinese, Japanese, Thai), aligned by
-eflomal in blocks of a million pairs, and symmetrised by grow-diag-final-and.
+eflomal in blocks of a million pairs, and symmetrised by grow-diag-final-and. The links of finished blocks are
+kept in checkpoint sets.
 """
 
 import argparse
@@ -22,11 +23,13 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-from pipeline.alignments.blocks import align_with_priors, can_align
+from pipeline.alignments.blocks import align_blocks, can_align
 from pipeline.alignments.icu_tokens import SPACE, tokenize, words_of
 from pipeline.alignments.symmetrize import Link, format_links, parse_links
+from pipeline.common.finished import finished_lines
 from pipeline.common.lines import LineWriter, zip_lines
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
@@ -139,14 +142,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Tokenise, align, and write the files named above."""
     args = _parser().parse_args(argv)
     logger.info("Aligning %s and %s; priors: %s", args.corpus_src, args.corpus_trg, args.priors)
-    with staged(args.output) as (output, work):
+    with staged(args.output) as (output, work), finished_lines(work) as finished:
         files = [
             TokenFiles(output / f"corpus.tok-icu.{args.src}.zst", work / "source.zst"),
             TokenFiles(output / f"corpus.tok-icu.{args.trg}.zst", work / "target.zst"),
         ]
         tokenize_corpus((args.corpus_src, args.corpus_trg), (args.src, args.trg), files)
-        pairs = zip_lines(*(file.words for file in files))
-        align_with_priors(pairs, work / "links.zst", work, args.priors)
+        pairs = islice(zip_lines(*(file.words for file in files)), finished.number, None)
+        finished.add_all(align_blocks(pairs, work, args.priors))
+        finished.write(work / "links.zst")
         tokens = [file.tokens for file in files]
         summary = write_alignments(tokens, work / "links.zst", output / "corpus.aln.zst")
         write_json(output / "stats.json", summary.to_json())

@@ -7,16 +7,17 @@ priors carry what one block has learned about words to the others.
 import logging
 import random
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from multiprocessing import get_context
 from pathlib import Path
 
 from pipeline.alignments.eflomal_runs import Block, align_directions, compute_priors
 from pipeline.alignments.symmetrize import format_links, grow_diag_final_and, parse_links
-from pipeline.common.lines import LineWriter, read_lines, zip_lines
+from pipeline.common.lines import LineWriter, read_lines, write_lines, zip_lines
 from pipeline.common.processes import die_with_parent
 from pipeline.common.resources import at_once
 
@@ -43,7 +44,7 @@ class Corpus:
 
 
 def align_corpus(corpus: Corpus, links: Path, work: Path, block_lines: int = BLOCK_LINES) -> None:
-    """Align a corpus of which nothing is known; else as `align_with_priors`.
+    """Align a corpus of which nothing is known, and write one line of links a pair; else as `align_blocks`.
 
     One that is no longer than a block is aligned at once, a longer one with the priors of a uniform sample of
     a block's length.
@@ -51,23 +52,26 @@ def align_corpus(corpus: Corpus, links: Path, work: Path, block_lines: int = BLO
     sample = align_sample(sample_pairs(corpus, block_lines), work)
     if corpus.lines <= block_lines:
         symmetrize_block(sample)
-        _write_links(links, [sample])
+        write_lines(links, _links_of(sample))
         return
     compute_priors(sample, work / "corpus.priors")
     _remove(sample)
     pairs = zip_lines(corpus.source, corpus.target)
-    align_with_priors(pairs, links, work, work / "corpus.priors", block_lines)
+    blocks = align_blocks(pairs, work, work / "corpus.priors", block_lines)
+    write_lines(links, chain.from_iterable(blocks))
 
 
-def align_with_priors(
-    pairs: Iterator[Pair], links: Path, work: Path, priors: Path, block_lines: int = BLOCK_LINES
-) -> None:
-    """Align pairs in both directions, symmetrise, and write one line of links a pair.
+def align_blocks(
+    pairs: Iterator[Pair], work: Path, priors: Path, block_lines: int = BLOCK_LINES
+) -> Generator[Iterator[str], None, None]:
+    """Align pairs in both directions, symmetrise, and yield block by block one line of links a pair.
 
     A pair with an empty side, or one of more than MAX_WORDS words, gets an empty line. `work` is a folder for
     temporary files, somewhat larger than the blocks that are aligned at a time.
     """
-    _write_links(links, _align_all(pairs, work, priors, block_lines))
+    with closing(_align_all(pairs, work, priors, block_lines)) as blocks:
+        for block in blocks:
+            yield _links_of(block)
 
 
 def align_sample(pairs: Iterable[Pair], work: Path) -> Block:
@@ -107,7 +111,9 @@ def symmetrize_block(block: Block) -> None:
             links.write(format_links(grow_diag_final_and(parse_links(forward), parse_links(reverse))))
 
 
-def _align_all(pairs: Iterator[Pair], work: Path, priors: Path, block_lines: int) -> Iterator[Block]:
+def _align_all(
+    pairs: Iterator[Pair], work: Path, priors: Path, block_lines: int
+) -> Generator[Block, None, None]:
     """Yield the blocks in their order, aligned; as many at a time as threads and memory allow."""
     blocks = _cut(pairs, work, priors, block_lines)
     megabytes = max(1, BLOCK_MB * block_lines // BLOCK_LINES)
@@ -142,13 +148,10 @@ def _write_block(block: Block, pairs: Iterable[Pair]) -> None:
     logger.info("Block %d: %s pairs to align", block.number, f"{source_lines.lines:,}")
 
 
-def _write_links(output: Path, blocks: Iterable[Block]) -> None:
-    """Put the links of the blocks one after another, and remove the blocks."""
-    with LineWriter(output) as links:
-        for block in blocks:
-            for line in read_lines(block.folder / "links"):
-                links.write(line)
-            _remove(block)
+def _links_of(block: Block) -> Iterator[str]:
+    """The links of a block, which is removed behind them."""
+    yield from read_lines(block.folder / "links")
+    _remove(block)
 
 
 def _new_folder(path: Path) -> Path:

@@ -5,6 +5,7 @@
 
 The sides are named in the model's own direction, so for the distilled corpus of en → ru and the backwards
 model, ru is the source. Writes scores.zst, a number a line (at most 0, higher is better), and stats.json.
+What is scored is kept in checkpoint sets.
 """
 
 import argparse
@@ -14,7 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.cefilter.scores import read_scores
-from pipeline.common.marian import score
+from pipeline.common.finished import finished_lines
+from pipeline.common.marian import score_blocks
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 
@@ -24,9 +26,12 @@ log = logging.getLogger(__name__)
 def main(argv: Sequence[str] | None = None) -> None:
     """Write scores.zst and stats.json."""
     args = parse_arguments(argv)
-    with staged(args.output) as (output, _):
+    with staged(args.output) as (output, scratch):
         scores = output / "scores.zst"
-        lines = score(args.model, args.model_source, args.model_target, scores)
+        with finished_lines(scratch) as finished:
+            texts = args.model_source, args.model_target
+            finished.add_all(score_blocks(args.model, *texts, scratch, finished.number))
+            lines = finished.write(scores)
         mean = math.fsum(read_scores(scores)) / lines if lines else None
         log.info("%d pairs, mean score %s", lines, mean)
         stats = {"lines": {"in": lines, "kept": lines, "dropped": {}}, "mean": mean}

@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -58,15 +58,14 @@ def score(program: Program, texts: Sequence[Path], output: Path, scratch: Path) 
     InputError when the program fails, or leaves lines out.
     """
     with finished_lines(scratch) as finished:
-        for answers in _score_blocks(program, texts, finished.number, scratch):
-            finished.add(map(_checked, read_lines(answers)))
-            answers.unlink()
-            logger.info("%s lines are scored", f"{finished.number:,}")
+        finished.add_all(_score_blocks(program, texts, finished.number, scratch))
         return _write(finished.read(), output)
 
 
-def _score_blocks(program: Program, texts: Sequence[Path], done: int, scratch: Path) -> Iterator[Path]:
-    """Score the lines after the first `done`; files of the blocks' scores, in order."""
+def _score_blocks(
+    program: Program, texts: Sequence[Path], done: int, scratch: Path
+) -> Generator[Iterator[str], None, None]:
+    """Score the lines after the first `done`; the blocks' scores, in order."""
     running: deque[_Running] = deque()
     try:
         for number, (rows, block) in enumerate(_blocks(texts, done, program.rows, scratch)):
@@ -122,7 +121,7 @@ def _environment(programs: Path) -> dict[str, str]:
     return {**own, "PATH": path, "PYTHONUTF8": "1", "HF_HUB_OFFLINE": "1"}
 
 
-def _finished(running: "deque[_Running]") -> Path:
+def _finished(running: "deque[_Running]") -> Iterator[str]:
     """Wait for the oldest process; its scores."""
     block = running[0]
     status = block.process.wait()
@@ -133,7 +132,13 @@ def _finished(running: "deque[_Running]") -> Path:
         raise InputError(f"{_name(block)} scored {written:,} of {block.rows:,} lines: {_tail(block)}")
     running.popleft()
     block.errors.unlink()
-    return block.answers
+    return _scores_of(block.answers)
+
+
+def _scores_of(answers: Path) -> Iterator[str]:
+    """The lines of a file, which is removed behind them."""
+    yield from map(_checked, read_lines(answers))
+    answers.unlink()
 
 
 def _checked(answer: str) -> str:

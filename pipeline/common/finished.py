@@ -11,15 +11,15 @@ import re
 import shutil
 import signal
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from multiprocessing import active_children
 from pathlib import Path
 from types import FrameType
 
 from pipeline.common.errors import InputError, TemporaryError
-from pipeline.common.line_blocks import BlockWriter, read_blocks
-from pipeline.common.lines import BUFFER, open_bytes, read_lines, write_lines
+from pipeline.common.lines import count_lines, open_bytes, write_lines
 from pipeline.common.resources import checkpoints
 from pipeline.common.script import EX_TEMPFAIL
 
@@ -35,8 +35,8 @@ log = logging.getLogger(__name__)
 def finished_lines(scratch: Path) -> Iterator["FinishedLines"]:
     """The lines that earlier attempts have finished, to go on after; `scratch` is a folder for files.
 
-    An error keeps what is finished. So does SIGTERM, at once, and raises TemporaryError. Only a script's main
-    thread may call this.
+    An error keeps what is finished. So does SIGTERM, at once; it kills the processes of pools, and raises
+    TemporaryError. Only a script's main thread may call this.
     """
     lines = FinishedLines(scratch, checkpoints())
     before = signal.signal(signal.SIGTERM, lines.stop)
@@ -97,7 +97,14 @@ class FinishedLines:
         with self._undisturbed():
             self._append(lines, number)
             if time.monotonic() >= self._due:
+                log.info("%s lines are finished", f"{self.number:,}")
                 self.save()
+
+    def add_all(self, blocks: Generator[Iterable[str], None, None]) -> None:
+        """Add the blocks that are left; whatever ends this ends what makes them, too."""
+        with closing(blocks):
+            for block in blocks:
+                self.add(block)
 
     def save(self) -> None:
         """Keep what is finished for another attempt."""
@@ -123,18 +130,15 @@ class FinishedLines:
             self._stop()
 
     def read(self) -> Iterator[str]:
-        """All lines."""
+        """All lines, exactly as they were added: whatever begins a file is part of a line."""
         for part in self._parts:
-            yield from read_lines(part.path)
+            with open_bytes(part.path) as stream:
+                for line in stream:
+                    yield line.decode().removesuffix("\n")
 
     def write(self, output: Path) -> int:
-        """Write all lines to a file, whose bytes depend on the lines alone; returns how many they are."""
-        with BlockWriter(output) as writer:
-            for part in self._parts:
-                with open_bytes(part.path) as stream:
-                    while text := stream.read(BUFFER):
-                        writer.write_block(text)
-        return writer.lines
+        """Write all lines to a file, whose bytes depend on them alone; returns how many they are."""
+        return write_lines(output, self.read())
 
     @contextmanager
     def _undisturbed(self) -> Iterator[None]:
@@ -149,6 +153,8 @@ class FinishedLines:
 
     def _stop(self) -> None:
         self.save()
+        for process in active_children():  # a pool would wait until they are done
+            process.kill()
         raise TemporaryError(self._told)
 
     def _next_part(self) -> _Part:
@@ -200,7 +206,7 @@ def _whole_parts(kept: Path) -> Iterator[_Part]:
 def _is_whole(path: Path, lines: int) -> bool:
     """Whether a file has so many lines; it has checksums of its contents."""
     try:
-        return sum(block.count(b"\n") for block in read_blocks(path)) == lines
+        return count_lines(path) == lines
     except InputError:
         return False
 

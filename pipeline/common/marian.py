@@ -6,15 +6,20 @@ was trained: Marian accepts them in the wrong order without a word and translate
 """
 
 import logging
+import math
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import IO
 
 from pipeline.common.decoding_options import check_decoding
 from pipeline.common.errors import InputError, TemporaryError
+from pipeline.common.finished import rows_of_a_block
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.marian_options import Options, Value, fit_to_machine, read_options, write_options
 from pipeline.common.processes import die_with_parent
@@ -48,6 +53,8 @@ SCORING: Options = {
     "maxi-batch-sort": "src",
     "max-length": 250,
 }
+
+LOG = "marian.log"
 
 log = logging.getLogger(__name__)
 
@@ -143,16 +150,30 @@ def decode(
     text; with `nbest`, beam-size lines `number ||| translation ||| F0= score ||| score` for each.
     Raises InputError when a model is not whole, Marian refuses the settings, or lines are missing.
     """
+    with TemporaryDirectory(prefix=".decode.", dir=output.parent) as name:
+        whole = Path(name, f"whole{output.suffix}")
+        blocks = decode_blocks(models, text, Path(name), settings, nbest)
+        written = write_lines(whole, chain.from_iterable(blocks))
+        whole.rename(output)
+        return written
+
+
+def decode_blocks(
+    models: Sequence[Path],
+    text: Path,
+    scratch: Path,
+    settings: Mapping[str, Value] | None = None,
+    nbest: bool = False,
+    done: int = 0,
+) -> Generator[list[str], None, None]:
+    """Yield what `decode` writes, in blocks, as soon as Marian has it; without the first `done` lines.
+
+    These must be whole blocks, in which Marian sorts sentences into batches: then what follows is the same
+    whether or not it has translated them, but for `output-sampling`, which draws anew. `scratch` is a folder.
+    """
     options = _decoding_options([load_model(folder) for folder in models], settings or {}, nbest)
     beam = int(str(options["beam-size"])) if nbest else 1
-    with TemporaryDirectory(prefix=".decode.", dir=output.parent) as name:
-        scratch = Path(name)
-        lines = write_lines(scratch / "text", _cropped(text, options))
-        if not lines:
-            return write_lines(output, [])
-        options |= {"input": [str(scratch / "text")], "output": str(scratch / "out")}
-        run_marian("decode", options, scratch)
-        return _move_lines(scratch / "out", output, lines * beam)
+    return _answers("decode", {"input": [text]}, options, scratch, done // beam, beam)
 
 
 def decode_each(models: Sequence[Path], lines: Iterable[str]) -> Iterator[str]:
@@ -193,32 +214,18 @@ def decode_each(models: Sequence[Path], lines: Iterable[str]) -> Iterator[str]:
                 yield answer.decode().removesuffix("\n")
 
 
-def score(
-    model: Path, source: Path, target: Path, output: Path, settings: Mapping[str, Value] | None = None
-) -> int:
+def score_blocks(
+    model: Path, source: Path, target: Path, scratch: Path, done: int = 0
+) -> Generator[list[str], None, None]:
     """Score a corpus with a model: the log-probability per token of each target given its source.
 
-    `source` and `target` are in the model's own direction. Writes one number a line (at most 0, higher is
-    better) and returns how many. Raises InputError as `decode` does.
+    `source` and `target` are in the model's own direction. Yields a number a line (at most 0, higher is
+    better), without the first `done`, in blocks as `decode_blocks` does; raises InputError as it does.
     """
     loaded = load_model(model)
-    options: Options = {**SCORING, **(settings or {}), "model": str(loaded.weights)}
+    options: Options = {**SCORING, "model": str(loaded.weights)}
     options = fit_to_machine(options | _vocabularies(loaded) | _always())
-    with TemporaryDirectory(prefix=".score.", dir=output.parent) as name:
-        scratch = Path(name)
-        sides = [scratch / "source", scratch / "target"]
-        lines = [
-            write_lines(to, _cropped(text, options)) for text, to in zip((source, target), sides, strict=True)
-        ]
-        if lines[0] != lines[1]:
-            raise InputError(
-                f"{source} has {lines[0]:,} lines and {target} has {lines[1]:,}. They must be parallel."
-            )
-        if not lines[0]:
-            return write_lines(output, [])
-        options |= {"train-sets": [str(side) for side in sides], "output": str(scratch / "out")}
-        run_marian("score", options, scratch)
-        return _move_lines(scratch / "out", output, lines[0])
+    return _answers("score", {"train-sets": [source, target]}, options, scratch, done)
 
 
 def run_marian(command: str, options: Options, scratch: Path) -> None:
@@ -227,26 +234,48 @@ def run_marian(command: str, options: Options, scratch: Path) -> None:
     A crash is tried again, at last on one thread. Raises TemporaryError when the machine's GPU failed, the
     process was killed, or crashed every time; InputError otherwise.
     """
-    config, errors = scratch / "marian.yml", scratch / "marian.log"
     for attempt in range(1, ATTEMPTS + 1):
-        # A thread takes that copy of the model which its first batch's number names: where batches are short
-        # and the machine is busy, two threads take the same one, and crash. A thread alone cannot.
-        alone = {"cpu-threads": 1} if attempt == ATTEMPTS and options.get("cpu-threads") else {}
-        write_options(config, {**options, **alone})
-        with errors.open("wb") as stream:
-            process = subprocess.run(
-                [*marian_command(), command, "--config", str(config)],
-                stdin=subprocess.DEVNULL,
-                stderr=stream,
-                preexec_fn=die_with_parent,
-                check=False,
-            )
-        if not process.returncode:
+        with _running(command, options, scratch, attempt, output=None) as process:
+            process.wait()
+        if _has_ended_well(command, process.returncode, scratch, attempt):
             return
-        said = errors.read_text(encoding="utf-8", errors="replace")
-        if attempt == ATTEMPTS or not _crashed(process.returncode, said):
-            raise marian_error(command, process.returncode, said)
-        log.warning("marian %s crashed (status %d); trying again", command, process.returncode)
+
+
+@contextmanager
+def _running(
+    command: str, options: Options, scratch: Path, attempt: int, output: int | None = subprocess.PIPE
+) -> "Iterator[subprocess.Popen[bytes]]":
+    """One of Marian's commands, which is ended with the block."""
+    # A thread takes that copy of the model which its first batch's number names: where batches are short and
+    # the machine is busy, two threads take the same one, and crash. A thread alone cannot.
+    alone = {"cpu-threads": 1} if attempt == ATTEMPTS and options.get("cpu-threads") else {}
+    config = scratch / "marian.yml"
+    write_options(config, {**options, **alone})
+    with (
+        (scratch / LOG).open("wb") as errors,
+        subprocess.Popen(
+            [*marian_command(), command, "--config", str(config)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            preexec_fn=die_with_parent,
+        ) as process,
+    ):
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _has_ended_well(command: str, status: int, scratch: Path, attempt: int) -> bool:
+    """Whether Marian's status is 0; raises its error unless it crashed and may try again."""
+    if not status:
+        return True
+    said = (scratch / LOG).read_text(encoding="utf-8", errors="replace")
+    if attempt == ATTEMPTS or not _crashed(status, said):
+        raise marian_error(command, status, said)
+    log.warning("marian %s crashed (status %d); trying again", command, status)
+    return False
 
 
 def marian_error(command: str, status: int, output: str) -> Exception:
@@ -305,11 +334,70 @@ def _cropped(text: Path, options: Options) -> Iterator[str]:
         yield line if len(line) <= limit else " ".join(line.split())[:limit]
 
 
-def _move_lines(produced: Path, output: Path, expected: int) -> int:
-    """Copy Marian's output to where it belongs when it is whole."""
-    whole = produced.with_name(f"whole{output.suffix}")
-    lines = write_lines(whole, read_lines(produced))
-    if lines != expected:
-        raise InputError(f"Marian wrote {lines:,} lines instead of {expected:,}; nothing is kept")
-    whole.rename(output)
-    return lines
+def _answers(
+    command: str,
+    texts: Mapping[str, Sequence[Path]],
+    options: Options,
+    scratch: Path,
+    done: int,
+    lines_a_row: int = 1,
+) -> Generator[list[str], None, None]:
+    """Blocks of the lines that Marian writes for the rows of texts after the first `done`.
+
+    `texts` are named by the option that gives them to Marian. After a crash it goes on with the next block.
+    """
+    ((given, files),) = texts.items()
+    inputs = [scratch / f"text.{number}" for number in range(len(files))]
+    options = {**options, given: [*map(str, inputs)], "output": "/dev/stdout"}
+    rows = rows_of_a_block(math.prod(int(str(options.get(name, 1))) for name in ("mini-batch", "maxi-batch")))
+    for attempt in range(1, ATTEMPTS + 1):
+        number = _write_rest(files, inputs, options, done)
+        if not number:
+            return
+        with _running(command, options, scratch, attempt) as process:
+            assert process.stdout
+            lines = _numbered_from(
+                done, _lines_of(process.stdout, first=not done), bool(options.get("n-best"))
+            )
+            while len(block := [*islice(lines, rows * lines_a_row)]) == rows * lines_a_row:
+                yield block
+                done, number = done + rows, number - rows
+        if _has_ended_well(command, process.returncode, scratch, attempt):
+            break
+    if len(block) != number * lines_a_row:
+        before = done * lines_a_row
+        raise InputError(
+            f"Marian wrote {before + len(block):,} lines instead of {before + number * lines_a_row:,}; "
+            "the result is not kept"
+        )
+    if block:
+        yield block
+
+
+def _write_rest(files: Sequence[Path], inputs: Sequence[Path], options: Options, done: int) -> int:
+    """Write Marian's input, without the first `done` rows; returns how many there are."""
+    pairs = zip(files, inputs, strict=True)
+    rows = [write_lines(to, islice(_cropped(text, options), done, None)) for text, to in pairs]
+    if len({*rows}) > 1:
+        sizes = " and ".join(
+            f"{text} has {done + number:,}" for text, number in zip(files, rows, strict=True)
+        )
+        raise InputError(f"The texts must be parallel: of lines {sizes}.")
+    return rows[0]
+
+
+def _lines_of(stream: "IO[bytes]", first: bool) -> Iterator[str]:
+    """Lines as `read_lines` reads them, but the end of one that is cut short."""
+    for raw in stream:
+        if raw.endswith(b"\n"):
+            line = raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
+            yield line.removeprefix("\ufeff") if first else line
+        first = False
+
+
+def _numbered_from(done: int, lines: Iterator[str], nbest: bool) -> Iterator[str]:
+    """Entries of n-best lists, whose sentences Marian numbers from 0, numbered from `done`."""
+    if not nbest or not done:
+        return lines
+    entries = (line.split(" ", 1) for line in lines)
+    return (f"{int(number) + done} {rest}" for number, rest in entries)

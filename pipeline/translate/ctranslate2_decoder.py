@@ -63,12 +63,13 @@ class Decoder:
         ctranslate2.set_random_seed(SEED)
         self._translator = load_translator(model, settings.half_precision, cuda_lock)
 
-    def translate(self, text: Path) -> Iterator[list[Translation]]:
+    def translate(self, text: Path, done: int = 0) -> Iterator[list[Translation]]:
         """Yield the translations of each line of a text, best first, as many as the beam is wide.
 
-        Raises TemporaryError when a GPU failed, InputError when CTranslate2 did otherwise.
+        The first `done` lines are left out. Raises TemporaryError when a GPU failed, InputError when
+        CTranslate2 did otherwise.
         """
-        lines = read_lines(text)
+        lines = islice(read_lines(text), done, None)
         waiting: tuple[int, list[_Batch]] = (0, [])
         while read := list(islice(lines, self._settings.read_ahead)):
             started = len(read), self._start(read)

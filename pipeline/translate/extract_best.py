@@ -4,18 +4,20 @@
 
 Writes best.zst, a line for each reference, and stats.json. Among translations of equal chrF the first wins,
 which Marian scored highest. The interpolation of Kim and Rush 2016, "Sequence-Level Knowledge Distillation".
+What is found is kept in checkpoint sets.
 """
 
 import argparse
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TypeAlias
 
 from sacrebleu.metrics.chrf import CHRF
 
 from pipeline.common.errors import InputError
+from pipeline.common.finished import FinishedLines, finished_lines
 from pipeline.common.lines import LineWriter, read_lines
 from pipeline.common.pool import map_blocks
 from pipeline.common.resources import threads
@@ -35,8 +37,9 @@ log = logging.getLogger(__name__)
 def main(argv: Sequence[str] | None = None) -> None:
     """Write best.zst and stats.json."""
     args = parse_arguments(argv)
-    with staged(args.output) as (output, _):
-        stats = write_best(args.nbest, args.references, output / "best.zst")
+    with staged(args.output) as (output, scratch), finished_lines(scratch) as finished:
+        find_best(args.nbest, args.references, finished)
+        stats = write_best(finished.read(), args.references, output / "best.zst")
         log.info("%s", stats["lines"])
         write_json(output / "stats.json", stats)
 
@@ -52,18 +55,28 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def write_best(nbest: Path, references: Path, output: Path) -> dict[str, object]:
+def find_best(nbest: Path, references: Path, finished: FinishedLines) -> None:
+    """Add the best translation of each sentence, behind its chrF and a space."""
+    left = islice(with_references(nbest, references), finished.number, None)
+    finished.add_all(map_blocks(_nearest_of, _blocks(left), threads()))
+
+
+def write_best(found: Iterable[str], references: Path, output: Path) -> dict[str, object]:
     """Write the best translation of each sentence; returns what stats.json holds."""
     total = 0.0
-    samples: list[list[str]] = []
-    blocks = _blocks(with_references(nbest, references))
+    best: list[str] = []
     with LineWriter(output) as writer:
-        for reference, best, score in chain.from_iterable(map_blocks(_nearest_of, blocks, threads())):
-            writer.write(best)
-            total += score
-            if len(samples) < SAMPLES:
-                samples.append([best[:SAMPLE_CHARACTERS], reference[:SAMPLE_CHARACTERS]])
+        for line in found:
+            chrf, text = line.split(" ", 1)
+            writer.write(text)
+            total += float(chrf)
+            if len(best) < SAMPLES:
+                best.append(text)
     lines = writer.lines
+    samples = [
+        [text[:SAMPLE_CHARACTERS] for text in pair]
+        for pair in zip(best, read_lines(references), strict=False)
+    ]
     return {
         "lines": {"in": lines, "kept": lines, "dropped": {}},
         "mean-chrf": round(total / lines, 4) if lines else None,
@@ -111,9 +124,10 @@ def nearest(translations: Iterable[str], reference: str) -> tuple[str, float]:
     return max(((text, score(text)) for text in translations), key=lambda pair: pair[1])
 
 
-def _nearest_of(block: Sequence[Sentence]) -> list[tuple[str, str, float]]:
-    """Each reference with the translation that is nearest to it, and that one's chrF."""
-    return [(reference, *nearest(translations, reference)) for reference, translations in block]
+def _nearest_of(block: Sequence[Sentence]) -> list[str]:
+    """The translation that is nearest to each reference, behind its chrF."""
+    found = (nearest(translations, reference) for reference, translations in block)
+    return [f"{chrf!r} {best}" for best, chrf in found]
 
 
 def _blocks(sentences: Iterator[Sentence]) -> Iterator[list[Sentence]]:

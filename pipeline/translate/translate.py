@@ -6,7 +6,7 @@
 
 Writes translations.zst, a line for each line of the text, or with --nbest nbest.zst, beam-size lines
 `number ||| translation ||| F0= score ||| score` for each; and stats.json. Lines longer than max-length pieces
-are cropped before they are translated.
+are cropped before they are translated. What is translated is kept in checkpoint sets.
 """
 
 import argparse
@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
+from pipeline.common.finished import finished_lines
 from pipeline.common.lines import count_lines, read_lines
-from pipeline.common.marian import decode
+from pipeline.common.marian import decode_blocks
 from pipeline.common.marian_options import parse_marian_args, read_options
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
@@ -32,9 +33,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     settings = {**read_options(args.decoding_config), **parse_marian_args(args.marian_args)}
     log.info("Translating %s with %s: %s", args.text, ", ".join(map(str, args.models)), settings)
-    with staged(args.output) as (output, _):
+    with staged(args.output) as (output, scratch):
         result = output / ("nbest.zst" if args.nbest else "translations.zst")
-        written = decode(args.models, args.text, result, settings, args.nbest)
+        with finished_lines(scratch) as finished:
+            done = finished.number
+            finished.add_all(decode_blocks(args.models, args.text, scratch, settings, args.nbest, done))
+            written = finished.write(result)
         lines = count_lines(args.text)
         log.info("%d lines, %d translations", lines, written)
         stats = {

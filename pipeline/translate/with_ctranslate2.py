@@ -6,17 +6,18 @@
 
 Takes a model that `pipeline.translate.convert` has made, and Marian's options; what CTranslate2 knows nothing
 like is refused. Writes what `pipeline.translate.translate` writes: translations.zst, or nbest.zst with
---nbest, and stats.json.
+--nbest, and stats.json. What is translated is kept in checkpoint sets.
 """
 
 import argparse
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 from pipeline.common.errors import InputError
-from pipeline.common.lines import LineWriter, count_lines, read_lines
+from pipeline.common.finished import finished_lines, rows_of_a_block
+from pipeline.common.lines import count_lines, read_lines
 from pipeline.common.marian_options import parse_marian_args, read_options
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
@@ -25,7 +26,6 @@ from pipeline.translate.ctranslate2_options import read_settings
 
 SAMPLES = 10
 SAMPLE_CHARACTERS = 200
-PROGRESS = 100_000  # lines
 
 log = logging.getLogger(__name__)
 
@@ -35,15 +35,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     settings = read_settings({**read_options(args.decoding_config), **parse_marian_args(args.marian_args)})
     log.info("Translating %s with %s: %s", args.text, args.model, settings)
-    with staged(args.output) as (output, _):
+    with staged(args.output) as (output, scratch), finished_lines(scratch) as finished:
         result = output / ("nbest.zst" if args.nbest else "translations.zst")
-        lines = count_lines(args.text)
+        lines, entries = count_lines(args.text), settings.beam if args.nbest else 1
         decoder = Decoder(args.model, settings, args.cuda_lock)
-        written = write_translations(decoder.translate(args.text), result, args.nbest)
-        expected = lines * (settings.beam if args.nbest else 1)
-        if written != expected:
+        done = finished.number // entries
+        found = decoder.translate(args.text, done)
+        finished.add_all(blocks_of(found, settings.read_ahead, done, args.nbest))
+        written = finished.write(result)
+        if written != lines * entries:
             raise InputError(
-                f"CTranslate2 gave {written:,} translations instead of {expected:,}; none is kept"
+                f"CTranslate2 gave {written:,} translations instead of {lines * entries:,}; none is kept"
             )
         log.info("%d lines, %d translations", lines, written)
         stats = {
@@ -71,18 +73,24 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def write_translations(found: Iterable[Sequence[Translation]], output: Path, nbest: bool) -> int:
-    """Write each line's best translation, or all of them as Marian does, and return how many were written."""
-    with LineWriter(output) as writer:
-        for number, translations in enumerate(found):
-            if nbest:
-                for one in translations:
-                    writer.write(f"{number} ||| {one.text} ||| F0= {one.path_score:g} ||| {one.score:g}")
-            else:
-                writer.write(translations[0].text)
-            if not (number + 1) % PROGRESS:
-                log.info("%d lines are translated", number + 1)
-    return writer.lines
+def blocks_of(
+    found: Iterator[Sequence[Translation]], together: int, done: int, nbest: bool
+) -> Generator[list[str], None, None]:
+    """Yield each line's best translation, or all of them as Marian does, in blocks.
+
+    `together` is how many lines are sorted into batches together; `done` lines come before these.
+    """
+    rows = rows_of_a_block(together)
+    while block := [*islice(found, rows)]:
+        if nbest:
+            yield [
+                f"{number} ||| {one.text} ||| F0= {one.path_score:g} ||| {one.score:g}"
+                for number, translations in enumerate(block, start=done)
+                for one in translations
+            ]
+        else:
+            yield [translations[0].text for translations in block]
+        done += len(block)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Output, RepoFile
 from translations_assets.stages.continuation import fetch_alignments, trains_teachers
 from translations_assets.stages.handles import (
+    RESUMED_ATTEMPTS,
     Aligned,
     Corpus,
     Vocab,
@@ -40,7 +41,15 @@ def learn_priors(
 def align(config: TrainingConfig, label: str, corpus: Corpus, priors: Output) -> Aligned:
     """Tokenise and align a corpus."""
     inputs = {**corpus.sides, "priors": priors}
-    return aligned_step(config, "pipeline.alignments.align", label=label, inputs=inputs, repeatable=False)
+    return aligned_step(
+        config,
+        "pipeline.alignments.align",
+        label=label,
+        inputs=inputs,
+        resumable=True,
+        repeatable=False,
+        attempts=RESUMED_ATTEMPTS,
+    )
 
 
 def align_in_chunks(config: TrainingConfig, name: str, corpus: Corpus, priors: Output) -> Aligned:

@@ -20,7 +20,7 @@ from translations_assets.config.schema import Thresholds, TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Output, RepoFile
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS
-from translations_assets.stages.handles import GPU_ATTEMPTS, CleanMono, Corpus, Mono, corpus_step
+from translations_assets.stages.handles import RESUMED_ATTEMPTS, CleanMono, Corpus, Mono, corpus_step
 from translations_assets.stages.languages import Identifying, opuscleaner_code
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -296,7 +296,7 @@ def _filter_corpus(config: TrainingConfig, corpus: Corpus, model: Folder) -> Cor
         worker="gpu",
         resumable=True,
         repeatable=False,  # the last digit depends on the processor
-        attempts=GPU_ATTEMPTS,
+        attempts=RESUMED_ATTEMPTS,
     )
     filtered = corpus_step(
         config,
@@ -336,6 +336,7 @@ def _filter_mono(name: str, lang: str, threshold: float, mono: Mono, model: Outp
         outputs=SCORED,
         worker="large-cpu",
         resumable=True,
+        attempts=RESUMED_ATTEMPTS,
     )
     filtered = step(
         "pipeline.clean.filter_mono",

@@ -31,7 +31,8 @@ PAIR_FILES = ("pairs.zst", "blocks.npy")  # that trainings read
 TRAINED_WITH = "marian-args.yml"  # the options that a model was trained with
 STATE_FILES = ("last.npz", "last.optimizer.npz", "last.progress.yml")  # as in pipeline.train.continuing
 DECODING_CONFIGS = "pipeline/translate/configs"
-GPU_ATTEMPTS = 5  # of a part of a text
+GPU_ATTEMPTS = 5  # of a step that begins anew
+RESUMED_ATTEMPTS = 10  # of a part of a text: each goes on from the last save, so machines may be taken away
 
 
 class _OfDataset:

@@ -12,7 +12,7 @@ from translations_assets.stages.continuation import fetch_corpus, trains_teacher
 from translations_assets.stages.handles import (
     CONVERTED_FILES,
     DECODING_CONFIGS,
-    GPU_ATTEMPTS,
+    RESUMED_ATTEMPTS,
     Corpus,
     Model,
     Mono,
@@ -87,8 +87,9 @@ def translate_in_chunks(
             },
             outputs=(output, "stats.json"),
             worker="gpu",
+            resumable=True,
             repeatable=False,
-            attempts=GPU_ATTEMPTS,
+            attempts=RESUMED_ATTEMPTS,
         )
         translated.append(chunk[output])
     if references:
@@ -98,6 +99,8 @@ def translate_in_chunks(
                 label=f"extract-best-{config.pair}-{i}/{parts}",
                 inputs={"nbest": nbest, "references": split[f"part.{i}.ref.zst"]},
                 outputs=("best.zst", "stats.json"),
+                resumable=True,
+                attempts=RESUMED_ATTEMPTS,
             )["best.zst"]
             for i, nbest in enumerate(translated, start=1)
         ]
@@ -248,8 +251,9 @@ def score(
             inputs={"model": train_backwards, "model_source": source, "model_target": target},
             outputs=("scores.zst", "stats.json"),
             worker="gpu",
+            resumable=True,
             repeatable=False,
-            attempts=GPU_ATTEMPTS,
+            attempts=RESUMED_ATTEMPTS,
         )["scores.zst"]
         for i, (source, target) in enumerate(pairs, start=1)
     ]

@@ -2,15 +2,24 @@
 
 import shutil
 import stat
+from itertools import chain
 from pathlib import Path
 
 import pytest
 import yaml
 from sacrebleu.metrics.chrf import CHRF
 
+from pipeline.common import finished, marian
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import write_lines
-from pipeline.common.marian import decode, decoder_config, load_model, marian_error, score
+from pipeline.common.marian import (
+    decode,
+    decode_blocks,
+    decoder_config,
+    load_model,
+    marian_error,
+    score_blocks,
+)
 from pipeline.common.marian_options import Options, write_options
 from tests.pipeline.train import tiny
 
@@ -31,6 +40,10 @@ def decoded(
 ) -> list[str]:
     decode([model or tiny.model()], text_file(folder, *lines), folder / "out.zst", settings)
     return tiny.lines_of(folder / "out.zst")
+
+
+def score(model: Path, source: Path, target: Path, output: Path) -> int:
+    return write_lines(output, [*chain.from_iterable(score_blocks(model, source, target, output.parent))])
 
 
 def chrf(translations: list[str], references: list[str]) -> float:
@@ -132,7 +145,7 @@ def test_scores_of_lines_of_any_length_keep_their_order(tmp_path: Path) -> None:
 def test_sides_of_unequal_length_are_refused(tmp_path: Path) -> None:
     write_lines(tmp_path / "s", ["a", "b"])
     write_lines(tmp_path / "t", ["a"])
-    with pytest.raises(InputError, match="has 2 lines and .* has 1"):
+    with pytest.raises(InputError, match="has 2 and .* has 1"):
         score(empty_model(tmp_path), tmp_path / "s", tmp_path / "t", tmp_path / "scores")
 
 
@@ -189,6 +202,43 @@ def test_crashing_every_time_is_worth_another_machine(
     with pytest.raises(TemporaryError, match="Segmentation fault"):
         decode([empty_model(tmp_path)], text_file(tmp_path, "a", "b"), tmp_path / "out.zst")
     assert len((tmp_path / "marian.sh.runs").read_text().splitlines()) == 3
+
+
+@pytest.mark.marian
+def test_what_follows_whole_blocks_is_the_same_without_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finished, "BLOCK_ROWS", 1)
+    settings: Options = {"mini-batch": 2, "maxi-batch": 3, "maxi-batch-sort": "src", "beam-size": 2}
+    text = text_file(tmp_path, *SOURCES[:20])
+    for nbest, lines in ((False, 6), (True, 12)):
+        decoding = [tiny.model()], text, tmp_path, settings, nbest
+        blocks = [*decode_blocks(*decoding)]
+        assert [*map(len, blocks)] == [lines, lines, lines, lines // 3]
+        for number in (1, 3):
+            assert [*decode_blocks(*decoding, number * lines)] == blocks[number:]
+        assert [*decode_blocks(*decoding, sum(map(len, blocks)))] == []
+    monkeypatch.setattr(marian, "SCORING", {**marian.SCORING, "mini-batch": 2, "maxi-batch": 3})
+    write_lines(tmp_path / "targets", TARGETS[:20])
+    scored = [*score_blocks(tiny.model(), text, tmp_path / "targets", tmp_path)]
+    assert [*map(len, scored)] == [6, 6, 6, 2]
+    assert [*score_blocks(tiny.model(), text, tmp_path / "targets", tmp_path, 12)] == scored[2:]
+
+
+def test_after_a_crash_it_goes_on_with_the_next_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finished, "BLOCK_ROWS", 2)
+    body = f"""
+input=$(sed -n '/^input:/{{n;s/^- //p}}' $config)
+cat $input >> {tmp_path}/given; echo . >> {tmp_path}/given
+if [ $(wc -l < $input) = 5 ]; then head -3 $input; printf '{FAULT}' >&2; kill -SEGV $$; fi
+cat $input"""
+    fake_marian(tmp_path, monkeypatch, body)
+    lines = ["a", "b", "c", "d", "e"]
+    assert decode([empty_model(tmp_path)], text_file(tmp_path, *lines), tmp_path / "out.zst") == 5
+    assert tiny.lines_of(tmp_path / "out.zst") == lines
+    assert (tmp_path / "given").read_text().split() == [*lines, ".", "c", "d", "e", "."]
 
 
 def test_missing_lines_are_an_error_although_marian_says_nothing(
