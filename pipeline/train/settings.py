@@ -1,9 +1,4 @@
-"""The options of a Marian training: configs and marian-args merged, completed, and fitted to the machine.
-
-The batch of an update belongs to what is trained, the machine does not: `mini-batch-words` (source pieces)
-or `mini-batch` (sentences) is the whole update's batch. Marian, with --sync-sgd and without
---mini-batch-fit, reads one such batch and splits it over the devices and into optimizer-delay micro-batches.
-"""
+"""The options of a Marian training: configs and marian-args merged, completed, and fitted to the machine."""
 
 import logging
 import math
@@ -21,7 +16,6 @@ from pipeline.common.marian_options import (
     SHAPING,
     Options,
     Value,
-    cpu_workspace_mb,
     fit_to_machine,
     write_options,
 )
@@ -38,15 +32,18 @@ OWN = {
 NO_END = "0e"
 SCALES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
 FREQUENCY = "10000u"  # Marian's default for saves and validations
-WORDS_PER_SENTENCE = 32  # a guess, where the batch is given in sentences
 MARIAN_DEFAULTS: Options = {
     "dim-emb": 512,
     "dim-rnn": 1024,
     "enc-depth": 1,
     "dec-depth": 1,
     "transformer-dim-ffn": 2048,
+    "transformer-heads": 8,
+    "transformer-decoder-autoreg": "self-attention",
     "max-length": 50,
     "mini-batch": 64,
+    "maxi-batch": 100,
+    "maxi-batch-sort": "trg",
 }
 
 log = logging.getLogger(__name__)
@@ -130,49 +127,17 @@ def updates_in(frequency: Value) -> int | None:
     return int(found[1]) * SCALES[found[2]] if found else None
 
 
-def plan_batch(expanded: Mapping[str, Value], vocab_size: int) -> Options:
-    """Into how many micro-batches to split the batch of an update, for the memory of these devices.
-
-    Returns optimizer-delay, unless the options give it, or let Marian fit the batch to a GPU's memory.
-    """
-    if expanded.get("mini-batch-fit") and resources.gpus():
-        log.warning("mini-batch-fit: the batch of an update depends on this machine's memory")
-        return {}
-    words = _int(expanded, "mini-batch-words") or _int(expanded, "mini-batch") * WORDS_PER_SENTENCE
-    devices = len(resources.gpus()) or resources.threads()
-    megabytes = resources.workspace_mb() if resources.gpus() else cpu_workspace_mb()
-    words_per_device = max(1, int(megabytes * 1e6 / bytes_per_word(expanded, vocab_size)))
-    delay = math.ceil(words / (devices * words_per_device))
-    log.info(
-        "A batch of %d words an update: %d device(s) × %d micro-batch(es) of at most %d words",
-        *(words, devices, delay, words_per_device),
-    )
-    return {"mini-batch-fit": False, "optimizer-delay": expanded.get("optimizer-delay", delay)}
-
-
-def bytes_per_word(expanded: Mapping[str, Value], vocab_size: int) -> int:
-    """Memory that a word of a batch takes in Marian's workspace: an estimate, for values and gradients.
-
-    The output layer has three vectors of the vocabulary's size. A transformer layer holds about 16 vectors of
-    the model's width and 4 of the feed-forward net's; a recurrent model 96 vectors of its cell's (attention
-    over 30 words among them). For transformer-big with 32,000 pieces: 3.5 MB, so 3,400 words in 12,000 MB.
-    """
-    if expanded.get("type") == "transformer":
-        layers = _int(expanded, "enc-depth") + _int(expanded, "dec-depth")
-        inner = layers * (16 * _int(expanded, "dim-emb") + 4 * _int(expanded, "transformer-dim-ffn"))
-    else:
-        inner = 96 * _int(expanded, "dim-rnn")
-    return 8 * inner + 12 * vocab_size
-
-
 def training_options(
-    merged: Options, expanded: Options, vocabs: Sequence[Path], seed: int, vocab_size: int
+    merged: Options, expanded: Options, vocabs: Sequence[Path], seed: int, batch: Options
 ) -> Options:
-    """All options of a training but its files and the stage's: batches for this machine, synchronous."""
+    """All options of a training but its files and the stage's: synchronous, on this machine.
+
+    batch  what pipeline.train.batches.plan_batch says
+    """
     options: Options = {
         **merged,
         **plan_frequencies(expanded),
-        **plan_batch(expanded, vocab_size),
+        **batch,
         "train-sets": ["stdin"],
         "vocabs": [str(vocab) for vocab in vocabs],
         "tsv": True,
@@ -188,7 +153,3 @@ def training_options(
     if resources.gpus():
         options["sharding"] = "local"
     return fit_to_machine(options)
-
-
-def _int(options: Mapping[str, Value], name: str) -> int:
-    return int(str(options.get(name, 0)))

@@ -40,6 +40,7 @@ from pipeline.common.marian_options import Options, parse_marian_args, read_opti
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.train import settings
+from pipeline.train.batches import plan_batch, sample_lengths
 from pipeline.train.checkpoints import (
     MODEL,
     Checkpoints,
@@ -189,8 +190,11 @@ def unpack(pairs: Path, output: Path) -> None:
 def complete_options(training: Training) -> Options:
     """Marian's options for all stages on this machine."""
     sizes = [SentencePieceProcessor(model_file=str(vocab)).get_piece_size() for vocab in training.vocabs]
+    pairs = [training.pairs[name] for name in training.curriculum.datasets]
+    lengths = sample_lengths(pairs, training.vocabs, training.facts.columns >= ALIGNED)
+    batch = plan_batch(training.expanded, max(sizes), lengths)
     options = settings.training_options(
-        training.merged, training.expanded, training.vocabs, training.args.seed, max(sizes)
+        training.merged, training.expanded, training.vocabs, training.args.seed, batch
     )
     options |= {
         "model": str(training.model / MODEL),

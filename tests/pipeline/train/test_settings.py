@@ -9,7 +9,6 @@ from pipeline.common.marian_options import Options, parse_marian_args, read_opti
 from pipeline.train.settings import (
     expand,
     merge,
-    plan_batch,
     tied_embeddings,
     training_options,
     validation_metrics,
@@ -89,55 +88,13 @@ def test_an_unknown_option_is_refused_by_name(tmp_path: Path) -> None:
         expand({"type": "transformer", "lern-rate": 0.1}, tmp_path)
 
 
-@pytest.mark.marian
-@pytest.mark.parametrize(
-    ("model", "training", "delay"),
-    [
-        ("backward", "backward.train", 1),
-        ("teacher", "teacher.train", 2),
-        ("student.tiny", "student.train", 2),
-        ("student.base", "student.train", 2),
-        ("student.base-memory", "student.train", 2),
-        ("student.base-memory", "student.finetune", 4),
-    ],
-)
-def test_four_gpus_of_12_gb_need_as_many_micro_batches_as_production_uses(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model: str, training: str, delay: int
-) -> None:
-    grant(monkeypatch, gpus="0 1 2 3", workspace=12000)
-    expanded = expand(merged(model, training), tmp_path)
-    assert plan_batch(expanded, vocab_size=32000)["optimizer-delay"] == delay
-
-
-@pytest.mark.marian
-def test_fewer_devices_make_more_micro_batches_of_the_same_batch(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    options = merged("teacher", "teacher.train")
-    expanded = expand(options, tmp_path)
-    plans = []
-    for gpus in ("0 1 2 3", "0"):
-        grant(monkeypatch, gpus=gpus, workspace=12000)
-        plans.append(plan_batch(expanded, vocab_size=32000))
-    assert [plan["optimizer-delay"] for plan in plans] == [2, 8]
-    assert all("mini-batch-words" not in plan and plan["mini-batch-fit"] is False for plan in plans)
-
-
-def test_fitting_the_batch_to_memory_is_for_gpus_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: Options = {"type": "s2s", "dim-rnn": 1024, "mini-batch-fit": True, "mini-batch-words": 4000}
-    grant(monkeypatch, gpus="0")
-    assert plan_batch(asked, vocab_size=1000) == {}
-    grant(monkeypatch)
-    assert plan_batch(asked, vocab_size=1000)["mini-batch-fit"] is False
-
-
 def test_training_on_a_cpu_is_synchronous_and_without_16_bit_floats(monkeypatch: pytest.MonkeyPatch) -> None:
     grant(monkeypatch, threads=2, workspace=1000)
     asked: Options = {"precision": ["float16", "float32"], "cost-scaling": [8, 10000, 1, 8], "mini-batch": 64}
     vocabs = [Path("a.spm"), Path("b.spm")]
-    options = training_options(asked, {"dim-rnn": 64, "mini-batch": 64}, vocabs, seed=3, vocab_size=100)
+    options = training_options(asked, {}, vocabs, seed=3, batch={"optimizer-delay": 2})
     assert options["sync-sgd"] is True
-    assert (options["cpu-threads"], options["workspace"]) == (2, 500)
+    assert (options["cpu-threads"], options["workspace"], options["optimizer-delay"]) == (2, 500, 2)
     assert not {"precision", "cost-scaling", "devices"} & set(options)
     assert options["vocabs"] == ["a.spm", "b.spm"]
 

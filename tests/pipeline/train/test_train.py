@@ -117,7 +117,7 @@ def test_a_training_that_diverges_says_so(tmp_path: Path) -> None:
 def machine(folder: Path, threads: int, workspace: int) -> Any:
     """The metrics of a training of two updates on a machine with so much of each."""
     folder.mkdir()
-    asked = {**QUICK, "mini-batch-words": 12_000, "maxi-batch": 100, "after": "2u", "disp-freq": 1}
+    asked = {**QUICK, "mini-batch-words": 18_000, "maxi-batch": 100, "after": "2u", "disp-freq": 1}
     given = {"TRANSLATIONS_THREADS": threads, "TRANSLATIONS_WORKSPACE": workspace}
     done = train(folder, asked, env=given)
     assert done.returncode == 0, done.stderr
