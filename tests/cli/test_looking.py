@@ -115,8 +115,7 @@ def test_plan_tells_how_often_a_training_reads_its_text(
 
 
 def test_plan_and_status_tell_from_where_a_training_goes_on(command: Command, tmp_path: Path) -> None:
-    make("train_vocab")
-    make("merge_devset")
+    make("train_backwards", runner=MadeUpRunner(fails="train-backwards-en-eo"))
     steps = json.loads(command("plan", PARTITION, "--json").out)["steps"]
     (key,) = (step["key"] for step in steps if step["label"] == "train-backwards-en-eo")
     (tmp_path / "set").mkdir()

@@ -56,7 +56,7 @@ def test_wrong_overrides_are_told(command: Command, setting: str, complaint: str
 def test_a_stage_is_known_by_its_names(command: Command, name: str) -> None:
     make("train_student", checks=True)
     steps = planned(command, "--target", "train_student", "--start", name)
-    assert not_cached(steps) == {"train-student-en-eo"}
+    assert not_cached(steps) == {"training-pairs-original-student-en-eo", "train-student-en-eo"}
 
 
 def test_a_previous_runs_results_stand_for_the_stages_before_the_start(
@@ -67,7 +67,7 @@ def test_a_previous_runs_results_stand_for_the_stages_before_the_start(
     words = ("--target", "train_student", *teacher)
     assert "train-teacher-en-eo-1" in not_cached(planned(command, *words))
     steps = planned(command, *words, "--start", "train_student", "--previous-run", "ru")  # how it begins
-    assert not_cached(steps) == {"train-student-en-eo"}
+    assert not_cached(steps) == {"training-pairs-original-student-en-eo", "train-student-en-eo"}
     said = command("plan", PARTITION, *words, "--start", "train_student", "--previous-run", "run-1")
     assert "train-teacher-en-eo-1: marian-args.training-teacher.after: 20u → 99u" in said.err
 

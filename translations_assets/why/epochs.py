@@ -10,13 +10,14 @@ from typing import Any
 
 import yaml
 
-from translations_assets.graph.step import Output, RepoFile, Step
+from translations_assets.graph.step import Folder, Output, RepoFile, Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.protocols import Reading
 
 MINI_BATCH = 64  # Marian's default
-_ALIGNED = "pipeline.alignments."  # what these scripts leave has the lines of the text that they read
+# What these scripts leave has the lines of the text that they read, or nearly all of them.
+_KEEPING = ("pipeline.alignments.", "pipeline.train.training_pairs")
 _SCALES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
@@ -59,8 +60,10 @@ def epochs(step: Step, keys: KeyMaker, store: Reading, results: Mapping[Step, Ma
     mixes = [curriculum[stage] for stage in curriculum["stages"]]
     lines: dict[str, int] = {}
     for name in dict.fromkeys(line.split()[0] for mix in mixes for line in mix[:-1]):
-        text = step.inputs.get(f"{name}_src")
-        found = _lines(text, store, results) if isinstance(text, Output) else None
+        pairs = step.inputs.get(name)
+        found = (
+            _lines(next(iter(pairs.files.values())), store, results) if isinstance(pairs, Folder) else None
+        )
         if not found:
             return None
         lines[name] = found
@@ -100,7 +103,7 @@ def _lines(text: Output, store: Reading, results: Mapping[Step, Manifest]) -> in
         kept = json.loads(store.read_blob(blob)).get("lines", {}).get("kept")
         return int(kept) if kept else None
     before = step.inputs.get("corpus_src")
-    if step.script.startswith(_ALIGNED) and isinstance(before, Output):
+    if step.script.startswith(_KEEPING) and isinstance(before, Output):
         return _lines(before, store, results)
     return None
 
