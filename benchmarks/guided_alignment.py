@@ -19,7 +19,7 @@ import argparse
 import json
 import logging
 import tempfile
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
@@ -40,7 +40,8 @@ from pipeline.common.marian_options import Options, fit_to_machine
 from pipeline.data.demo_corpus import parallel_part
 from pipeline.data.modifiers import modify
 from pipeline.train import train, training_pairs, vocab
-from pipeline.train.feed import Feed, State
+from pipeline.train.feed import Feed
+from pipeline.train.modifying import Modifying
 from translations_assets.config.languages import language
 from translations_assets.settings import repository_root
 from translations_assets.stages.languages import letters
@@ -105,6 +106,38 @@ def counterparts(pieces: Any, others: Any) -> list[list[int]]:
     ]
 
 
+class Changing(Modifying):
+    """Modifies a batch, and then changes its lines in one of WAYS."""
+
+    def __init__(self, config: Mapping[str, Any], way: str, vocabularies: tuple[Pieces, Pieces]) -> None:
+        super().__init__(config)
+        self._change = {"starts": self._starts, "exact": self._exact}[way]
+        self._vocabularies = vocabularies
+
+    def batch(self, lines: Sequence[str], seed: str) -> list[str]:
+        """A batch's lines, changed."""
+        return [self._change(line) for line in super().batch(lines, seed)]
+
+    def _segmented(self, line: str) -> tuple[list[str], list[Any], list[Any]]:
+        *texts, links = line.split("\t")
+        best = [pieces.best(text) for pieces, text in zip(self._vocabularies, texts, strict=True)]
+        return texts, best, parse_alignments(links)
+
+    def _starts(self, line: str) -> str:
+        texts, best, links = self._segmented(line)
+        starts = [[piece.piece.startswith("▁") for piece in pieces] for pieces in best]
+        kept = [link for link in links if starts[0][link.src] and starts[1][link.trg]]
+        return "\t".join((*texts, format_alignments(kept or links)))
+
+    def _exact(self, line: str) -> str:
+        texts, best, links = self._segmented(line)
+        drawn = [pieces.sampled(text) for pieces, text in zip(self._vocabularies, texts, strict=True)]
+        source, target = (counterparts(*sides) for sides in zip(best, drawn, strict=True))
+        moved = {(src, trg) for link in links for src in source[link.src] for trg in target[link.trg]}
+        columns = [" ".join(piece.piece for piece in pieces) for pieces in drawn]
+        return "\t".join((*columns, " ".join(f"{src}-{trg}" for src, trg in sorted(moved))))
+
+
 @dataclass(frozen=True)
 class Refeed(Feed):
     """A feed whose lines are changed on their way to Marian, in one of WAYS."""
@@ -112,32 +145,10 @@ class Refeed(Feed):
     way: str = ""
     vocabularies: tuple[Pieces, Pieces] | None = None
 
-    def batches(self) -> Generator[tuple[list[str], State], None, None]:
-        """The stage's lines in batches, changed."""
-        change = {"starts": self._starts, "exact": self._exact}[self.way]
-        for batch, state in super().batches():
-            yield [change(line) for line in batch], state
-
-    def _cut(self, line: str) -> tuple[list[str], list[Any], list[Any]]:
+    def modifying(self) -> Modifying:
+        """The stage's modifiers, and the change."""
         assert self.vocabularies
-        *texts, links = line.rstrip("\n").split("\t")
-        best = [pieces.best(text) for pieces, text in zip(self.vocabularies, texts, strict=True)]
-        return texts, best, parse_alignments(links)
-
-    def _starts(self, line: str) -> str:
-        texts, best, links = self._cut(line)
-        starts = [[piece.piece.startswith("▁") for piece in pieces] for pieces in best]
-        kept = [link for link in links if starts[0][link.src] and starts[1][link.trg]]
-        return "\t".join((*texts, format_alignments(kept or links))) + "\n"
-
-    def _exact(self, line: str) -> str:
-        assert self.vocabularies
-        texts, best, links = self._cut(line)
-        drawn = [pieces.sampled(text) for pieces, text in zip(self.vocabularies, texts, strict=True)]
-        source, target = (counterparts(*sides) for sides in zip(best, drawn, strict=True))
-        moved = {(src, trg) for link in links for src in source[link.src] for trg in target[link.trg]}
-        columns = [" ".join(piece.piece for piece in pieces) for pieces in drawn]
-        return "\t".join((*columns, " ".join(f"{src}-{trg}" for src, trg in sorted(moved)))) + "\n"
+        return Changing(self.config, self.way, self.vocabularies)
 
 
 @dataclass(frozen=True)

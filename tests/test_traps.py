@@ -38,7 +38,7 @@ TRAPS = {
         ],
         PAIRS: ["test_what_is_dropped_is_counted"],
     },
-    "SIGTERM to OpusTrainer leaves Marian alive, which then ends as if it had finished": {
+    "SIGTERM to what feeds Marian leaves it alive, and it then ends as if it had finished": {
         STOPPING: [
             "test_sigterm_leaves_a_complete_set_of_that_update",
             "test_a_stopped_training_is_no_finished_step",
@@ -46,10 +46,10 @@ TRAPS = {
             "test_nothing_outlives_a_script_that_is_killed",
         ],
     },
-    "OpusTrainer's state is behind or ahead of Marian's checkpoint": {
+    "the feed's state is behind or ahead of Marian's checkpoint": {
         FEED: [
             "test_the_state_taken_is_the_newest_that_marian_has_passed",
-            "test_going_on_from_a_state_gives_the_lines_that_would_have_followed",
+            "test_going_on_from_any_state_gives_the_lines_that_would_have_followed",
         ],
         CHECKPOINTS: [
             "test_files_of_two_saves_are_never_kept_together",
@@ -102,10 +102,10 @@ TRAPS = {
             "test_fifty_pieces_alone_would_lose_it",
         ],
     },
-    "OpusTrainer's batch size changes the text that it produces": {
+    "the size of the feed's batches changes the text that it produces": {
         FEED: [
             "test_the_number_of_workers_does_not_change_the_text",
-            "test_sizes_that_change_the_text_stand_in_the_curriculum",
+            "test_the_size_of_batches_stands_in_the_curriculum",
         ],
     },
     "a repeated option aborts Marian, and what is not overridden stays": {

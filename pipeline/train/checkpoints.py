@@ -1,7 +1,7 @@
 """Checkpoint sets: all files that belong to one save of a training, kept together.
 
 A folder NNNNNN-update-U holds Marian's model, optimizer and progress, its best models so far and the curve;
-feed.json: the curriculum's stage and OpusTrainer's state; and set.json: the update, and the sizes of the
+feed.json: the curriculum's stage and the feed's state; and set.json: the update, and the sizes of the
 files. Marian writes its .npz files anew and renames them, so these are hard links; its .yml files it rewrites
 in place.
 """
@@ -52,7 +52,7 @@ class Place:
 
     update  updates made
     stage   the curriculum's stage, from 0
-    feed    OpusTrainer's state in it, None at the stage's beginning
+    feed    the feed's state in it, None at the stage's beginning
     lines   lines that this state had given out since the training was started or went on: at most those that
             Marian had trained on
     unvalidated  the validation that was due after the last update was cut short
@@ -192,7 +192,7 @@ def _find_disagreement(kept: Path, update: int) -> str | None:
         if count != update:
             return f"the update counts disagree: {name} is of update {count}, not {update}"
     if place.lines > progress["samples"]:
-        return f"OpusTrainer had given out {place.lines} lines, and Marian trained on {progress['samples']}"
+        return f"the feed had given out {place.lines} lines, and Marian trained on {progress['samples']}"
     return None if _optimizer_agrees(kept, update) else f"{OPTIMIZER} is not of update {update}"
 
 

@@ -21,7 +21,6 @@ Modifier: TypeAlias = dict[str, Any]
 
 CONDITIONS = ("bicameral", "phonemic")
 SHARES = ("UpperCase", "TitleCase", "Typos")  # modifiers whose share of the lines may be another
-STAGE_SEED = 1000  # OpusTrainer adds 1 to the seed in each epoch; stages shall not repeat each other's orders
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,6 @@ class Curriculum:
     stages: dict[str, list[str]]
     modifiers: list[Modifier]
     batch_size: int
-    chunk_size: int
 
     @property
     def datasets(self) -> list[str]:
@@ -53,6 +51,7 @@ class Curriculum:
         """OpusTrainer's configuration for one stage, counted from 0.
 
         Each stage is a run of its own, so that Marian can be started with other settings for the last one.
+        Orders are drawn by the stage's name, too: stages do not repeat each other's.
         """
         name, mix = list(self.stages.items())[stage]
         names = {line.split()[0] for line in mix[:-1]}
@@ -61,7 +60,7 @@ class Curriculum:
             "stages": [name],
             name: mix,
             "modifiers": self.modifiers,
-            "seed": seed + STAGE_SEED * stage,
+            "seed": seed,
             "num_fields": 3 if aligned else 2,
         }
 
@@ -108,7 +107,6 @@ def read_curriculum(
                 if _applies(modifier, conditions, path)
             ],
             batch_size=int(template["batch-size"]),
-            chunk_size=int(template["chunk-size"]),
         )
     except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is not a curriculum: {type(error).__name__} {error}") from error

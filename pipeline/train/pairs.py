@@ -14,7 +14,7 @@ from typing import TypeAlias
 from pipeline.common.errors import InputError
 from pipeline.common.lines import LineWriter, zip_lines
 from pipeline.common.vocabulary import load_vocabulary
-from pipeline.train.piece_links import SPACE, Link, PieceLinks
+from pipeline.train.piece_links import SPACE, Link, piece_links
 
 END = 1  # Marian counts the end of a sentence as a piece
 CHARACTERS_PER_PIECE = 64  # a line with more is too long without looking closer; see pipeline.common.marian
@@ -64,7 +64,7 @@ class PairMaker:
         self._limit = limit
         self._aligned = aligned
         self._links = _Links()
-        self._pieces = PieceLinks(*vocabs) if link_pieces else None
+        self._pieces = piece_links(*vocabs) if link_pieces else None
 
     def __call__(self, rows: Sequence[Row]) -> tuple[list[str], Tally]:
         """The lines of the pairs that are left, and what became of all.
@@ -130,7 +130,7 @@ class PairMaker:
             for side, vocab in enumerate(self._vocabs)
         ]
         return [
-            "\t".join((*pair.columns, self._pieces.of(pair.columns[0], pair.columns[1], pair.links, ids)))
+            "\t".join((*pair.columns, self._pieces.of(*_tokens(pair), pair.links, ids)))
             for pair, *ids in zip(pairs, *sides, strict=True)
             if len(ids[0]) <= most and len(ids[1]) <= most
         ]
@@ -155,6 +155,10 @@ class _Links(dict[str, Link]):
             self.clear()
         link = self[text] = int(found[1]), int(found[2])
         return link
+
+
+def _tokens(pair: _Pair) -> tuple[list[str], list[str]]:
+    return pair.columns[0].split(" "), pair.columns[1].split(" ")
 
 
 def _outside(links: Sequence[Link], source: Sequence[str], target: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""One stage of a training: OpusTrainer feeds `marian train`, whose log is read and whose saves are kept.
+"""One stage of a training: `marian train` and its feed; its log is read and its saves are kept.
 
 Both run in a process group of their own, led by Marian. To stop: SIGTERM to Marian, which saves and ends;
 then what feeds it is ended, then the whole group.
@@ -217,9 +217,9 @@ class Stage:
         if status:
             raise marian_error("train", status, "\n".join(self._tail))
         if fed == LOST:
-            raise TemporaryError("A worker of OpusTrainer died, for lack of memory perhaps; see above")
+            raise TemporaryError("A worker of the feed died, for lack of memory perhaps; see above")
         if fed not in (0, CLOSED, -signal.SIGKILL):
-            raise InputError(f"OpusTrainer failed (status {fed}); its messages stand above")
+            raise InputError(f"The feed failed (status {fed}); its messages stand above")
         return ended
 
 

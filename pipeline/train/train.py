@@ -53,7 +53,6 @@ from pipeline.train.curriculum import Curriculum, add_curriculum_arguments, give
 from pipeline.train.curve import Curve
 from pipeline.train.feed import Feed
 from pipeline.train.gpu_memory import OutOfGpuMemory, halve, out_twice
-from pipeline.train.pair_blocks import PairBlocks
 from pipeline.train.pair_facts import ALIGNED, LINKED, PairFacts, common_facts, read_facts
 from pipeline.train.pairs import write_dev_pairs
 from pipeline.train.stage import CURVE, Stage
@@ -104,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     with staged(args.output.absolute()) as (output, work):
         training = prepare(args, work)
-        data = write_texts(training)
+        data = write_dev(training)
         options = complete_options(training)
         trained = train(training, options, stop)
         write_result(training, output)
@@ -133,7 +132,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--marian-args", default="{}", help='JSON; overrides both configs, e.g. \'{"after": "50u"}\''
     )
-    parser.add_argument("--seed", required=True, type=_positive, help="of Marian and OpusTrainer, at least 1")
+    parser.add_argument("--seed", required=True, type=_positive, help="of Marian and of the feed, at least 1")
     parser.add_argument(
         "--best-model", required=True, choices=settings.METRICS, help="what the result is best at"
     )
@@ -168,23 +167,11 @@ def prepare(args: argparse.Namespace, work: Path) -> Training:
     return training
 
 
-def write_texts(training: Training) -> dict[str, object]:
-    """Write the development set and the pairs as TSV files; returns what was kept and dropped of them."""
-    counts = {}
-    for name in training.curriculum.datasets:
-        counts[name] = read_facts(training.pairs[name]).lines
-        unpack(training.pairs[name], training.work / f"{name}.tsv")
+def write_dev(training: Training) -> dict[str, object]:
+    """Write the development set as TSV; returns what was kept and dropped of it and of the pairs."""
     dev = write_dev_pairs(training.args.dev_src, training.args.dev_trg, training.work / "dev.tsv")
+    counts = {name: read_facts(training.pairs[name]).lines for name in training.curriculum.datasets}
     return {**counts, "dev": dev.to_dict()}
-
-
-def unpack(pairs: Path, output: Path) -> None:
-    """Write pairs as OpusTrainer reads them, without links of pieces."""
-    blocks = PairBlocks.open(pairs)
-    with output.open("w", encoding="utf-8", newline="\n") as file:
-        for number in range(blocks.blocks):
-            file.writelines("\t".join(line.split("\t")[:ALIGNED]) + "\n" for line in blocks.read(number))
-    blocks.close()
 
 
 def complete_options(training: Training) -> Options:
@@ -353,13 +340,13 @@ def _guided(expanded: Options) -> bool:
 
 def _feed(training: Training, number: int, resume: dict[str, object] | None) -> Feed:
     curriculum = training.curriculum
-    files = {name: training.work / f"{name}.tsv" for name in curriculum.datasets}
     scratch = training.work / f"feed.{number + 1}"
     return Feed(
-        config=curriculum.stage_config(number, files, training.facts.columns >= ALIGNED, training.args.seed),
+        config=curriculum.stage_config(
+            number, training.pairs, training.facts.columns >= ALIGNED, training.args.seed
+        ),
         batch_size=curriculum.batch_size,
-        chunk_size=curriculum.chunk_size,
-        workers=resources.threads() if curriculum.modifiers else 0,
+        workers=resources.threads() if curriculum.modifiers else 1,
         scratch=scratch,
         resume=resume,
     )

@@ -133,7 +133,7 @@ DAMAGES: list[tuple[Damage, str, str]] = [
     (of_the_save_before, PROGRESS, "the update counts disagree"),
     (of_the_save_before, OPTIMIZER, "model.npz.optimizer.npz is not of update 20"),
     (of_the_save_before, FEED, "the update counts disagree"),
-    (ahead_of_marian, FEED, "OpusTrainer had given out 641 lines, and Marian trained on 640"),
+    (ahead_of_marian, FEED, "the feed had given out 641 lines, and Marian trained on 640"),
     (broken_yaml, PROGRESS, "Error"),
 ]
 

@@ -11,7 +11,7 @@ from opustrainer.modifiers.placeholders import PlaceholderTagModifier
 from sentencepiece import SentencePieceProcessor
 
 from pipeline.alignments.icu_tokens import tokenize
-from pipeline.train.piece_links import PieceLinks
+from pipeline.train.piece_links import Side, piece_links
 from pipeline.train.vocab import learn
 from tests.session import once
 
@@ -94,20 +94,37 @@ def test_links_are_those_of_opustrainers_tags(
 ) -> None:
     given, vocabs = list(rows(src, trg, odd)), (vocab(src), vocab(trg))
     expected = links_by_tags(given, vocabs)
-    mapper, ways = PieceLinks(*vocabs), Counter[str]()
-    tags = mapper._tags.apply
+    mapper, ways = piece_links(*vocabs), Counter[str]()
+    theirs = Side._by_opustrainer
 
-    def counted(line: str) -> str:
-        ways["by tags"] += 1
-        return str(tags(line))
+    def counted(side: Side, tokens: Sequence[str]) -> Sequence[Sequence[int]]:
+        ways["by OpusTrainer"] += 1
+        return theirs(side, tokens)
 
-    monkeypatch.setattr(mapper._tags, "apply", counted)
+    monkeypatch.setattr(Side, "_by_opustrainer", counted)
     processors = [SentencePieceProcessor(model_file=str(path)) for path in vocabs]
     for (source, target, links), wanted in zip(given, expected, strict=True):
         texts = [side.replace(" ", "").replace("▁", " ") for side in (source, target)]
         ids = [processor.encode(text) for processor, text in zip(processors, texts, strict=True)]
-        assert mapper.of(source, target, links, ids) == wanted, (source, target)
+        assert mapper.of(source.split(), target.split(), links, ids) == wanted, (source, target)
     if odd:
-        assert 0 < ways["by tags"] < len(given)
+        assert 0 < ways["by OpusTrainer"] < 2 * len(given)
     else:
-        assert ways["by tags"] < len(given) / 10
+        assert ways["by OpusTrainer"] < len(given) / 10
+
+
+def test_characters_spelled_in_bytes_are_mapped_as_by_tags(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are common where a vocabulary does not know a script, or its upper case."""
+    vocabs = vocab("en"), vocab("ru")
+    given = [row for row in rows("ru", "zh", 0.0) if row[0].isprintable()]
+    expected = links_by_tags(given, vocabs)
+
+    def never(side: Side, tokens: Sequence[str]) -> Sequence[Sequence[int]]:
+        raise AssertionError(f"left to OpusTrainer: {tokens}")
+
+    monkeypatch.setattr(Side, "_by_opustrainer", never)
+    mapper = piece_links(*vocabs)
+    for (source, target, links), wanted in zip(given, expected, strict=True):
+        texts = [side.replace(" ", "").replace("▁", " ") for side in (source, target)]
+        ids = [side.encode(text) for side, text in zip(mapper.vocabs, texts, strict=True)]
+        assert mapper.of(source.split(), target.split(), links, ids) == wanted, (source, target)

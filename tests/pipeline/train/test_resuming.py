@@ -154,7 +154,7 @@ def test_patience_and_best_scores_go_on(trained: Trained) -> None:
 
 
 def test_text_is_read_again_only_as_far_as_it_was_read_ahead(trained: Trained) -> None:
-    """OpusTrainer goes on at most a batch of its own before the lines that Marian had trained on."""
+    """The feed goes on at most a batch of its own before the lines that Marian had trained on."""
     looked_at = 0
     for kept in trained.sets:
         assert find_fault(kept) is None

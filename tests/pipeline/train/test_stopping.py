@@ -29,7 +29,6 @@ from tests.pipeline.train.training import (
     metrics,
     names,
     newest_update,
-    opustrainer_workers,
     running,
     student_options,
     train,
@@ -66,7 +65,7 @@ def test_sigterm_leaves_a_complete_set_of_that_update(stopped: Path) -> None:
     facts = json.loads((newest / "set.json").read_text())
     assert f"Stopped at update {facts['update']}, as asked" in (stopped / "log").read_text()
     assert facts["update"] > 20
-    assert json.loads((newest / "feed.json").read_text())["feed"]["stage"] == "train"
+    assert json.loads((newest / "feed.json").read_text())["feed"]["batch"] > 0
 
 
 def test_a_stopped_training_is_no_finished_step(stopped: Path) -> None:
@@ -164,7 +163,7 @@ def test_marian_that_is_told_to_stop_by_others_has_not_finished(tmp_path: Path) 
 
 
 def with_workers(folder: Path) -> dict[str, object]:
-    """Options of a training whose text OpusTrainer's workers modify."""
+    """Options of a training whose text workers modify."""
     given = student_options(folder, link_pieces=False)
     curriculum = tiny.CONFIGS / "curriculum/teacher.one-stage.yml"
     return {**given, "curriculum": curriculum, "backtranslated": given["original"]}
@@ -179,13 +178,12 @@ def test_nothing_outlives_a_script_that_is_killed(tmp_path: Path) -> None:
         wait_until_gone(children)
 
 
-def test_a_killed_worker_of_opustrainer_is_worth_another_attempt(tmp_path: Path) -> None:
-    """OpusTrainer itself would wait for its lines for ever."""
+def test_a_killed_worker_of_the_feed_is_worth_another_attempt(tmp_path: Path) -> None:
     with running(tmp_path, with_workers(tmp_path)) as process:
         wait_for_sets(tmp_path, 1)
         (feeding,) = (child for child in psutil.Process(process.pid).children() if child.children())
-        assert eventually(lambda: len(opustrainer_workers(feeding)) == 2)
-        opustrainer_workers(feeding)[0].kill()
+        assert eventually(lambda: len(feeding.children()) == 2)
+        feeding.children()[0].kill()
         assert process.wait(timeout=PATIENCE) == 75, (tmp_path / "log").read_text()
-    assert "A worker of OpusTrainer died" in (tmp_path / "log").read_text()
+    assert "A worker of the feed died" in (tmp_path / "log").read_text()
     assert names(tmp_path / "out") == []

@@ -5,11 +5,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psutil
 import yaml
 
 from pipeline.alignments.icu_tokens import tokenize
@@ -20,7 +19,6 @@ from tests.pipeline.train import tiny
 QUICK = {**tiny.TINY, "save-freq": 10, "valid-freq": 1000, "disp-freq": 5, "maxi-batch": 2}
 SMALL_CURRICULUM = {
     "batch-size": 64,
-    "chunk-size": 32,
     "stages": ["train"],
     "train": ["original 1.0", "until original inf"],
     "modifiers": [],
@@ -57,16 +55,6 @@ def metrics(folder: Path) -> Any:
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def opustrainer_workers(feeding: psutil.Process) -> list[psutil.Process]:
-    """OpusTrainer's workers among the children of what feeds Marian; others shuffle, and end."""
-    workers = []
-    for child in feeding.children():
-        with suppress(psutil.NoSuchProcess):
-            if "shuffle" not in str(child.cmdline()):
-                workers.append(child)
-    return workers
 
 
 @contextmanager
