@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Container, Iterator
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any, Generic
 
@@ -88,15 +89,18 @@ class Checkpoints(Generic[P]):
     def add_checkpoint(self, key: str, generation: int, name: str, folder: Path) -> None:
         """Store a set durably (its manifest goes last) and drop all but the newest two.
 
-        The set's files may become hard links: they must not be written any more. A set that is there already
-        is left as it is.
+        The set's files may become hard links: they must not be written any more. What the set before has
+        under the same name is not sent again. A set that is there already is left as it is.
         """
         target = self._own_sets(key, generation) / encoding.safe(name)
         if self.files.size(target / SET_MANIFEST) is not None:
             return
         self.files.remove(target)
         files = _plain_files(folder)
-        saved = {name: self.files.save(path, target / "files" / name) for name, path in files.items()}
+        earlier = self._newest_files(key, generation)
+        saved = {
+            name: self._save(path, target / "files" / name, earlier.get(name)) for name, path in files.items()
+        }
         for parent in {(target / "files" / relative).parent for relative in files}:
             self.files.sync(parent)
         self._own_sets(key, generation)  # StoreError when the step was lost meanwhile
@@ -156,6 +160,23 @@ class Checkpoints(Generic[P]):
         except encoding.MALFORMED as error:
             return str(error)
         return ""
+
+    def _newest_files(self, key: str, generation: int) -> dict[str, tuple[P, Digests]]:
+        """Where the files of the newest set stand, as far as its manifest can be read."""
+        whole = [stored for stored, whole in self._stored_sets(key, generation).items() if whole]
+        with suppress(*encoding.MALFORMED):
+            for stored in whole[-1:]:
+                files = _files_of_set(_set_name(stored), self.files.read(stored / SET_MANIFEST) or b"")
+                return {name: (stored / "files" / name, digests) for name, digests in files.items()}
+        return {}
+
+    def _save(self, source: Path, path: P, earlier: tuple[P, Digests] | None) -> Digests:
+        """Save a file, by a second name for what is stored of an earlier set where that is the same."""
+        if earlier:
+            stored, digests = earlier
+            if self.files.measure(source) == digests and self.files.adopt(stored, path):
+                return digests
+        return self.files.save(source, path)
 
     def _sets(self, key: str, generation: int) -> P:
         return self.files.at("checkpoints", key, str(generation))

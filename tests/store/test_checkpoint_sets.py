@@ -1,0 +1,72 @@
+"""Checkpoint sets that grow: what the set before has is not sent to the store again."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.store.values import KEY
+from translations_assets.store.attempts import SET_MANIFEST
+from translations_assets.store.durable import DurableStore
+from translations_assets.store.medium import Medium
+
+
+@pytest.fixture(params=["local", "bucket"])
+def durable(request: pytest.FixtureRequest) -> DurableStore[Any]:
+    """An empty store."""
+    kept: DurableStore[Any] = request.getfixturevalue(request.param)
+    return kept
+
+
+@pytest.fixture
+def sent(durable: DurableStore[Any], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that are sent to the store."""
+    names: list[str] = []
+    save = type(durable.files).save
+
+    def noted(files: Medium[Any], source: Path, path: Any) -> Any:
+        names.append(f"{source.parent.name}/{source.name}")
+        return save(files, source, path)
+
+    monkeypatch.setattr(type(durable.files), "save", noted)
+    return names
+
+
+def add(store: DurableStore[Any], folder: Path, name: str, texts: str) -> None:
+    """Store a set of files with a letter each."""
+    (folder / name).mkdir()
+    for part, text in enumerate(texts):
+        (folder / name / f"part-{part}").write_text(text)
+    store.add_checkpoint(KEY, 1, name, folder / name)
+
+
+def placed(store: DurableStore[Any], folder: Path) -> dict[str, str]:
+    """The sets that a new attempt is given, and the letters in them."""
+    (folder / "placed").mkdir()
+    names = store.place_checkpoints(KEY, 1, folder / "placed")
+    sets = {name: sorted((folder / "placed" / name).iterdir()) for name in names}
+    return {name: "".join(path.read_text() for path in paths) for name, paths in sets.items()}
+
+
+def test_files_of_the_set_before_are_not_sent_again(
+    durable: DurableStore[Any], sent: list[str], tmp_path: Path
+) -> None:
+    """But those that have changed are."""
+    for name, texts in (("1", "a"), ("2", "ab"), ("3", "aXc")):
+        add(durable, tmp_path, name, texts)
+    assert sent == ["1/part-0", "2/part-1", "3/part-1", "3/part-2"]
+    assert placed(durable, tmp_path) == {"2": "ab", "3": "aXc"}
+    assert [durable.wrong_in_set(stored) for _, _, stored in durable.checkpoint_sets()] == ["", ""]
+
+
+def test_when_the_set_before_has_gone_or_is_damaged_all_is_sent(
+    durable: DurableStore[Any], sent: list[str], tmp_path: Path
+) -> None:
+    add(durable, tmp_path, "1", "a")
+    durable.drop_checkpoints(KEY, 1)
+    add(durable, tmp_path, "2", "ab")
+    manifests = [stored / SET_MANIFEST for _, _, stored in durable.checkpoint_sets()]
+    durable.files.replace(manifests[0], b"{}")
+    add(durable, tmp_path, "3", "abc")
+    assert sent[1:] == ["2/part-0", "2/part-1", "3/part-0", "3/part-1", "3/part-2"]
+    assert placed(durable, tmp_path) == {"3": "abc"}
