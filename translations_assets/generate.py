@@ -27,6 +27,7 @@ from translations_assets.config.providers.provider import Found, Query, one_line
 from translations_assets.config.providers.provider import Search as Source
 from translations_assets.config.schema import Experiment, MonoLimits
 from translations_assets.errors import TranslationsError
+from translations_assets.part_sizes import taskcluster_section
 
 SOURCES: Mapping[str, Source] = {
     name: find for provider in PROVIDERS for name, find in provider.searches.items()
@@ -224,6 +225,7 @@ def write(name: str, query: Query, choice: Choice, problems: Sequence[Problem]) 
         ["datasets:", *_datasets("devtest", choice)],
         *(_datasets(category, choice) for category in CATEGORIES[1:]),
         ["target-stage: all # evaluate-teacher, the default, makes no student"],
+        [*taskcluster_section(_lines(category, choice) for category in ("train", "mono-src", "mono-trg"))],
         *_continuation(query),
     ]
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
@@ -302,6 +304,15 @@ def _totals(category: str, chosen: Sequence[Chosen]) -> str:
 def _sum(datasets: Sequence[Found], about: str) -> str:
     sentences = sum(each.sentences or 0 for each in datasets)
     return f"{about}{_number(sentences, 'sentence')} in {_number(len(datasets), 'dataset')}"
+
+
+def _lines(category: str, choice: Choice) -> int:
+    """How many lines of a category are used at most, as far as sizes are known."""
+    sizes = [each.found.sentences or 0 for each in choice.chosen[category]]
+    if category == "train":
+        return sum(sizes)
+    limits = MonoLimits()
+    return min(limits.total, sum(min(limits.per_dataset, size) for size in sizes))
 
 
 def _left_out(skipped: Sequence[Found]) -> list[str]:

@@ -23,6 +23,7 @@ from translations_assets.config.load import parse_config
 from translations_assets.config.providers.provider import Query
 from translations_assets.config.urls import PLACEHOLDER
 from translations_assets.generate import scalar
+from translations_assets.part_sizes import taskcluster_section
 from translations_assets.scripts import run_script
 
 Files: TypeAlias = "tuple[Path, Path]"
@@ -148,7 +149,7 @@ def write(name: str, query: Query, made: Split, config: Path, *, trial: bool) ->
         [*_marian_args(query, made, trial)],
         *([["checks: # the models see too little text to translate", *_checks()]] if trial else []),
         ["target-stage: all # evaluate-teacher, the default, makes no student"],
-        *([["taskcluster:", "  split-chunks: 2"]] if made.lines("train") < MEDIUM or trial else []),
+        [*taskcluster_section(map(made.lines, ("train", "mono_src", "mono_trg")))],
     ]
     text = "\n\n".join("\n".join(block) for block in blocks) + "\n"
     parse_config(text, config)

@@ -35,7 +35,7 @@ def test_what_servers_say_stays_within_comments() -> None:
     config = yaml.safe_load(text_of(left_out, problem=evil))
     assert config["experiment"]["name"] == "spring"
     assert config["target-stage"] == "all"
-    assert list(config) == ["experiment", "datasets", "target-stage"]
+    assert list(config) == ["experiment", "datasets", "target-stage", "taskcluster"]
 
 
 def test_totals_tell_what_is_known_and_what_is_estimated() -> None:
@@ -47,6 +47,29 @@ def test_totals_tell_what_is_known_and_what_is_estimated() -> None:
     )
     assert "  # nothing was found\n  # Of each at most 70,000,000 are used, and 100,000,000 in all.\n" in text
     assert "  mono-src: []\n" in text
+
+
+@pytest.mark.parametrize(
+    ("sizes", "parts"),
+    [
+        ({}, 1),
+        ({"train": [1_998_000, 1_000]}, 1),  # and those of CORPUS
+        ({"train": [1_998_000, 1_001, None]}, 2),
+        ({"train": [59_999_000]}, 30),
+        ({"train": [50_000_000], "mono-src": [69_000_000, 1_000_000]}, 35),
+        ({"mono-trg": [500_000_000]}, 35),  # of each dataset no more than 70 million
+        ({"mono-trg": [80_000_000, 80_000_000]}, 50),  # and of all 100 million
+        ({"train": [3_000_000_000]}, 1000),
+    ],
+)
+def test_a_part_is_some_hours_of_a_worker(sizes: dict[str, list[int | None]], parts: int) -> None:
+    found = [
+        Found("opus", f"opus_C{use}{number}/v1".replace("-", ""), use, size)
+        for use, several in sizes.items()
+        for number, size in enumerate(several)
+    ]
+    config = parse_config(text_of(*found), "my.yml")
+    assert config.taskcluster.split_chunks == parts
 
 
 def test_problems_are_named() -> None:

@@ -311,7 +311,12 @@ def _laid_under(section: str) -> Mapping[str, str]:
 class Taskcluster(Section):
     """How the work is divided, and where it runs."""
 
-    split_chunks: int = default(20, "parts that a text is translated, scored and aligned in", ge=1, le=1000)
+    split_chunks: int = default(
+        20,
+        "parts that a text is translated, scored and aligned in; one for two million lines is plenty",
+        ge=1,
+        le=1000,
+    )
     upload_bucket: Literal["development", "production"] = default("production", "where artifacts go")
     worker_classes: Mapping[WorkerKind, Literal["gcp-spot", "gcp-standard"]] = default(
         {}, "kinds of machines, by stage or `default`; where none is named, the deployment's"
