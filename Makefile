@@ -17,7 +17,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(PYTEST_WORKERS) --di
 BENCHMARKS := cached command_line report tracking registry one_asset touched_files many_configs thousand_steps step_overhead changes gc merging mono_import decoding alphas shortlists shortlist guided_alignment
 
 .PHONY: help install install-dev install-tracking demo check-demo test test-all mutants ci-environments graph lint types \
-    ui ui-deployed images bench docs pictures golden lock clean
+    ui ui-deployed images bench gpu-check docs pictures golden lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -72,6 +72,9 @@ images: install ## build and push the images of a cluster: REGISTRY=europe-docke
 
 bench: demo install-dev ## print the figures of the benchmarks (finishes the demo first)
 	@for words in $(BENCHMARKS) "kills --times 8"; do echo "== $$words"; $(BIN)/python -m benchmarks.$$words || exit 1; done
+
+gpu-check: install-dev ## train and translate on this machine's GPUs for some minutes, and print how fast and how busy they are
+	@$(BIN)/python -m benchmarks.gpu_check
 
 pictures: demo install-dev ## take the documentation's pictures anew, into docs/images (with make ci-environments)
 	@$(BIN)/python -m benchmarks.pictures
