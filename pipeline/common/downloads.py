@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from pipeline.common.errors import InputError
+from pipeline.common.kept_downloads import KeptBytes
 from pipeline.common.local_files import readable
 from pipeline.common.mirrors import is_inside, mirror_name
 from pipeline.common.urls import check, shown
@@ -32,11 +33,12 @@ def fetch(url: str, target: Path, sha256: str = "") -> Source:
 
     `sha256`, in hexadecimal, is what its publisher says of it; the Hugging Face hub says it with the file.
     Another file is refused, but for a copy in a mirror, whose owner answers for it: the log notes it.
+    What takes minutes to come from a server is kept in checkpoint sets.
 
     Raises NotFound (an InputError) when there is no such file, InputError for a URL that cannot be used or a
     file that is not the published one, and TemporaryError when network or server failed on every try.
     """
-    with _Part(target) as part:
+    with _Part(target, url) as part:
         for chunk in _received(url, part):
             part.take(chunk)
         _check_digest(part, url, sha256)
@@ -124,21 +126,31 @@ class Stream(io.RawIOBase):
 class _Part(Progress):
     """The file while it grows, under a temporary name beside the final one; removed if it is not finished."""
 
-    def __init__(self, target: Path) -> None:
+    def __init__(self, target: Path, url: str) -> None:
         super().__init__()
         self._target = target
         self._path = target.with_name(f".{target.name}.part")
         self._file: BinaryIO = self._path.open("wb")
+        self._kept: KeptBytes | None = None
+        if not url.startswith("file://") and not is_mirrored(url):
+            kept = KeptBytes(url)
+            kept.hand_on(self)
+            self._kept = kept
 
     def restart(self) -> None:
         """Begin again with nothing."""
         self._file.seek(0)
         self._file.truncate()
         self._begin()
+        if self._kept:
+            self._kept.forget()
 
     def take(self, chunk: bytes) -> None:
         self._file.write(chunk)
         super().take(chunk)
+        if self._kept and self._kept.is_due():
+            self._file.flush()
+            self._kept.save(self._path, self)
 
     def finish(self, url: str) -> Source:
         """Give the file its final name."""

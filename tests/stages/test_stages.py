@@ -90,7 +90,12 @@ def test_steps_that_take_hours_go_on_after_what_is_finished(any_graph: Graph) ->
         ),
         *("pipeline.cefilter.score", "pipeline.alignments.align"),
     }
+    imports = {step.script for step in any_graph.steps if step.stage.startswith("dataset_")}
     resumed = {step.script: step.attempts for step in any_graph.steps if step.resumable}
+    imported = {script for script in resumed if script.startswith("pipeline.data.")}
+    assert imported
+    assert imported <= imports
+    assert {resumed.pop(script) for script in imported} == {6}
     assert resumed == dict.fromkeys([*parts, "pipeline.train.train"], 10)
 
 

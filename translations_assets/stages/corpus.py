@@ -152,6 +152,7 @@ def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> 
         dataset=dataset,
         args=args,
         inputs=inputs,
+        resumable=True,
         attempts=DOWNLOAD_ATTEMPTS,
         secrets=provider.secrets or url_secrets([dataset.name]),
     )
@@ -192,6 +193,7 @@ def import_mono(config: TrainingConfig, side: Side, dataset: Dataset) -> Mono:
         args=args,
         inputs=inputs,
         outputs=outputs,
+        resumable=True,
         attempts=DOWNLOAD_ATTEMPTS,
         secrets=provider.secrets or url_secrets([dataset.name]),
     )

@@ -1,5 +1,6 @@
 """A small server on this machine that truncates, redirects, fails and answers ranges."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
@@ -29,10 +30,14 @@ class Answer:
 
 @dataclass
 class Server:
-    """Plays its answers in turn, the last one again and again; remembers the headers of the requests."""
+    """Plays its answers in turn, the last one again and again; remembers the headers of the requests.
+
+    pause  from the second request on nobody is answered
+    """
 
     answers: list[Answer]
     url: str = ""
+    pause: bool = False
     requests: list[dict[str, str]] = field(default_factory=list)
 
     def next_answer(self) -> Answer:
@@ -49,6 +54,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             script.requests.append(dict(self.headers))
+            while script.pause and len(script.requests) > 1:
+                time.sleep(0.01)
             _send(self, script.next_answer())
 
         def log_message(self, format: str, *args: object) -> None:
