@@ -4,7 +4,7 @@ Sentences are padded to the longest of their micro-batch, so what counts are pad
 values of all nodes until the gradients have been computed back to them, which frees them: a word of a
 transformer's layer takes vectors of the model's width and one of the feed-forward net's; dropout takes more;
 a word of the target besides two of the vocabulary's size. Attention takes numbers for each head and pair of
-words. The factors are those of memory measured on a CPU, to which they fit within 7 % (`python -m
+words. The factors are those of memory measured on a CPU, to which they fit within 5 % (`python -m
 benchmarks.batches --measure`), in single precision; a GPU with half precision needs less.
 """
 
