@@ -8,10 +8,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pipeline.common.errors import InputError
-from pipeline.train.checkpoints import FEED
+from pipeline.train.checkpoints import FEED, MODEL
 from pipeline.train.gpu_memory import OutOfGpuMemory, halve, out_twice, ran_out
 from tests.patience import PATIENCE
 from tests.pipeline.train.training import QUICK, metrics, names, running, train
@@ -98,6 +99,7 @@ def test_training_goes_on_from_the_last_save_with_smaller_micro_batches(tmp_path
     assert facts["derived"]["out-of-memory-at"] == 10
     assert facts["derived"]["mini-batch"] == QUICK["mini-batch"]
     assert updates(tmp_path) == [10, 25]  # what came after the save is made again
+    assert np.load(tmp_path / "out" / MODEL)["weights"][0] == 25  # not the best of half a validation
     assert place(tmp_path)["halved_at"] == 10
     assert sorted(names(tmp_path / "sets")) == ["000001-update-000000010", "000002-update-000000025"]
 
