@@ -1,6 +1,6 @@
 """What making training pairs costs: beside the loop that ran in each training, and one that checks nothing.
 
-    python -m benchmarks.training_pairs [--pairs 20000] [--threads 1 2] [--runs 3] \\
+    python -m benchmarks.training_pairs [--pairs 40000] [--threads 1 2] [--runs 3] \\
         [--corpus corpus.tok-icu.en.zst corpus.tok-icu.ru.zst corpus.aln.zst]
 
 For pairs with links of tokens (teachers), with links of pieces (guided students) and without (backwards
@@ -89,7 +89,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--pairs", type=int, default=20_000, help="how many to make")
+    add("--pairs", type=int, default=40_000, help="how many to make")
     add("--threads", type=int, nargs="+", default=[1, 2], help="numbers of processes")
     add("--runs", type=int, default=3, help="of each way")
     add(

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
+from sentencepiece import SentencePieceProcessor
+
 from pipeline.common.errors import InputError
 from pipeline.common.lines import LineWriter, zip_lines
 from pipeline.common.vocabulary import load_vocabulary
@@ -18,7 +20,8 @@ from pipeline.train.piece_links import SPACE, Link, piece_links
 
 END = 1  # Marian counts the end of a sentence as a piece
 CHARACTERS_PER_PIECE = 64  # a line with more is too long without looking closer; see pipeline.common.marian
-KNOWN_LINKS = 1_000_000  # that are remembered at a time
+KNOWN = 200_000  # words and links that are remembered at a time
+LONG_WORD = 40  # characters; longer ones, mostly sentences without spaces, do not come again
 
 Row: TypeAlias = Sequence[str]  # a line of each file
 
@@ -64,6 +67,7 @@ class PairMaker:
         self._limit = limit
         self._aligned = aligned
         self._links = _Links()
+        self._lengths = [_Lengths(vocab) for vocab in self._vocabs]
         self._pieces = piece_links(*vocabs) if link_pieces else None
 
     def __call__(self, rows: Sequence[Row]) -> tuple[list[str], Tally]:
@@ -110,16 +114,13 @@ class PairMaker:
         return _Pair(columns, links, texts)
 
     def _lines(self, pairs: Sequence[_Pair]) -> list[str]:
-        """The lines of those that are short enough; most are, whatever their pieces."""
-        long: set[int] = set()
-        for side, vocab in enumerate(self._vocabs):
-            # A byte is a piece at worst, and a space goes before.
-            open_ = [
-                n for n, pair in enumerate(pairs) if len(pair.texts[side].encode()) + 1 + END > self._limit
-            ]
-            pieces = vocab.encode([pairs[n].texts[side] for n in open_], num_threads=1)
-            long.update(n for n, ids in zip(open_, pieces, strict=True) if len(ids) + END > self._limit)
-        return ["\t".join(pair.columns) for n, pair in enumerate(pairs) if n not in long]
+        """The lines of those that are short enough."""
+        source, target = self._lengths
+        return [
+            "\t".join(pair.columns)
+            for pair in pairs
+            if source.fit(pair.texts[0], self._limit) and target.fit(pair.texts[1], self._limit)
+        ]
 
     def _lines_of_pieces(self, pairs: Sequence[_Pair]) -> list[str]:
         """The same, with the links of pieces."""
@@ -144,6 +145,31 @@ class MalformedLinks(Exception):
         self.row, self.problem = row, problem
 
 
+class _Lengths(dict[str, int]):
+    """How many pieces words have, each counted once: a line has those of its words."""
+
+    def __init__(self, vocab: SentencePieceProcessor) -> None:
+        super().__init__()
+        self._vocab = vocab
+        pieces: list[str] = vocab.id_to_piece(list(range(vocab.get_piece_size())))
+        self._has_phrases = any(SPACE in piece.lstrip(SPACE) for piece in pieces)
+
+    def fit(self, text: str, limit: int) -> bool:
+        """Whether a line has at most so many pieces, its end included. A byte is a piece at worst."""
+        if len(text.encode()) + 1 + END <= limit:  # a space goes before
+            return True
+        words = [text] if self._has_phrases else text.split(" ")
+        return sum(map(self.__getitem__, words)) + END <= limit
+
+    def __missing__(self, word: str) -> int:
+        count = len(self._vocab.encode(word))
+        if len(word) <= LONG_WORD:
+            if len(self) > KNOWN:
+                self.clear()
+            self[word] = count
+        return count
+
+
 class _Links(dict[str, Link]):
     """Links by their text, each read once; ValueError for what is none."""
 
@@ -151,7 +177,7 @@ class _Links(dict[str, Link]):
         found = _LINK.fullmatch(text)
         if not found:
             raise ValueError(f"not an alignment like 0-0 1-2: {text[:80]!r}")
-        if len(self) > KNOWN_LINKS:
+        if len(self) > KNOWN:
             self.clear()
         link = self[text] = int(found[1]), int(found[2])
         return link

@@ -89,9 +89,13 @@ def _overlaps(tokens: Sequence[str], ends: Sequence[int], step: int) -> list[ran
             continue
         if ends[first] <= begin:
             first = bisect_right(ends, begin, first)
-        behind = bisect_left(ends, stop, first) + 1 if first == 0 or ends[first - 1] < stop else first
+        behind = first
+        if ends[first] == stop:  # mostly
+            behind += 1
+        elif first == 0 or ends[first - 1] < stop:
+            behind = bisect_left(ends, stop, first) + 1
         found.append(range(first * step, behind * step, step))
-        first = min(behind, last)
+        first = behind if behind < last else last
     return found
 
 

@@ -34,7 +34,7 @@ LOCAL = LocalFile("").name
 class Forecast:
     """What a step will take.
 
-    disk     bytes that it needs while it runs
+    disk     bytes that it needs while it runs, its inputs among them
     outputs  file → its bytes
     """
 
@@ -57,20 +57,21 @@ class Forecasts:
         for planned in plan.steps:
             step = planned.step
             if planned.status in ("run", "maybe"):
-                found[step] = forecast = self._forecast(step, _text_read(step, sizes))
+                read, placed_files = _text_read(step, sizes), _size_of_inputs(step, sizes)
+                found[step] = forecast = self._forecast(step, read, placed_files)
                 sizes[step] = forecast.outputs if forecast else {}
             elif planned.manifest:
                 sizes[step] = {name: blob.size for name, blob in planned.manifest.outputs.items()}
         return found
 
-    def _forecast(self, step: Step, read: float | None) -> Forecast | None:
+    def _forecast(self, step: Step, read: float | None, placed_files: float) -> Forecast | None:
         alike = self._alike(step)
         if not alike:
             return None
         before = sum(map(_text_of, alike))
         times = read * len(alike) / before if read and before and step.script != TRAINING else 1.0
         cost = sum(map(cost_of, alike), Cost()).times(times / len(alike))
-        disk = max(made.usage.disk for made in alike) * times
+        disk = max(made.usage.disk for made in alike) * times + placed_files
         return Forecast(cost, disk, _outputs(step, alike, times))
 
     def _alike(self, step: Step) -> list[Manifest]:
@@ -111,6 +112,12 @@ def _text_read(step: Step, sizes: Mapping[Step, Mapping[str, float]]) -> float |
     texts = [output for _, _, output in step.input_outputs() if _is_text(output.name)]
     known = [sizes.get(output.step, {}).get(output.name) for output in texts]
     return None if None in known else sum(filter(None, known)) + sum(map(_local_size, _local_files(step)))
+
+
+def _size_of_inputs(step: Step, sizes: Mapping[Step, Mapping[str, float]]) -> float:
+    """Bytes of all that a step reads, as far as they are known."""
+    known = (sizes.get(made.step, {}).get(made.name, 0.0) for _, _, made in step.input_outputs())
+    return sum(known) + sum(map(_local_size, _local_files(step)))
 
 
 def _local_files(step: Step) -> Iterator[str]:
