@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sentencepiece import SentencePieceProcessor
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import write_lines
+from pipeline.train import pairs
 from pipeline.train.pair_blocks import BLOCK, PairBlocks
 from pipeline.train.pairs import PairMaker, write_dev_pairs
 from pipeline.train.training_pairs import main
@@ -54,8 +55,8 @@ def stats(folder: Path) -> Any:
 
 
 def test_columns_are_parted_by_tabs_without_spaces_before_them(tmp_path: Path) -> None:
-    pairs = build(tmp_path, [("the cat ", " TAC\u00a0LA"), ("a\tdog", "GOD")])
-    assert lines_of(pairs) == ["the cat\tTAC LA", "a dog\tGOD"]
+    made = build(tmp_path, [("the cat ", " TAC\u00a0LA"), ("a\tdog", "GOD")])
+    assert lines_of(made) == ["the cat\tTAC LA", "a dog\tGOD"]
 
 
 def test_a_carriage_return_inside_a_line_ends_no_line(tmp_path: Path) -> None:
@@ -70,10 +71,10 @@ def test_what_is_dropped_is_counted(tmp_path: Path) -> None:
         ("cat " * 60, "TAC", "0-0"),
         ("x" * 1_000_000, "TAC", "0-0"),
     ]
-    pairs = build(tmp_path, rows)
-    assert lines_of(pairs) == ["the cat\tLA TAC\t0-0 1-1"]
+    made = build(tmp_path, rows)
+    assert lines_of(made) == ["the cat\tLA TAC\t0-0 1-1"]
     dropped = {"empty": 1, "no alignment": 1, "too long": 2}
-    assert stats(pairs)["lines"] == {"in": 5, "kept": 1, "dropped": dropped}
+    assert stats(made)["lines"] == {"in": 5, "kept": 1, "dropped": dropped}
 
 
 def test_length_counts_the_end_of_the_sentence() -> None:
@@ -196,6 +197,31 @@ def fits_all(row: Row, limit: int = 50) -> bool:
 @cache
 def vocabulary(path: Path) -> SentencePieceProcessor:
     return SentencePieceProcessor(model_file=str(path))
+
+
+def test_what_is_remembered_of_words_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = many(300)
+    expected = maker(aligned=True)(rows)
+    monkeypatch.setattr(pairs, "KNOWN", 3)
+    monkeypatch.setattr(pairs, "LONG_WORD", 4)
+    assert maker(aligned=True)(rows) == expected
+
+
+def test_pieces_that_reach_over_spaces_are_counted_in_whole_lines(tmp_path: Path) -> None:
+    text, model = [source for source, _ in tiny.pairs(600, seed=1)], tmp_path / "phrases.spm"
+    with model.open("wb") as file:
+        SentencePieceTrainer.train(
+            sentence_iterator=iter(text), model_writer=file, vocab_size=130, split_by_whitespace=False
+        )
+    counts = [len(vocabulary(model).encode(line)) for line in text]
+    limit = sorted(counts)[300] + 1
+    lines, _ = PairMaker([model, model], limit, aligned=False, link_pieces=False)(
+        [(line, line) for line in text]
+    )
+    assert [line.split("\t")[0] for line in lines] == [
+        line for line, count in zip(text, counts, strict=True) if count < limit
+    ]
+    assert len(lines) < len(text)
 
 
 def test_the_development_set_has_two_fields(tmp_path: Path) -> None:
