@@ -23,7 +23,7 @@ import random
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -59,6 +59,7 @@ class Speed:
 
     clock: float  # seconds
     processor: float
+    writer: float  # of these, those of the process that writes to Marian
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Text:
     folder: Path
     lines: int
     words: float  # of the source, a line
+    sizes: Mapping[str, float]  # bytes a pair, by file
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -81,7 +83,9 @@ def main(argv: Sequence[str] | None = None) -> None:
             curriculum = curriculum_of(args, folder, curriculum_name)
             text = written(args, folder / curriculum_name, rows, curriculum)
             print(
-                f"{curriculum_name}: {text.lines:,} pairs, {text.words:.1f} words a source line", flush=True
+                f"{curriculum_name}: {text.words:.1f} words a source line; a pair has "
+                f"{text.sizes['pairs.tsv']:.0f} bytes as TSV, {text.sizes['pairs/pairs.zst']:.0f} in blocks",
+                flush=True,
             )
             for workers in args.workers:
                 compare(args, text, curriculum, workers)
@@ -139,7 +143,9 @@ def written(args: argparse.Namespace, folder: Path, rows: Sequence[str], curricu
         for line in lines:
             writer.write(f"{line}{results[line]}")
     words = statistics.mean(1 + line.split("\t")[0].count(f" {SPACE} ") for line in rows)
-    return Text(folder, len(lines), words)
+    counts = {"pairs.tsv": args.lines // FEWER, "pairs/pairs.zst": args.lines}
+    sizes = {name: (folder / name).stat().st_size / count for name, count in counts.items()}
+    return Text(folder, len(lines), words, sizes)
 
 
 def links_of_pieces(curriculum: Curriculum, rows: Sequence[str]) -> list[str]:
@@ -176,9 +182,11 @@ def compare(args: argparse.Namespace, text: Text, curriculum: Curriculum, worker
             flush=True,
         )
     words = text.words / medians["this feed"]
+    writer = statistics.median(speed.writer for speed in speeds["this feed"])
     print(
         f"    {medians['OpusTrainer'] / medians['this feed']:.1f} times OpusTrainer (bar: {TIMES}); "
-        f"{CORES} cores: {CORES * words:,.0f} source words/s (bar: {CORES * BAR:,})",
+        f"{CORES} cores: {CORES * words:,.0f} source words/s (bar: {CORES * BAR:,}); its one writing process "
+        f"takes {1e6 * writer:.1f} µs a line, and so could write {text.words / writer:,.0f} source words/s",
         flush=True,
     )
 
@@ -190,9 +198,13 @@ def measured(start: Any, ahead: int, lines: int) -> Speed:
     os.close(sending)
     tree = psutil.Process(process.pid)
     read_some(receiving, ahead)
-    begin, used = time.perf_counter(), processor_seconds(tree)
+    begin, used, wrote = time.perf_counter(), processor_seconds(tree), sum(tree.cpu_times()[:2])
     seen = read_some(receiving, lines)
-    speed = Speed((time.perf_counter() - begin) / seen, (processor_seconds(tree) - used) / seen)
+    speed = Speed(
+        (time.perf_counter() - begin) / seen,
+        (processor_seconds(tree) - used) / seen,
+        (sum(tree.cpu_times()[:2]) - wrote) / seen,
+    )
     for one in [*tree.children(recursive=True), tree]:
         one.kill()
     process.join()

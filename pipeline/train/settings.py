@@ -61,7 +61,7 @@ def merge(model: Options, training: Options, marian_args: Options) -> Options:
     if str(marian_args.get("after", NO_END)).endswith("e") and marian_args.get("after", NO_END) != NO_END:
         raise InputError(
             f"marian-args: after {marian_args['after']} counts epochs, which Marian cannot see while "
-            "OpusTrainer feeds it. Give updates (after: 5000u) or labels (1Gt), or epochs in the curriculum"
+            "a curriculum feeds it. Give updates (after: 5000u) or labels (1Gt), or epochs in the curriculum"
         )
     merged: Options = {"mini-batch-fit": False, **model, **training, **marian_args}  # `task` would turn it on
     if "mini-batch" in marian_args and "mini-batch-words" not in marian_args:
@@ -141,7 +141,7 @@ def training_options(
         "train-sets": ["stdin"],
         "vocabs": [str(vocab) for vocab in vocabs],
         "tsv": True,
-        "shuffle": "batches",  # the order is OpusTrainer's; without it Marian refuses standard input
+        "shuffle": "batches",  # the order is the feed's; without it Marian refuses standard input
         "no-restore-corpus": True,
         "sync-sgd": True,  # resuming, exponential smoothing and quantize-bits need it, on a CPU too
         "seed": seed,

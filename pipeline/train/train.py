@@ -1,4 +1,4 @@
-"""Train a model with Marian, fed by OpusTrainer: backwards model, teacher or student, as the configs say.
+"""Train a model with Marian by a curriculum: backwards model, teacher or student, as the configs say.
 
     python -m pipeline.train.train --src ru --trg en \\
         --source-vocab vocab.ru.spm --target-vocab vocab.en.spm \\

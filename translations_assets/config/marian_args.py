@@ -133,7 +133,7 @@ def _wrong(name: str, value: Any, task: str) -> str:
         return f"must be {expected}, not {value!r}"
     if task == "train" and name == "after" and re.fullmatch(r"[1-9]\d*e", str(value)):
         return (
-            f"{value} counts epochs, which Marian cannot see while OpusTrainer feeds it; give updates "
+            f"{value} counts epochs, which Marian cannot see while a curriculum feeds it; give updates "
             "(after: 5000u) or labels (after: 1Gt)"
         )
     return ""
