@@ -214,7 +214,10 @@ class _Feeding:
 
 def _run(feed: Feed, pipe: "Connection[Any, Any]", group: int) -> None:
     die_with_parent()
-    os.setpgid(0, group)
+    try:
+        os.setpgid(0, group)
+    except PermissionError:  # there is no such group: Marian has ended already
+        sys.exit(CLOSED)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole terminal; the script decides
     logging.basicConfig(level=logging.INFO, format="%(asctime)s feed: %(message)s", datefmt="%H:%M:%S")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 from collections import Counter
 from dataclasses import replace
 from itertools import islice
@@ -153,6 +154,17 @@ def test_a_feed_writes_a_stage_to_its_end(tmp_path: Path) -> None:
     process.join(60)
     assert process.exitcode == 0
     assert text == fed(feed(tmp_path, "teacher.two-stage"), 100)
+
+
+def test_a_feed_for_a_marian_that_has_ended_already(tmp_path: Path) -> None:
+    marian = subprocess.Popen(["true"], start_new_session=True)
+    marian.wait()
+    reading, writing = os.pipe()
+    process = feed(tmp_path, "student").start(writing, marian.pid)
+    os.close(reading)
+    os.close(writing)
+    process.join(60)
+    assert process.exitcode == CLOSED
 
 
 def test_a_feed_whose_worker_is_killed_ends_and_says_so(
