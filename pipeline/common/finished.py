@@ -166,7 +166,6 @@ class FinishedLines:
             return
         before = self._growing
         with before.path.open("ab") as target, lines.open("rb") as source:
-            target.truncate(before.size)
             shutil.copyfileobj(source, target)
             size = target.tell()
         self._growing = _Part(before.path, before.first, before.end + number, size)
@@ -197,10 +196,10 @@ def _whole_parts(kept: Path) -> Iterator[_Part]:
     end = 0
     for path in sorted(kept.iterdir()):
         match = _PART.fullmatch(path.name)
-        if match is None or int(match[1]) != end or not _is_whole(path, int(match[2]) - end):
+        if match is None or not _is_whole(path, int(match[2]) - end):
             return
-        end = int(match[2])
-        yield _Part(path, int(match[1]), end, path.stat().st_size)
+        first, end = end, int(match[2])
+        yield _Part(path, first, end, path.stat().st_size)
 
 
 def _is_whole(path: Path, lines: int) -> bool:

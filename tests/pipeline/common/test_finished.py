@@ -1,11 +1,13 @@
 """Lines that are finished, kept in checkpoint sets."""
 
 import os
+import shutil
 import signal
 import time
 from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -58,6 +60,27 @@ def test_another_attempt_goes_on_after_what_is_kept(tmp_path: Path, kept: Path) 
         assert second.write(tmp_path / "out.zst") == 9
     write_lines(tmp_path / "whole.zst", lines(9))
     assert (tmp_path / "out.zst").read_bytes() == (tmp_path / "whole.zst").read_bytes()
+
+
+def test_a_disk_that_is_full_leaves_no_torn_end(
+    tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finished, "SAVE_SECONDS", 300.0)
+
+    def fill(source: BinaryIO, target: BinaryIO) -> None:
+        target.write(source.read()[:9])
+        raise OSError(28, "No space left on device")
+
+    def first_attempt() -> None:
+        with finished_lines(scratch(tmp_path, "first")) as first:
+            first.add_all(blocks(2, 3))
+            monkeypatch.setattr(shutil, "copyfileobj", fill)
+            first.add_all(blocks(4, first=5))
+
+    with pytest.raises(OSError, match="No space"):
+        first_attempt()
+    with finished_lines(scratch(tmp_path, "second")) as second:
+        assert [*second.read()] == lines(5)
 
 
 def test_lines_are_as_they_were_added_wherever_files_begin(tmp_path: Path, kept: Path) -> None:

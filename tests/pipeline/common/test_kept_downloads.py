@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,22 @@ def test_a_file_that_changed_meanwhile_is_not_glued(
     server.answers = [Answer(content=CHANGED, etag=etag)]
     fetch(f"{server.url}/a.txt", tmp_path / "again.txt")
     assert (tmp_path / "again.txt").read_bytes() == CHANGED
+
+
+def test_of_a_file_that_changed_the_new_version_is_kept(
+    server: Server, kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In sets of the same names, as each attempt is a process of its own."""
+    for answer in (Answer(cut_at=100_000), Answer(content=CHANGED, etag='"two"', cut_at=100_000)):
+        monkeypatch.setattr(kept_downloads.KeptBytes, "numbers", count(1))
+        server.answers = [answer]
+        with pytest.raises(TemporaryError):
+            fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    server.requests.clear()
+    server.answers = [Answer(content=CHANGED, etag='"two"')]
+    fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    assert (server.requests[0]["If-Range"], len(server.requests)) == ('"two"', 1)
+    assert (tmp_path / "a.txt").read_bytes() == CHANGED
 
 
 def test_what_is_damaged_is_fetched_again(server: Server, kept: Path, tmp_path: Path) -> None:
