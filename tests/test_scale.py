@@ -68,7 +68,7 @@ def test_what_does_not_fit_is_named() -> None:
     found = {(one.stage, one.what) for one in misfits(needs(graph, kubernetes, BEFORE), kubernetes)}
     assert ("train_teacher", "GB of disk") in found
     assert ("alignments_original", "GB of memory") in found
-    slow = replace(NOW, feed=Feed(100, 0, 0, "a slow one"))
+    slow = replace(NOW, feed=Feed(100, "a slow one"))
     assert ("train_student", "hours") in {
         (one.stage, one.what) for one in misfits(needs(graph, kubernetes, slow), kubernetes)
     }
@@ -124,5 +124,5 @@ def test_machines_that_are_taken_away_cost_time_and_what_resumes_loses_less() ->
 
 
 def test_gpus_wait_for_a_slow_feed() -> None:
-    slow = replace(NOW, feed=Feed(1_000, 166, 0, "a slow one"))
+    slow = replace(NOW, feed=Feed(1_000, "a slow one", preparing=166))
     assert simulate(SMALL, with_gpus(deployment(), 4), slow, QUIET).idle > simulated().idle + 0.1

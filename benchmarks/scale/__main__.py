@@ -28,6 +28,7 @@ from translations_assets.settings import repository_root
 
 EXAMPLE = repository_root() / "deploy" / "deployment.example.yml"
 GPUS = (4, 8)
+COMPARED = ("160", "300")  # with what was before, on four GPUs
 SHOWN_STAGES = 12
 
 
@@ -90,18 +91,22 @@ def show(one: Production) -> None:
 
 
 def write_tables(deployment: Deployment, conditions: Conditions) -> None:
-    """Simulate all pairs with 4 and 8 GPUs, and the large one by the rates of before."""
+    """Simulate all pairs with 4 and 8 GPUs, and large ones by the rates of before."""
     found = {
         (pair.name, gpus): simulate(pair, with_gpus(deployment, gpus), NOW, replace(conditions, gpus=gpus))
         for pair in PAIRS.values()
         for gpus in GPUS
     }
-    pair = PAIRS["160"]
-    before = simulate(pair, with_gpus(deployment, GPUS[0]), BEFORE, replace(conditions, gpus=GPUS[0]))
+    pairs = [PAIRS[name] for name in COMPARED]
+    four, conditions = with_gpus(deployment, GPUS[0]), replace(conditions, gpus=GPUS[0])
+    compared = {
+        pair.name: (simulate(pair, four, BEFORE, conditions), found[pair.name, GPUS[0]]) for pair in pairs
+    }
     tables.write("sizes", tables.sizes(found))
-    tables.write("comparison", tables.comparison(before, found[pair.name, GPUS[0]]))
-    print(*tables.sizes(found), "", *tables.comparison(before, found[pair.name, GPUS[0]]), sep="\n")
-    print("Before:", *tables.misfits(before.misfits), sep="\n")
+    tables.write("comparison", tables.comparison(compared))
+    print(*tables.sizes(found), "", *tables.comparison(compared), sep="\n")
+    for name, (before, _) in compared.items():
+        print(f"{name}, before:", *tables.misfits(before.misfits), sep="\n")
     for (name, gpus), one in found.items():
         for line in tables.misfits(one.misfits):
             print(f"{name}, {gpus} GPUs {line}")

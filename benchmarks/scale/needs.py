@@ -27,7 +27,7 @@ from translations_assets.graph.step import Step
 
 SCRIPT_SHARE = 0.9  # of a pod's memory, as the worker grants it
 MODEL_PAIRS = 160e6  # that `Training.passes` is of
-SAVING = 600.0  # seconds of work that a step loses which saves blocks: assumed
+SAVING = 300.0  # seconds of work that a step loses which goes on: docs/decisions/0009-step-sizes.md
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _train(training: Training, lines: float, machine: Machine, rates: Rates) -> 
     """Seconds, and the share in which the GPUs compute: they wait where the feed is slower."""
     doublings = math.log2(max(1, machine.gpus))
     able = training.words * machine.gpus * rates.more_gpus**doublings
-    words = min(able, rates.feed.words * machine.cores)
+    words = min(able, rates.feed.words * machine.cores, rates.feed.most)
     passes = training.passes * math.sqrt(MODEL_PAIRS / lines)
     return lines * WORDS * passes / words, words / able
 

@@ -15,13 +15,13 @@ GB, MB = 1e9, 1e6
 REAL = "python -m benchmarks.scale --scale 1000"  # prints CPU, memory and bytes a line of every script
 
 # Bytes a line of the files that hold text, compressed, by a part of their name; `REAL`
-TEXT = 60.0
+TEXT = 45.0
 BYTES = {
-    "nbest": 330.0,  # of eight translations
-    "tok-icu": 75.0,
-    "aln": 50.0,
-    "scores": 4.0,
-    "pairs": 190.0,
+    "nbest": 135.0,  # of eight translations
+    "tok-icu": 50.0,
+    "aln": 40.0,  # of generated text 9, as its links are alike: assumed
+    "scores": 3.0,
+    "pairs": 333.0,  # docs/decisions/0036-the-feed.md
 }
 # Bytes of a training's files: 32-bit floats, of 209, 100 and 40 million weights; Adam keeps two more for each
 _WEIGHTS = {"teacher": 0.84 * GB, "backwards": 0.4 * GB, "student": 0.16 * GB}
@@ -94,15 +94,17 @@ class Feed:
     """How text reaches a training.
 
     words      source words a second that one core makes ready
+    most       source words a second that all cores make ready
     preparing  µs a pair in each attempt, by one core, while the GPUs wait
     scratch    bytes on the disk for each pair
     source     of these figures
     """
 
     words: float
-    preparing: float
-    scratch: float
     source: str
+    most: float = math.inf
+    preparing: float = 0.0
+    scratch: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -135,32 +137,32 @@ _TRANSLATE = (
 _ISSUE_733 = "https://github.com/mozilla/translations/issues/733: 9 days of 4 V100"
 
 SCRIPTS: Mapping[str, Rate | GpuRate] = {
-    "pipeline.data.parallel_url": Rate(8.0, 2),
-    "pipeline.data.mono_url": Rate(6.0, 2),
-    "pipeline.data.analyze": Rate(6.0, 1),
-    "pipeline.clean.clean_parallel": Rate(220.0),
-    "pipeline.clean.clean_mono": Rate(110.0),
+    "pipeline.data.parallel_url": Rate(10.0, 2),
+    "pipeline.data.mono_url": Rate(7.0, 2),
+    "pipeline.data.analyze": Rate(5.0, 1),
+    "pipeline.clean.clean_parallel": Rate(100.0, memory=3_000),
+    "pipeline.clean.clean_mono": Rate(40.0, memory=3_000),
     "pipeline.clean.score_monocleaner": Rate(100.0, each=1_000, source="assumed"),
-    "pipeline.clean.filter_parallel": Rate(6.0, 2),
-    "pipeline.clean.filter_mono": Rate(4.0, 2),
-    "pipeline.clean.merge_parallel": _MERGE,
+    "pipeline.clean.filter_parallel": Rate(6.0, 2, source="as cefilter.filter"),
+    "pipeline.clean.filter_mono": Rate(4.0, 2, source="as cefilter.filter"),
+    "pipeline.clean.merge_parallel": replace(_MERGE, cpu=4.0),
     "pipeline.clean.merge_mono": _MERGE,
-    "pipeline.clean.merge_translated": replace(_MERGE, cpu=6.0, scratch=250),
+    "pipeline.clean.merge_translated": replace(_MERGE, cpu=5.5, scratch=250),  # both sides' text is sorted
     "pipeline.train.vocab": Rate(80.0, 16, most=10e6, drawing=2.0, grows=1_500, source="assumed"),
     "pipeline.alignments.priors": Rate(900.0, 2, most=1e6, drawing=2.0, grows=4_000),
     "pipeline.alignments.align": Rate(
-        1_000.0, each=4_000, source="docs/decisions/0009-step-sizes.md: a quarter of an hour a million pairs"
+        1_000.0, each=4_000, source=f"{REAL}; memory: docs/decisions/0009-step-sizes.md"
     ),
-    "pipeline.alignments.collect": Rate(5.0, 2),
-    "pipeline.alignments.shortlist": Rate(2_000.0, 2, most=10e6, drawing=2.0, grows=4_000),
-    "pipeline.translate.split": Rate(2.0, 2),
-    "pipeline.translate.collect": Rate(2.0, 2),
-    "pipeline.translate.extract_best": Rate(1_000.0, source="python -m benchmarks.extract_best"),
-    "pipeline.cefilter.filter": Rate(6.0, 2, grows=8),
-    "pipeline.train.training_pairs": Rate(60.0),
-    "pipeline.checks.text": Rate(10.0, 1),
-    "pipeline.checks.vocabulary": Rate(40.0, 1, most=1e6, drawing=1.0),
-    "pipeline.checks.alignments": Rate(6.0, 1, most=1e6, drawing=1.0),
+    "pipeline.alignments.collect": Rate(6.0, 2),
+    "pipeline.alignments.shortlist": Rate(2_000.0, 2, most=10e6, drawing=2.0, grows=4_000, source="assumed"),
+    "pipeline.translate.split": Rate(5.5, 2),
+    "pipeline.translate.collect": Rate(2.5, 2),
+    "pipeline.translate.extract_best": Rate(870.0),
+    "pipeline.cefilter.filter": Rate(5.0, 2, grows=16),
+    "pipeline.train.training_pairs": Rate(45.0, memory=2_000),
+    "pipeline.checks.text": Rate(4.0, 1, memory=1_000),
+    "pipeline.checks.vocabulary": Rate(7.5, 1),
+    "pipeline.checks.alignments": Rate(2.5, 1),
     "pipeline.clean.score_bicleaner": GpuRate(20_000.0, source="assumed"),
     "pipeline.translate.translate": GpuRate(2_500.0, scratch=150, source=_TRANSLATE),
     "pipeline.cefilter.score": GpuRate(20_000.0, scratch=250),
@@ -179,8 +181,8 @@ NOW = Rates(
         "student": Training(125_000, 10, source="eight GPUs read a million words a second"),
         "finetune": Training(60_000, 1),
     },
-    feed=Feed(62_500, 0.0, 0.0, "the aim: a million words a second from 16 cores"),
-    chunk_lines=2_000_000,
+    feed=Feed(62_500, "the aim: a million words a second from 16 cores"),
+    chunk_lines=2_000_000,  # four hours of one GPU that translates
 )
 # The version of September 2026: what was measured of it then.
 BEFORE = replace(
@@ -194,10 +196,11 @@ BEFORE = replace(
     },
     feed=Feed(
         5_500,
-        166.0,
-        657 * 3,
-        "54,000 to 79,000 words a second by users with 12 cores; 166 µs and 657 bytes a pair, and "
-        "two to four copies of them on the disk",
+        "users see 54,000 to 79,000 words a second, as one process mixes all; 166 µs and 657 bytes a pair "
+        "as text, and two to four copies of them on the disk",
+        most=66_500,
+        preparing=166.0,
+        scratch=657 * 3,
     ),
     chunk_lines=None,
     resumes=frozenset(("pipeline.clean.score_bicleaner", "pipeline.clean.score_monocleaner")),

@@ -131,12 +131,14 @@ def with_gpus(deployment: Deployment, gpus: int) -> Deployment:
     return Deployment.model_validate(changed, by_name=True)
 
 
-def without_shared_evaluations(deployment: Deployment) -> Deployment:
-    """The deployment in which every test set has a pod of its own."""
+def with_lone_evaluations(deployment: Deployment) -> Deployment:
+    """The deployment in which every test set has a pod of its own, with a GPU for quantised models, too."""
     changed = deployment.model_dump()
-    for name, stage in changed["kubernetes"]["stages"].items():
+    stages = changed["kubernetes"]["stages"]
+    for name, stage in stages.items():
         if "evaluat" in name:
             stage["steps_per_pod"] = 1
+    stages["evaluate_quantized"] = {"worker_class": "gpu", "steps_per_pod": 1}
     return Deployment.model_validate(changed, by_name=True)
 
 
@@ -155,7 +157,7 @@ def _keys() -> KeyMaker:
 def simulate(pair: Pair, deployment: Deployment, rates: Rates, conditions: Conditions) -> Production:
     """Run a pair's whole graph in virtual time. Raises StepFailed when steps fail, however often begun."""
     if not rates.evaluations_share_pods:
-        deployment = without_shared_evaluations(deployment)
+        deployment = with_lone_evaluations(deployment)
     kubernetes, costs = deployment.kubernetes, deployment.costs
     assert kubernetes
     assert costs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from benchmarks.scale.simulation import Misfit, Production
@@ -30,31 +30,29 @@ def sizes(found: Mapping[tuple[str, int], Production]) -> Iterator[str]:
         )
 
 
-def comparison(before: Production, after: Production) -> Iterator[str]:
-    """The same run by an earlier version's rates, and now."""
-    yield "| | before | now | |"
-    yield "|---|---|---|---|"
-    rows = (
-        ("hours from beginning to end", before.hours, after.hours),
-        ("GPU hours that are paid", before.gpu_hours, after.gpu_hours),
-        ("of them idle", before.gpu_hours - before.gpu_busy, after.gpu_hours - after.gpu_busy),
-        *(
-            (f"hours of pods, {name}", before.by_class[name].hours, after.by_class[name].hours)
-            for name in after.by_class
-        ),
-        ("pods", len(before.pods), len(after.pods)),
-        ("disk of the largest step, GB", _most(before, "disk"), _most(after, "disk")),
-        ("USD", before.money, after.money),
-        ("kWh", before.kwh, after.kwh),
-    )
-    for name, old, new in rows:
-        yield f"| {name} | {old:,.0f} | {new:,.0f} | {new / old - 1:+.0%} |"
-    yield f"| steps that do not fit their pods | {len(before.misfits)} | {len(after.misfits)} | |"
-    yield f"| times that the run was begun | {before.runs} | {after.runs} | |"
-
-
-def _most(of: Production, what: str) -> float:
-    return max(float(getattr(paid, what)) for paid in of.by_class.values()) / GB
+def comparison(found: Mapping[str, tuple[Production, Production]]) -> Iterator[str]:
+    """Pair → its run by an earlier version's rates, and now."""
+    yield "| |" + "".join(f" {name}: before | now | |" for name in found)
+    yield "|---|" + "---|---|---|" * len(found)
+    rows: dict[str, Callable[[Production], float]] = {
+        "hours from beginning to end": lambda one: one.hours,
+        "GPU hours that are paid": lambda one: one.gpu_hours,
+        "of them idle": lambda one: one.gpu_hours - one.gpu_busy,
+        "hours of pods, cpu": lambda one: one.by_class["cpu"].hours,
+        "hours of pods, large-cpu": lambda one: one.by_class["large-cpu"].hours,
+        "hours of pods, gpu": lambda one: one.by_class["gpu"].hours,
+        "hours of pods, large-gpu": lambda one: one.by_class["large-gpu"].hours,
+        "pods": lambda one: len(one.pods),
+        "disk of a training's pod, GB": lambda one: one.by_class["large-gpu"].disk / GB,
+        "USD": lambda one: one.money,
+        "kWh": lambda one: one.kwh,
+        "steps that do not fit their pods": lambda one: len({misfit.label for misfit in one.misfits}),
+        "times that the run was begun": lambda one: one.runs,
+    }
+    for name, value in rows.items():
+        both = [(value(before), value(now)) for before, now in found.values()]
+        changes = (f" {old:,.0f} | {new:,.0f} | {new / old - 1:+.0%} |" for old, new in both)
+        yield f"| {name} |" + "".join(changes)
 
 
 def misfits(found: tuple[Misfit, ...]) -> Iterator[str]:

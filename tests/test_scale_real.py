@@ -1,0 +1,77 @@
+"""Real runs of the model of scale: the whole graph of a production config, with the stand-in for Marian."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.scale import measured, real
+from benchmarks.scale.flow import TRAINING
+from benchmarks.scale.pair import PAIRS
+from benchmarks.scale.text import Text, pairs, translated
+from pipeline.common.lines import read_lines, write_lines
+from pipeline.common.marian import decode, score
+
+STAND_IN = shlex.join([sys.executable, "-I", "-m", "benchmarks.scale.marian"])
+SCALE = 60_000  # a thousand pairs
+
+
+def test_a_part_of_a_text_is_the_same_as_in_the_whole() -> None:
+    whole = list(pairs(Text(3, 0, 12_000)))
+    assert len(whole) == 12_000
+    assert list(pairs(Text(3, 9_990, 10_010))) == whole[9_990:10_010]
+    assert whole != list(pairs(Text(4, 0, 12_000)))
+    words = [len(source.split()) for source, _ in whole]
+    assert 16 < sum(words) / len(words) < 21
+    assert 0.7 < len(set(whole)) / len(whole) < 0.9
+
+
+def test_a_translation_has_the_words_of_its_reference() -> None:
+    shared = wanted = 0
+    for source, target in pairs(Text(1, 0, 500)):
+        found, words = set(translated(source).lower().split()), target.lower().strip(".").split()
+        shared += sum(word in found for word in words)
+        wanted += len(words)
+    assert shared > 0.7 * wanted
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that looks like a model's, and the stand-in as Marian."""
+    monkeypatch.setenv("TRANSLATIONS_MARIAN", STAND_IN)
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for name in ("model.npz", "source.spm", "target.spm"):
+        (folder / name).write_text("-")
+    (folder / "decoder.yml").write_text("models: [model.npz]\nbeam-size: 4\n")
+    return folder
+
+
+def test_the_stand_in_translates_and_scores_as_many_lines_as_it_is_given(model: Path, tmp_path: Path) -> None:
+    text, output = tmp_path / "text.zst", tmp_path / "out.zst"
+    lines = [source for source, _ in pairs(Text(1, 0, 30))]
+    write_lines(text, lines)
+    assert decode([model], text, output) == 30
+    assert list(read_lines(output)) == [translated(line) for line in lines]
+    assert decode([model], text, output, nbest=True) == 120
+    assert list(read_lines(output))[4].startswith("1 ||| ")
+    assert score(model, text, text, output) == 30
+    assert all(float(line) < 0 for line in read_lines(output))
+
+
+@pytest.mark.slow
+def test_the_whole_graph_runs_at_a_fraction_of_its_size(tmp_path: Path) -> None:
+    taken = real.run(tmp_path, "160", SCALE, "all", words_per_second=0)
+    pair = real.scaled(PAIRS["160"], SCALE)
+    assert taken["pipeline.data.parallel_url"].lines >= sum(pair.train())
+    assert taken[TRAINING].steps == 4
+    assert taken["pipeline.translate.extract_best"].lines > pair.parallel * 0.7
+    assert all(one.memory > 0 for one in taken.values() if one.seconds > 2)
+    table = list(measured.table(taken, {}))
+    assert len(table) == 2 + len(taken)
+    assert any(line.startswith("pairs.zst ") for line in measured.bytes_a_line(taken))
+    again = real.run(tmp_path, "160", SCALE, "all", words_per_second=0)
+    assert again == taken, "nothing is made twice"
