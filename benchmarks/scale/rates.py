@@ -112,20 +112,20 @@ class Rates:
     """All rates of a version.
 
     scripts      by module
-    chunk_lines  lines of a part of a text; None for 20 parts whatever its length
+    parts        of each text, whatever its length; None for as many as `config generate` writes
     resumes      the scripts that go on from checkpoints; None for those whose steps say so
     node_cores   of the machine, for which scripts start processes whatever their pod's memory; None where
                  they heed it
-    evaluations_share_pods  several test sets a pod
+    old_example  the example's deployment as it was before
     """
 
     scripts: Mapping[str, Rate | GpuRate]
     trainings: Mapping[str, Training]
     feed: Feed
-    chunk_lines: int | None
+    parts: int | None = None
     resumes: frozenset[str] | None = None
     node_cores: int | None = None
-    evaluations_share_pods: bool = True
+    old_example: bool = False
     network: float = 200 * MB  # bytes a second between bucket and pod: assumed
     more_gpus: float = 0.9  # of a training's speed is left by each doubling of its GPUs: assumed
 
@@ -182,7 +182,6 @@ NOW = Rates(
         "finetune": Training(60_000, 1),
     },
     feed=Feed(62_500, "the aim: a million words a second from 16 cores"),
-    chunk_lines=2_000_000,  # four hours of one GPU that translates
 )
 # The version of September 2026: what was measured of it then.
 BEFORE = replace(
@@ -202,8 +201,8 @@ BEFORE = replace(
         preparing=166.0,
         scratch=657 * 3,
     ),
-    chunk_lines=None,
+    parts=20,
     resumes=frozenset(("pipeline.clean.score_bicleaner", "pipeline.clean.score_monocleaner")),
     node_cores=32,
-    evaluations_share_pods=False,
+    old_example=True,
 )

@@ -147,7 +147,7 @@ def _write(file: _File) -> None:
 
 
 def _vocabulary(pair: Pair) -> dict[str, Any]:
-    size = 32_000 if pair.parallel >= 100_000 else 4_000
+    size = 32_000 if pair.parallel >= 100_000 else 4_000 if pair.parallel >= 1_000 else 1_000
     return {"spm-vocab-size": size, "spm-sample-size": max(2_000, pair.parallel // 6)}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from translations_assets.errors import StepFailed
 from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
+from translations_assets.part_sizes import parts_of
 from translations_assets.running import engine, session
 from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
@@ -30,7 +30,6 @@ from translations_assets.store.bucket.store import BucketStore
 
 PARTITION, SPACE = "en-ru.production", "benchmark"
 MOST_RUNS = 20  # of a pair whose steps have failed
-CHUNKS = 20  # by default
 
 
 class _Store(BucketStore):
@@ -131,10 +130,18 @@ def with_gpus(deployment: Deployment, gpus: int) -> Deployment:
     return Deployment.model_validate(changed, by_name=True)
 
 
-def with_lone_evaluations(deployment: Deployment) -> Deployment:
-    """The deployment in which every test set has a pod of its own, with a GPU for quantised models, too."""
+def as_before(deployment: Deployment) -> Deployment:
+    """The example as it was: less disk and time, and a pod of its own for every test set.
+
+    Of quantised models, too, each with a GPU.
+    """
     changed = deployment.model_dump()
-    stages = changed["kubernetes"]["stages"]
+    stages, classes = changed["kubernetes"]["stages"], changed["kubernetes"]["worker_classes"]
+    changed["kubernetes"]["max_preemptions"], classes["gpu"]["max_hours"] = 3, 24.0
+    for worker_class in classes.values():
+        for volume in worker_class["pod"]["pod_spec_config"]["volumes"]:
+            claim = volume["ephemeral"]["volumeClaimTemplate"]["spec"]
+            claim["resources"] = {"requests": {"storage": "200Gi"}}
     for name, stage in stages.items():
         if "evaluat" in name:
             stage["steps_per_pod"] = 1
@@ -144,9 +151,7 @@ def with_lone_evaluations(deployment: Deployment) -> Deployment:
 
 def chunks(pair: Pair, rates: Rates) -> int:
     """The parts that texts are divided into."""
-    if rates.chunk_lines is None:
-        return CHUNKS
-    return math.ceil(max(pair.parallel, pair.mono) / rates.chunk_lines)
+    return rates.parts or parts_of((pair.parallel, pair.mono))
 
 
 @cache
@@ -156,8 +161,8 @@ def _keys() -> KeyMaker:
 
 def simulate(pair: Pair, deployment: Deployment, rates: Rates, conditions: Conditions) -> Production:
     """Run a pair's whole graph in virtual time. Raises StepFailed when steps fail, however often begun."""
-    if not rates.evaluations_share_pods:
-        deployment = with_lone_evaluations(deployment)
+    if rates.old_example:
+        deployment = as_before(deployment)
     kubernetes, costs = deployment.kubernetes, deployment.costs
     assert kubernetes
     assert costs
