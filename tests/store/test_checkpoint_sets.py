@@ -70,3 +70,23 @@ def test_when_the_set_before_has_gone_or_is_damaged_all_is_sent(
     add(durable, tmp_path, "3", "abc")
     assert sent[1:] == ["2/part-0", "2/part-1", "3/part-0", "3/part-1", "3/part-2"]
     assert placed(durable, tmp_path) == {"3": "abc"}
+
+
+def test_what_both_sets_have_is_fetched_once(
+    durable: DurableStore[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And copied: what is written to one does not change the other."""
+    for name, texts in (("1", "ab"), ("2", "abc")):
+        add(durable, tmp_path, name, texts)
+    fetched: list[str] = []
+    fetch = type(durable.files).fetch
+
+    def noted(files: Medium[Any], path: Any, blob: Any, target: Path, writable: bool = False) -> Any:
+        fetched.append(f"{target.parent.name}/{target.name}")
+        return fetch(files, path, blob, target, writable)
+
+    monkeypatch.setattr(type(durable.files), "fetch", noted)
+    assert placed(durable, tmp_path) == {"1": "ab", "2": "abc"}
+    assert fetched == ["2/part-0", "2/part-1", "2/part-2"]
+    (tmp_path / "placed" / "1" / "part-0").write_text("other")
+    assert (tmp_path / "placed" / "2" / "part-0").read_text() == "a"

@@ -11,7 +11,7 @@ before: what such an owner saves overwrites nothing, and the next one goes on fr
 from __future__ import annotations
 
 import shutil
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any, Generic
@@ -20,7 +20,7 @@ from translations_assets.errors import StoreError
 from translations_assets.records.inside import check_name, inside
 from translations_assets.records.manifest import Blob
 from translations_assets.store import encoding
-from translations_assets.store.contents import Digests
+from translations_assets.store.contents import Digests, clone
 from translations_assets.store.medium import FencedOwners, Medium, P, aside, warn
 
 KEPT = 2
@@ -111,17 +111,20 @@ class Checkpoints(Generic[P]):
     def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
         """Put the newest two whole sets under a folder, as writable copies; their names, oldest first.
 
+        What both have is fetched once.
+
         >>> for name in ("update-1000", "update-2000", "update-3000"):
         ...     store.add_checkpoint(key, 1, name, saved)
         >>> store.place_checkpoints(key, 1, resumed)
         ['update-2000', 'update-3000']
         """
-        placed: list[str] = []
+        placed: dict[str, dict[Blob, Path]] = {}
         for stored, whole in reversed(self._stored_sets(key, generation).items()):
             name = encoding.original(stored.name)
-            if whole and len(placed) < KEPT and name not in placed and self._place_set(stored, target):
-                placed.append(name)
-        return placed[::-1]
+            if whole and len(placed) < KEPT and name not in placed:
+                files = self._place_set(stored, target, next(iter(placed.values()), {}))
+                placed |= {} if files is None else {name: files}
+        return [*placed][::-1]
 
     def checkpoints(self, key: str, generation: int) -> list[str]:
         """The names of the sets whose manifest is there, oldest first."""
@@ -205,18 +208,25 @@ class Checkpoints(Generic[P]):
             if folder not in newest:
                 self.files.remove(folder)
 
-    def _place_set(self, stored: P, target: Path) -> bool:
-        """Copy one set to its folder below a target; False, with a warning, when it is not whole."""
+    def _place_set(self, stored: P, target: Path, near: Mapping[Blob, Path]) -> dict[Blob, Path] | None:
+        """Copy one set to its folder below a target; None, with a warning, when it is not whole.
+
+        near  contents that are on this machine already
+        """
         data = self.files.read(stored / SET_MANIFEST)
         if data is None:  # dropped meanwhile
-            return False
-        folder = None
+            return None
+        folder, files = None, {}
         try:
             name = _set_name(inside(stored.parent, stored.name))
             folder = inside(target, name)
             for relative, digests in _files_of_set(name, data).items():
+                path = files[digests.blob] = inside(folder, relative)
                 source = inside(stored, f"files/{relative}")
-                placed = self.files.fetch(source, digests.blob, inside(folder, relative), writable=True)
+                if digests.blob in near:
+                    _copy(near[digests.blob], path)
+                    continue
+                placed = self.files.fetch(source, digests.blob, path, writable=True)
                 if placed != digests.blob:
                     wrong = "is missing" if placed is None else "differs from its digest"
                     raise ValueError(f"{source} {wrong}")
@@ -225,8 +235,17 @@ class Checkpoints(Generic[P]):
             if folder:
                 shutil.rmtree(folder, ignore_errors=True)
             self.files.set_aside(stored, str(error))
-            return False
-        return True
+            return None
+        return files
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file, sharing its extents where the file system can."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        clone(source, target, link=False)
+    except OSError as error:
+        raise StoreError(f"Could not write {target}: {error.strerror or error}.") from error
 
 
 def _age(stored: PurePath) -> tuple[str, int]:
