@@ -154,6 +154,7 @@ def prepare(args: argparse.Namespace, work: Path) -> Training:
     marian_args = read_options(args.pretrained_args) if args.pretrained_args else {}
     if args.pretrained_shape:
         marian_args = settings.shape(read_options(args.pretrained_shape))
+    marian_args.pop("max-length", None)  # the pairs are this training's own
     marian_args |= parse_marian_args(args.marian_args)
     merged = settings.merge(*configs, marian_args)
     merged |= settings.tied_embeddings(args.source_vocab, args.target_vocab)

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from pipeline.train.checkpoints import Checkpoints, Place
-from pipeline.train.train import best_or_last
+from pipeline.train.train import best_or_last, parse_arguments, prepare
 from tests.pipeline.train import tiny
 from tests.pipeline.train.test_checkpoints import save_like_marian
 from tests.pipeline.train.training import (
@@ -157,6 +157,17 @@ def test_patience_goes_on_in_a_stage_that_is_resumed(tmp_path: Path) -> None:
     done = train(tmp_path, QUICK, env={**given, "TRANSLATIONS_CHECKPOINTS": tmp_path / "sets"})
     assert "Going on from checkpoint 000001-update-000000010" in done.stderr
     assert "valid-reset-stalled: False" in done.stderr
+
+
+def test_the_length_of_pairs_counts_and_not_that_of_an_earlier_training(tmp_path: Path) -> None:
+    (tmp_path / "earlier.yml").write_text("{max-length: 7, dim-emb: 64}")
+    (tmp_path / "work").mkdir()
+    given = tiny.corpus().arguments(
+        tmp_path / "out", {"after": "1u"}, {"pretrained-args": tmp_path / "earlier.yml"}
+    )
+    training = prepare(parse_arguments([str(part) for part in given]), tmp_path / "work")
+    assert training.merged["max-length"] == training.expanded["max-length"] == 100
+    assert training.marian_args == {"dim-emb": 64, "after": "1u"}
 
 
 @pytest.mark.parametrize(
