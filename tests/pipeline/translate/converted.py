@@ -23,7 +23,8 @@ def joint_model() -> Path:
 
 def _train_joint(folder: Path) -> None:
     corpus, vocab = tiny.corpus(), tiny.corpus().vocabs[1]
-    options = {"source-vocab": vocab, "target-vocab": vocab}
+    pairs = tiny.training_pairs(folder / "pairs", (vocab, vocab), *corpus.train)
+    options = {"source-vocab": vocab, "target-vocab": vocab, "original": pairs}
     args = {
         **tiny.TINY,
         "enc-depth": 2,
