@@ -114,7 +114,7 @@ class Changing(Modifying):
         self._change = {"starts": self._starts, "exact": self._exact}[way]
         self._vocabularies = vocabularies
 
-    def batch(self, lines: Sequence[str], seed: str) -> list[str]:
+    def batch(self, lines: Iterable[str], seed: str) -> list[str]:
         """A batch's lines, changed."""
         return [self._change(line) for line in super().batch(lines, seed)]
 

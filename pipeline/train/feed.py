@@ -110,9 +110,11 @@ class _Making:
 
     def lines(self, number: int, stretches: list[Stretch]) -> list[str]:
         """A batch's lines, finished."""
-        lines: list[str] = []
-        for dataset, block, first, last in stretches:
-            lines += self._datasets[dataset].read(block)[first:last]
+        lines = (
+            line
+            for dataset, block, first, last in stretches
+            for line in self._datasets[dataset].read(block)[first:last]
+        )
         return self._modifying.batch(lines, f"{self._seed} {number}")
 
 

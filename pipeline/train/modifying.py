@@ -8,9 +8,10 @@ modifier that looks at several lines, or that changes all of them, goes through 
 
 import logging
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ BY_LINE = (
     *(UpperCaseModifier, TitleCaseModifier, RemoveEndPunctuationModifier, TypoModifier, PrefixModifier),
     NoiseModifier,
 )
+_PART = 1024  # lines that are worked on at a time: they stay in a processor's cache
 _NEVER = 1 << 40  # places for made-up words: more than a line has
 
 log = logging.getLogger(__name__)
@@ -49,17 +51,23 @@ class Modifying:
         self._drawn = self._modifiers[:-1] if tags else self._modifiers
         self.by_line = all(isinstance(modifier, BY_LINE) for modifier in self._drawn)
 
-    def batch(self, lines: Sequence[str], seed: str) -> list[str]:
+    def batch(self, lines: Iterable[str], seed: str) -> list[str]:
         """A batch's lines, modified and in a random order; the lines and the seed decide all of it.
 
         Noise adds lines. As OpusTrainer's Tags does, leaves out lines at which a modifier fails.
         """
         random.seed(seed)
         rng = np.random.default_rng(int.from_bytes(blake2b(seed.encode(), digest_size=16).digest(), "big"))
-        modified = self._by_line(lines, rng) if self.by_line else self._all_lines(lines)
+        if self.by_line:
+            rest = iter(lines)
+            modified: list[str] = []
+            while part := list(islice(rest, _PART)):
+                modified += self._by_line(part, rng)
+        else:
+            modified = self._all_lines(lines)
         return [modified[number] for number in rng.permutation(len(modified)).tolist()]
 
-    def _all_lines(self, lines: Sequence[str]) -> list[str]:
+    def _all_lines(self, lines: Iterable[str]) -> list[str]:
         batch = [self._cut(line) for line in lines]
         for modifier in self._modifiers:
             batch = list(modifier(batch))
