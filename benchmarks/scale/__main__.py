@@ -7,8 +7,8 @@
 
 A simulation runs the config's whole graph by the real engine on a cluster in virtual time, made of the
 deployment file's worker classes; each step takes what benchmarks/scale/rates.py says of its lines. It takes
-some ten seconds. A real run at 1/1000 takes an hour of two cores and prints what every script took for a
-line; what the folder has is not made again. With a smaller run beside it, it prints what has grown as well.
+some ten seconds. A real run at 1/8000 takes seven minutes of a processor and prints what each script took for
+a line; what the folder has is not made again. With a smaller run beside it, it prints what has grown as well.
 """
 
 from __future__ import annotations

@@ -159,7 +159,9 @@ SCRIPTS: Mapping[str, Rate | GpuRate] = {
     "pipeline.translate.collect": Rate(2.5, 2),
     "pipeline.translate.extract_best": Rate(870.0),
     "pipeline.cefilter.filter": Rate(5.0, 2, grows=16),
-    "pipeline.train.training_pairs": Rate(45.0, memory=2_000),
+    "pipeline.train.training_pairs": Rate(
+        172.0, memory=2_700, source="docs/decisions/0037-training-pairs.md: a guided student; 90 MB a process"
+    ),
     "pipeline.checks.text": Rate(4.0, 1, memory=1_000),
     "pipeline.checks.vocabulary": Rate(7.5, 1),
     "pipeline.checks.alignments": Rate(2.5, 1),
@@ -181,7 +183,7 @@ NOW = Rates(
         "student": Training(125_000, 10, source="eight GPUs read a million words a second"),
         "finetune": Training(60_000, 1),
     },
-    feed=Feed(62_500, "the aim: a million words a second from 16 cores"),
+    feed=Feed(129_000, "python -m benchmarks.feed --curricula student, on two cores with other work"),
 )
 # The version of September 2026: what was measured of it then.
 BEFORE = replace(
@@ -194,7 +196,8 @@ BEFORE = replace(
         ),
     },
     feed=Feed(
-        5_500,
+        50_700,
+        "python -m benchmarks.feed; "
         "users see 54,000 to 79,000 words a second, as one process mixes all; 166 µs and 657 bytes a pair "
         "as text, and two to four copies of them on the disk",
         most=66_500,
