@@ -185,7 +185,7 @@ NOW = Rates(
     },
     feed=Feed(129_000, "python -m benchmarks.feed --curricula student, on two cores with other work"),
 )
-# The version of September 2026: what was measured of it then.
+# The version before: what was measured of it.
 BEFORE = replace(
     NOW,
     scripts={
