@@ -38,6 +38,7 @@ State: TypeAlias = dict[str, Any]
 
 CLOSED = 3  # exit status: Marian stopped reading
 LOST = 4  # exit status: a worker died
+WORKER_MB = 250  # memory of a worker with batches of 16,384 lines
 _AHEAD = 2  # batches for each worker that are being made or wait to be written
 _COUNT_BYTES = 8  # before a batch's text: the number of its lines
 

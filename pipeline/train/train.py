@@ -51,7 +51,7 @@ from pipeline.train.checkpoints import (
 from pipeline.train.continuing import leave_state, take_state
 from pipeline.train.curriculum import Curriculum, add_curriculum_arguments, given_curriculum
 from pipeline.train.curve import Curve
-from pipeline.train.feed import Feed
+from pipeline.train.feed import WORKER_MB, Feed
 from pipeline.train.gpu_memory import OutOfGpuMemory, halve, out_twice
 from pipeline.train.pair_facts import ALIGNED, LINKED, PairFacts, common_facts, read_facts
 from pipeline.train.pairs import write_dev_pairs
@@ -249,7 +249,7 @@ def _train_from(
     for number in range(place.stage, len(training.curriculum.stages)):
         resumed = place.feed if number == place.stage else None
         log.info("Stage %d of %d", number + 1, len(training.curriculum.stages))
-        feed = _feed(training, number, resumed)
+        feed = feed_of(training, number, resumed)
         stage = Stage(number, training.model, feed, checkpoints, place.halved_at)
         if not stage.run(_stage_options(training, options, number, resumed is None), curve, stop):
             break
@@ -260,6 +260,24 @@ def _clear(training: Training) -> None:
     for folder in (training.model, *training.work.glob("feed.*")):
         shutil.rmtree(folder)
     training.model.mkdir()
+
+
+def feed_of(training: Training, number: int, resume: dict[str, object] | None) -> Feed:
+    """How a stage, counted from 0, is fed on this machine; `resume` as in Place.
+
+    Curricula without modifiers only unpack lines, for which one worker does.
+    """
+    curriculum = training.curriculum
+    scratch = training.work / f"feed.{number + 1}"
+    return Feed(
+        config=curriculum.stage_config(
+            number, training.pairs, training.facts.columns >= ALIGNED, training.args.seed
+        ),
+        batch_size=curriculum.batch_size,
+        workers=resources.at_once(WORKER_MB) if curriculum.modifiers else 1,
+        scratch=scratch,
+        resume=resume,
+    )
 
 
 def write_result(training: Training, output: Path) -> None:
@@ -337,20 +355,6 @@ def _check_pretrained(training: Training) -> None:
 
 def _guided(expanded: Options) -> bool:
     return expanded.get("guided-alignment", "none") != "none"
-
-
-def _feed(training: Training, number: int, resume: dict[str, object] | None) -> Feed:
-    curriculum = training.curriculum
-    scratch = training.work / f"feed.{number + 1}"
-    return Feed(
-        config=curriculum.stage_config(
-            number, training.pairs, training.facts.columns >= ALIGNED, training.args.seed
-        ),
-        batch_size=curriculum.batch_size,
-        workers=resources.threads() if curriculum.modifiers else 1,
-        scratch=scratch,
-        resume=resume,
-    )
 
 
 def _stage_options(training: Training, options: Options, number: int, first: bool) -> Options:

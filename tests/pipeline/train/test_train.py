@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import yaml
 
 from pipeline.train.checkpoints import Checkpoints, Place
-from pipeline.train.train import best_or_last, parse_arguments, prepare
+from pipeline.train.train import best_or_last, feed_of, parse_arguments, prepare
 from tests.pipeline.train import tiny
 from tests.pipeline.train.test_checkpoints import save_like_marian
 from tests.pipeline.train.training import (
@@ -168,6 +169,21 @@ def test_the_length_of_pairs_counts_and_not_that_of_an_earlier_training(tmp_path
     training = prepare(parse_arguments([str(part) for part in given]), tmp_path / "work")
     assert training.merged["max-length"] == training.expanded["max-length"] == 100
     assert training.marian_args == {"dim-emb": 64, "after": "1u"}
+
+
+def test_the_feed_has_as_many_workers_as_cores_and_memory_allow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "work").mkdir()
+    given = tiny.corpus().arguments(tmp_path / "out", {"after": "1u"})
+    training = prepare(parse_arguments([str(part) for part in given]), tmp_path / "work")
+    monkeypatch.setenv("TRANSLATIONS_THREADS", "16")
+    monkeypatch.setenv("TRANSLATIONS_MEMORY", "64000")
+    assert feed_of(training, 0, None).workers == 1, "without modifiers"
+    modified = replace(training, curriculum=replace(training.curriculum, modifiers=[{"UpperCase": 0.1}]))
+    assert feed_of(modified, 0, None).workers == 16
+    monkeypatch.setenv("TRANSLATIONS_MEMORY", "1000")
+    assert feed_of(modified, 0, None).workers == 4
 
 
 @pytest.mark.parametrize(
