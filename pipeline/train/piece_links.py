@@ -2,8 +2,8 @@
 
 OpusTrainer's Tags says which they are: a token is linked as the pieces are that overlap it, and of a piece
 that reaches over several tokens the first one counts (but at the end of a sentence, where all do). A side as
-most are is mapped here, from the pieces' lengths, ten times as fast; one that SentencePiece normalises is
-left to the functions of Tags.
+most are is mapped here, from the pieces' lengths, ten times as fast; one that SentencePiece normalises from
+their offsets, twice as fast; one whose ends it cuts off is left to the functions of Tags.
 """
 
 from bisect import bisect_left, bisect_right
@@ -37,13 +37,20 @@ class Side:
         """The pieces of each token, by their numbers times `step`, of a line that is cut into `ids`."""
         text = SPACE + "".join(tokens)
         if tokens.count(SPACE) + 1 == text.count(SPACE):
-            ends = _ends([self._pieces[number] for number in ids], text)
+            ends = _ends([self._pieces[number] for number in ids], text) or self._ends_by_offsets(text)
             if ends:
                 return _overlaps(tokens, ends, self._step)
         return self._by_opustrainer(tokens)
 
+    def _ends_by_offsets(self, text: str) -> list[int] | None:
+        """Where pieces end in a text that SentencePiece normalises; None when it cuts something off."""
+        plain = text[len(SPACE) :].replace(SPACE, " ").encode()
+        pieces = self.vocab.encode(plain, out_type="immutable_proto").pieces
+        ends = [piece.end + len(SPACE) for piece in pieces]
+        return ends if ends and pieces[0].begin == 0 and ends[-1] == len(text) else None
+
     def _by_opustrainer(self, tokens: Sequence[str]) -> Sequence[Sequence[int]]:
-        """The same of a line that SentencePiece normalises, or whose tokens have spaces inside."""
+        """The same of a line whose ends SentencePiece cuts off, or whose tokens have spaces inside."""
         mapping = self._retokenizer.retokenize(list(tokens))[2]
         return [[piece * self._step for piece in pieces] for pieces in mapping]
 
