@@ -27,7 +27,7 @@ from pipeline.train.pair_blocks import BLOCK, PairBlocks
 from pipeline.train.workspace import Need, Numbers, estimate
 
 SAMPLE = 100_000  # pairs of which lengths are taken
-SIMULATED = 4_000_000  # sentences that are batched
+TIMES_DRAWN = 40  # each pair of the sample, on average: four million sentences are batched of a large text
 MOST_READS = 100  # times that Marian reads ahead
 SHARE = 0.9  # of the workspace that is planned with: the estimate is none to the byte
 SPACE = "▁"  # stands for a space in tokenised text
@@ -105,7 +105,7 @@ def simulate(lengths: Numbers, expanded: Mapping[str, Value]) -> Iterator[Batche
         int(str(expanded.get(name, 0))) for name in ("mini-batch", "maxi-batch", "mini-batch-words")
     )
     random = np.random.default_rng(1)
-    for _ in range(min(MOST_READS, math.ceil(SIMULATED / (batch * read)))):
+    for _ in range(min(MOST_READS, math.ceil(TIMES_DRAWN * len(lengths) / (batch * read)))):
         drawn = lengths[random.integers(0, len(lengths), batch * read)]
         source, target = _sorted(drawn, str(expanded["maxi-batch-sort"]))
         begins = _full(source, words) if words else np.arange(0, len(source), batch)
