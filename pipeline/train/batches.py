@@ -24,14 +24,14 @@ from sentencepiece import SentencePieceProcessor
 from pipeline.common import resources
 from pipeline.common.marian_options import Options, Value, cpu_workspace_mb
 from pipeline.train.pair_blocks import BLOCK, PairBlocks
+from pipeline.train.pairs import END
+from pipeline.train.piece_links import SPACE
 from pipeline.train.workspace import Need, Numbers, estimate
 
 SAMPLE = 100_000  # pairs of which lengths are taken
 TIMES_DRAWN = 40  # each pair of the sample, on average: four million sentences are batched of a large text
 MOST_READS = 100  # times that Marian reads ahead
 SHARE = 0.9  # of the workspace that is planned with: the estimate is none to the byte
-SPACE = "▁"  # stands for a space in tokenised text
-END = 1  # Marian counts the end of a sentence as a piece
 
 log = logging.getLogger(__name__)
 

@@ -17,10 +17,9 @@ import pytest
 
 from pipeline.alignments import eflomal_runs, priors
 from pipeline.common.lines import read_lines, write_lines
-from pipeline.common.marian import decoder_config
-from pipeline.common.marian_options import write_options
 from pipeline.common.script import EX_TEMPFAIL
 from tests.pipeline.alignments.small_corpus import sentence_pairs, write_corpus
+from tests.pipeline.common.test_marian import empty_model
 from tests.pipeline.translate.converted import converted
 
 LINES = [f"line number {number}" for number in range(20)] + ["wait"] + [f"more {n}" for n in range(8)]
@@ -77,15 +76,6 @@ def texts(folder: Path) -> tuple[Path, Path]:
     write_lines(folder / "text.zst", LINES)
     write_lines(folder / "other.zst", [f"other of {line}" for line in LINES])
     return folder / "text.zst", folder / "other.zst"
-
-
-def empty_model(folder: Path) -> Path:
-    model = folder / "model"
-    model.mkdir()
-    for name in ("model.npz", "source.spm", "target.spm"):
-        (model / name).write_bytes(b"")
-    write_options(model / "decoder.yml", decoder_config("model.npz", {"beam-size": 2}))
-    return model
 
 
 def translate(folder: Path, *more: object) -> Case:

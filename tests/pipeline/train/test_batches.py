@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from sentencepiece import SentencePieceProcessor
 
+from benchmarks.batches import TRAININGS
 from pipeline.alignments.icu_tokens import tokenize
 from pipeline.common.marian_options import Options, Value, read_options, write_options
 from pipeline.common.resources import marian_command
@@ -137,16 +138,6 @@ def test_a_sample_is_of_blocks_from_all_over_the_pairs(
     assert sorted(set(lengths[:, 0].tolist())) == expected
 
 
-CONFIGS = [
-    ("backward", "backward.train"),
-    ("teacher", "teacher.train"),
-    ("student.tiny", "student.train"),
-    ("student.base", "student.train"),
-    ("student.base-memory", "student.train"),
-    ("student.base-memory", "student.finetune"),
-]
-
-
 def largest(expanded: Mapping[str, Value], lengths: Numbers, parts: int) -> float:
     """MB of the micro-batch that needs the most."""
     need = estimate(expanded, VOCAB_SIZE)
@@ -159,7 +150,7 @@ def largest(expanded: Mapping[str, Value], lengths: Numbers, parts: int) -> floa
 
 @pytest.mark.marian
 @pytest.mark.slow
-@pytest.mark.parametrize(("model", "training"), CONFIGS)
+@pytest.mark.parametrize(("model", "training"), TRAININGS)
 def test_no_micro_batch_of_a_skewed_text_exceeds_the_workspace(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model: str, training: str
 ) -> None:
