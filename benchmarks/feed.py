@@ -35,7 +35,6 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from opustrainer.modifiers.placeholders import PlaceholderTagModifier
 from opustrainer.trainer import AsyncDatasetReader, CurriculumLoader, Trainer
 
 from benchmarks.guided_alignment import aligned, chosen, learned, reading
@@ -46,11 +45,13 @@ from pipeline.train import typos
 from pipeline.train.curriculum import Curriculum, add_curriculum_arguments, given_curriculum
 from pipeline.train.feed import Feed
 from pipeline.train.pair_blocks import PairBlockWriter
+from pipeline.train.pairs import PairMaker
 
 BATCH, CHUNK = 4096, 128  # of OpusTrainer's way
 FEWER = 5  # it is given one line in so many
 BAR, TIMES, CORES = 62_500, 3, 16
 READ = 1 << 20
+LONGEST = 10_000  # pieces: no line is left out
 
 
 @dataclass(frozen=True)
@@ -127,9 +128,14 @@ def curriculum_of(args: argparse.Namespace, folder: Path, name: str) -> Curricul
     parser = argparse.ArgumentParser()
     add_curriculum_arguments(parser)
     names = dict(zip(("src", "trg"), args.langs, strict=True))
-    vocabs = [str(folder / "vocab" / f"vocab.{lang}.spm") for lang in args.langs]
+    vocabs = map(str, vocabularies(args, folder))
     names |= dict(zip(("source-vocab", "target-vocab"), vocabs, strict=True))
     return given_curriculum(parser.parse_args(reading(args, name)), names)
+
+
+def vocabularies(args: argparse.Namespace, folder: Path) -> list[Path]:
+    """Those of source and target."""
+    return [folder / "vocab" / f"vocab.{lang}.spm" for lang in args.langs]
 
 
 def written(args: argparse.Namespace, folder: Path, rows: Sequence[str], curriculum: Curriculum) -> Text:
@@ -137,24 +143,17 @@ def written(args: argparse.Namespace, folder: Path, rows: Sequence[str], curricu
     folder.mkdir()
     lines = list(islice(cycle(rows), args.lines))
     write_lines(folder / "pairs.tsv", lines[: args.lines // FEWER])
-    results = dict(zip(rows, links_of_pieces(curriculum, rows), strict=True))
+    maker = PairMaker(vocabularies(args, folder.parent), LONGEST, True, curriculum.aligns_pieces)
+    prepared, _ = maker([row.split("\t") for row in rows])
+    results = dict(zip(rows, prepared, strict=True))
     (folder / "pairs").mkdir()
     with PairBlockWriter(folder / "pairs") as writer:
         for line in lines:
-            writer.write(f"{line}{results[line]}")
+            writer.write(results[line])
     words = statistics.mean(1 + line.split("\t")[0].count(f" {SPACE} ") for line in rows)
     counts = {"pairs.tsv": args.lines // FEWER, "pairs/pairs.zst": args.lines}
     sizes = {name: (folder / name).stat().st_size / count for name, count in counts.items()}
     return Text(folder, len(lines), words, sizes)
-
-
-def links_of_pieces(curriculum: Curriculum, rows: Sequence[str]) -> list[str]:
-    """The fourth column of each line, with its tab; nothing when links are not mapped to pieces."""
-    if not curriculum.aligns_pieces:
-        return [""] * len(rows)
-    tags = {name: value for name, value in (curriculum.tags or {}).items() if name != "Tags"}
-    modifier = PlaceholderTagModifier(0.0, **tags)
-    return ["\t" + modifier.apply(row).split("\t")[2] for row in rows]
 
 
 def compare(args: argparse.Namespace, text: Text, curriculum: Curriculum, workers: int) -> None:

@@ -24,7 +24,7 @@ from opustrainer.modifiers.typos import TypoModifier
 from opustrainer.trainer import CurriculumLoader
 
 from pipeline.train import typos
-from pipeline.train.piece_links import SPACE
+from pipeline.train.piece_links import SPACE, without_ends
 from pipeline.train.tagging import Tagging
 
 # Modifiers that draw for each line whether it is theirs, and then look at that line alone.
@@ -74,22 +74,30 @@ class Modifying:
         return batch
 
     def _by_line(self, lines: Sequence[str], rng: np.random.Generator) -> list[str]:
-        changed = self._changed(lines, rng)
+        changed, shortened = self._changed(lines, rng)
         number_of_all = max(len(lines), 1 + max(changed, default=0))
         finished = []
         for number, gap in enumerate(self._gaps(number_of_all, rng)):
             try:
                 if number not in changed:
                     finished.append(self._untouched(lines[number], gap))
+                elif number in shortened:
+                    finished.append(self._untouched(lines[number], gap, shortened[number]))
                 elif (line := changed[number]) is not None:
                     finished.append(self._touched(line, gap))
             except Exception as error:
                 log.warning("A line is left out: Tags failed (%r)", error)
         return finished
 
-    def _changed(self, lines: Sequence[str], rng: np.random.Generator) -> dict[int, str | None]:
-        """By number the lines that modifiers before Tags change, with those that they add; None: left out."""
+    def _changed(
+        self, lines: Sequence[str], rng: np.random.Generator
+    ) -> tuple[dict[int, str | None], dict[int, str]]:
+        """By number the lines that modifiers before Tags change, with those that they add; None: left out.
+
+        And those of them that have lost their end alone.
+        """
         changed: dict[int, str | None] = {}
+        shortened: dict[int, str] = {}
         count = len(lines)
         for modifier in self._drawn:
             certain = copy(modifier)
@@ -105,11 +113,14 @@ class Modifying:
                     changed[number] = None
                     continue
                 if after != before:
+                    shortened.pop(number, None)
+                    if number not in changed and isinstance(modifier, RemoveEndPunctuationModifier):
+                        shortened[number] = after
                     changed[number] = after
                 for line in more:
                     changed[count] = line
                     count += 1
-        return changed
+        return changed, shortened
 
     def _gaps(self, count: int, rng: np.random.Generator) -> list[int]:
         """For each line how many places for made-up words pass before one is taken."""
@@ -118,21 +129,34 @@ class Modifying:
             return gaps
         return [_NEVER] * count
 
-    def _untouched(self, line: str, gap: int) -> str:
-        """A line as Marian reads it that no modifier before Tags has changed."""
+    def _untouched(self, line: str, gap: int, shortened: str = "") -> str:
+        """A line as Marian reads it that no modifier before Tags has changed, but for its end, where
+        `shortened` is given: the columns without that.
+        """
         if not self._tagging:
-            return self._cut(line)
+            return shortened or self._cut(line)
         source, target, links, *pieces = line.split("\t")
-        texts = [side.replace(" ", "").replace(SPACE, " ") for side in (source, target)]
-        if not self._tagging.links_pieces:
-            result = "\t".join(texts)
-        elif pieces:
-            result = "\t".join((*texts, *pieces))
-        else:
-            return self._touched(line, gap)
-        if links.count("-") <= gap:  # there are no more places than links
+        result = self._result((source, target), pieces, bool(shortened))
+        if result is not None and links.count("-") <= gap:  # there are no more places than links
             return result
-        return self._tagging.apply(self._cut(line), self._tagging.after(gap), result)
+        return self._tagging.apply(shortened or self._cut(line), self._tagging.after(gap), result)
+
+    def _result(self, sides: Iterable[str], pieces: Sequence[str], shortened: bool) -> str | None:
+        """What Tags makes of a line that gets no words; None where that was not prepared."""
+        assert self._tagging
+        texts = [side.replace(" ", "").replace(SPACE, " ") for side in sides]
+        if shortened:
+            texts = [text[:-1] for text in texts]
+        if not self._tagging.links_pieces:
+            return "\t".join(texts)
+        if not pieces:
+            return None
+        links, last = pieces
+        if shortened:
+            links = without_ends(links, last) if last else ""
+            if not links:  # Tags leaves out lines without any
+                return None
+        return "\t".join((*texts, links))
 
     def _touched(self, line: str, gap: int) -> str:
         return self._tagging.apply(line, self._tagging.after(gap)) if self._tagging else line

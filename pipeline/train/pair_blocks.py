@@ -2,9 +2,10 @@
 
 A folder holds pairs.zst, zstd frames of up to BLOCK lines one after another (any zstd reads it as one text),
 and blocks.npy, int64 of shape (blocks + 1, 2): the byte at which each frame begins and the lines before it;
-the last row is the end of both. A line has two to four columns, parted by tabs: source and target; for
-aligned text the links of their tokens; for guided alignment the links of SentencePiece pieces that the line
-has when no modifier touches it.
+the last row is the end of both. A line has two, three or five columns, parted by tabs: source and target;
+for aligned text the links of their tokens; for guided alignment the links of SentencePiece pieces that the
+line has when no modifier touches it, and `i-j`, the numbers of its last pieces, if it has the same ones
+before them without its last characters (see pipeline.train.piece_links).
 """
 
 import os

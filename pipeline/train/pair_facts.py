@@ -9,7 +9,7 @@ from pathlib import Path
 from pipeline.common.errors import InputError
 
 STATS = "stats.json"  # in the folder of the pairs
-PLAIN, ALIGNED, LINKED = 2, 3, 4  # columns: source and target; links of tokens; links of pieces
+PLAIN, ALIGNED, LINKED = 2, 3, 5  # columns: source and target; links of tokens; links and ends of pieces
 
 
 @dataclass(frozen=True)

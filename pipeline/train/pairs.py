@@ -1,10 +1,9 @@
 """Which pairs of a corpus can be trained on, and as what lines training reads them.
 
 A line is source, target and, of aligned text, the links of their tokens: pairs `i-j` of token numbers from 0;
-for guided alignment the links of their SentencePiece pieces, too (see `pair_blocks`).
+for guided alignment what is prepared of their SentencePiece pieces, too (see `pair_blocks`).
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,16 +15,14 @@ from sentencepiece import SentencePieceProcessor
 from pipeline.common.errors import InputError
 from pipeline.common.lines import LineWriter, zip_lines
 from pipeline.common.vocabulary import load_vocabulary
-from pipeline.train.piece_links import SPACE, Link, piece_links
+from pipeline.train.piece_links import SPACE, Link, ParsedLinks, piece_links
 
 END = 1  # Marian counts the end of a sentence as a piece
 CHARACTERS_PER_PIECE = 64  # a line with more is too long without looking closer; see pipeline.common.marian
-KNOWN = 200_000  # words and links that are remembered at a time
+KNOWN = 200_000  # words that are remembered at a time
 LONG_WORD = 40  # characters; longer ones, mostly sentences without spaces, do not come again
 
 Row: TypeAlias = Sequence[str]  # a line of each file
-
-_LINK = re.compile(r"(\d+)-(\d+)", re.ASCII)
 
 
 @dataclass
@@ -59,14 +56,14 @@ class PairMaker:
     """Makes the lines of pairs: what is short enough, linked as it should be, and not empty.
 
     A side may have `limit` pieces, the end of sentence included. Aligned text is tokens; with `link_pieces`
-    the lines have a column for the links of pieces.
+    the lines have two columns of pieces.
     """
 
     def __init__(self, vocabs: Sequence[Path], limit: int, aligned: bool, link_pieces: bool) -> None:
         self._vocabs = [load_vocabulary(vocab) for vocab in vocabs]
         self._limit = limit
         self._aligned = aligned
-        self._links = _Links()
+        self._links = ParsedLinks()
         self._lengths = [_Lengths(vocab) for vocab in self._vocabs]
         self._pieces = piece_links(*vocabs) if link_pieces else None
 
@@ -123,7 +120,7 @@ class PairMaker:
         ]
 
     def _lines_of_pieces(self, pairs: Sequence[_Pair]) -> list[str]:
-        """The same, with the links of pieces."""
+        """The same, with the columns of pieces."""
         assert self._pieces
         most = self._limit - END
         sides = [
@@ -131,7 +128,7 @@ class PairMaker:
             for side, vocab in enumerate(self._vocabs)
         ]
         return [
-            "\t".join((*pair.columns, self._pieces.of(*_tokens(pair), pair.links, ids)))
+            "\t".join((*pair.columns, *self._pieces.prepared(*_tokens(pair), pair.links, ids)))
             for pair, *ids in zip(pairs, *sides, strict=True)
             if len(ids[0]) <= most and len(ids[1]) <= most
         ]
@@ -168,19 +165,6 @@ class _Lengths(dict[str, int]):
                 self.clear()
             self[word] = count
         return count
-
-
-class _Links(dict[str, Link]):
-    """Links by their text, each read once; ValueError for what is none."""
-
-    def __missing__(self, text: str) -> Link:
-        found = _LINK.fullmatch(text)
-        if not found:
-            raise ValueError(f"not an alignment like 0-0 1-2: {text[:80]!r}")
-        if len(self) > KNOWN:
-            self.clear()
-        link = self[text] = int(found[1]), int(found[2])
-        return link
 
 
 def _tokens(pair: _Pair) -> tuple[list[str], list[str]]:

@@ -18,7 +18,7 @@ from opustrainer.modifiers.placeholders import (
 from opustrainer.tokenizers import IcuDetokenizer
 from opustrainer.types import Pair
 
-from pipeline.train.piece_links import SPACE, Link, PieceLinks
+from pipeline.train.piece_links import SPACE, Link, ParsedLinks, PieceLinks
 
 Links: TypeAlias = list[Link]
 Turn: TypeAlias = Callable[[], bool]
@@ -29,6 +29,7 @@ class Tagging:
 
     def __init__(self, modifier: PlaceholderTagModifier) -> None:
         self._modifier = modifier
+        self._links = ParsedLinks()
         self._pieces = PieceLinks(modifier) if modifier.print_alignments else None
         self.probability: float = modifier.probability
 
@@ -73,7 +74,9 @@ class Tagging:
         """
         columns = line.strip().split("\t")
         source, target = columns[0].split(), columns[1].split()
-        links = _parsed(columns[2], len(source), len(target))
+        links = [self._links[link] for link in columns[2].split()]
+        if any(i >= len(source) or j >= len(target) for i, j in links):
+            raise ValueError("a link points outside the line")
         before = len(source)
         if self.probability:  # without it OpusTrainer draws no random numbers
             source, target, links = self._augmented(source, target, links, turn)
@@ -160,11 +163,3 @@ def _text(tokens: list[str], detokenizer: IcuDetokenizer) -> str:
     if joined.count(SPACE) != tokens.count(SPACE):
         return str(detokenizer.detokenize(tokens)[0])
     return joined.replace(SPACE, " ")
-
-
-def _parsed(links: str, sources: int, targets: int) -> Links:
-    parsed = [(int(i), int(j)) for i, _, j in [link.partition("-") for link in links.split()]]
-    for i, j in parsed:
-        if not (0 <= i < sources and 0 <= j < targets):
-            raise ValueError("a link points outside the line")
-    return parsed

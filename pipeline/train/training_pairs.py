@@ -27,7 +27,7 @@ from pipeline.common.resources import threads
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.train.pair_blocks import BLOCK, PairBlockWriter, compress_block
-from pipeline.train.pair_facts import STATS, PairFacts, digests
+from pipeline.train.pair_facts import ALIGNED, LINKED, PLAIN, STATS, PairFacts, digests
 from pipeline.train.pairs import MalformedLinks, PairMaker, Tally
 
 Numbered: TypeAlias = tuple[int, Texts]  # a block of the corpus, and the lines before it
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     maker = PairMaker(vocabs, args.max_length, bool(args.alignments), args.link_pieces)
     with staged(args.output) as (output, _):
         tally = write_pairs(corpus_files(args), maker, output)
-        columns = 2 + bool(args.alignments) + args.link_pieces
+        columns = LINKED if args.link_pieces else ALIGNED if args.alignments else PLAIN
         facts = PairFacts(tally.to_dict(), columns, args.max_length, digests(vocabs))
         write_json(output / STATS, facts.to_dict())
     log.info("Pairs: %s", tally.to_dict())

@@ -15,6 +15,8 @@ from pipeline.alignments.icu_tokens import detokenize, tokenize
 from pipeline.train import typos
 from pipeline.train.curriculum import Modifier
 from pipeline.train.modifying import Modifying
+from pipeline.train.pairs import PairMaker
+from pipeline.train.tagging import Tagging
 from tests.pipeline.train import tiny
 from tests.pipeline.train.test_feed import curriculum
 
@@ -58,9 +60,11 @@ def by_opustrainer(modifiers: Sequence[Modifier], lines: list[str], seed: int = 
 
 
 def with_pieces(lines: list[str]) -> list[str]:
-    """Lines with a fourth column, what Tags makes of them alone."""
-    plain = by_opustrainer(changed("student", Tags=0), lines)
-    return ["\t".join((line, done.split("\t")[2])) for line, done in zip(lines, plain, strict=True)]
+    """Lines as they are prepared for guided alignment."""
+    maker = PairMaker(tiny.corpus().vocabs, 1000, aligned=True, link_pieces=True)
+    made, _ = maker([line.split("\t") for line in lines])
+    assert len(made) == len(lines)
+    return made
 
 
 def shares(lines: Iterable[str], plain: Mapping[str, object]) -> Counter[str]:
@@ -124,6 +128,42 @@ def test_what_is_certain_is_done_as_by_opustrainer(name: str, pieces: bool) -> N
 
 
 @pytest.mark.parametrize("name", ["student", "teacher.one-stage"])
+def test_ends_are_cut_off_as_by_opustrainer_without_looking_at_pieces_again(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = aligned(300)
+    lines += [line.replace(" .\t", " ?\t", 1) for line in lines[:100]]  # other ends on both sides
+    modifiers = changed(name, RemoveEndPunct=1, Tags=0)
+    expected = by_opustrainer(modifiers, lines)
+    assert sum(not line.split("\t")[0].endswith(".") for line in expected) > 200
+    given = with_pieces(lines)
+
+    def never(*_: object) -> str:
+        raise AssertionError("a line went through Tags")
+
+    modifying = Modifying(config(modifiers))
+    assert sorted(modifying.batch(lines, "x")) == sorted(expected)
+    monkeypatch.setattr(Tagging, "apply", never)
+    assert sorted(modifying.batch(given, "x")) == sorted(expected)
+
+
+def test_a_line_that_has_lost_all_links_with_its_end_is_left_out_as_by_tags() -> None:
+    lines = ["a ▁ house .\tla ▁ domo .\t3-3", "a ▁ house .\tla ▁ domo .\t0-0 3-3"]
+    modifying = Modifying(config(changed("student", RemoveEndPunct=1, Tags=0)))
+    (kept,) = modifying.batch(with_pieces(lines), "x")
+    assert [kept] == modifying.batch(lines, "x")
+    assert kept.startswith("a house\tla domo\t")
+
+
+def test_prepared_ends_change_nothing_but_the_time() -> None:
+    """Not for lines that other modifiers change before or after, nor for those that get words."""
+    lines = aligned(1000)
+    chances = {"UpperCase": 0.2, "RemoveEndPunct": 0.6, "Typos": 0.3, "Noise": 0.1, "Tags": 0.05}
+    modifying = Modifying(config(changed("student", **chances)))
+    assert modifying.batch(with_pieces(lines), "x") == modifying.batch(lines, "x")
+
+
+@pytest.mark.parametrize("name", ["student", "teacher.one-stage"])
 def test_lines_that_no_modifier_touches_are_done_as_by_opustrainer(name: str) -> None:
     lines = aligned(300)
     modifiers = changed(name, Tags=0)
@@ -141,7 +181,7 @@ def test_prepared_links_change_nothing_but_the_time() -> None:
 
 def test_prepared_links_are_taken_as_they_are() -> None:
     line = aligned(1)[0]
-    (done,) = Modifying(config(changed("student", Tags=0))).batch([f"{line}\tprepared"], "x")
+    (done,) = Modifying(config(changed("student", Tags=0))).batch([f"{line}\tprepared\t"], "x")
     assert done.split("\t")[2] == "prepared"
 
 

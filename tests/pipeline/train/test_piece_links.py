@@ -2,16 +2,16 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
 from opustrainer.modifiers.placeholders import PlaceholderTagModifier
-from sentencepiece import SentencePieceProcessor
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
 from pipeline.alignments.icu_tokens import tokenize
-from pipeline.train.piece_links import Side, piece_links
+from pipeline.train.piece_links import Side, piece_links, without_ends
 from pipeline.train.vocab import learn
 from tests.session import once
 
@@ -111,6 +111,49 @@ def test_links_are_those_of_opustrainers_tags(
         assert 0 < ways["by OpusTrainer"] < 2 * len(given)
     else:
         assert ways["by OpusTrainer"] < len(given) / 10
+
+
+@cache
+def vocab_of_pairs(lang: str) -> Path:
+    """One made by byte-pair encoding, whose pieces of a beginning may be others than those of the whole."""
+
+    def make(folder: Path) -> None:
+        rng = random.Random(lang)
+        with (folder / "vocab.spm").open("wb") as file:
+            SentencePieceTrainer.train(
+                sentence_iterator=iter([sentence(rng, lang, 0.0) for _ in range(2_000)]),
+                model_writer=file,
+                model_type="bpe",
+                vocab_size=300,
+                byte_fallback=True,
+            )
+
+    return once(f"piece-links-bpe-{lang}", make) / "vocab.spm"
+
+
+@pytest.mark.parametrize("kind", [vocab, vocab_of_pairs])
+@pytest.mark.parametrize(("src", "trg"), [("en", "ru"), ("el", "ar"), ("zh", "th")])
+def test_links_are_prepared_as_those_of_opustrainers_tags_with_and_without_the_last_characters(
+    src: str, trg: str, kind: Callable[[str], Path]
+) -> None:
+    vocabs = kind(src), kind(trg)
+    mapper, given = piece_links(*vocabs), list(rows(src, trg, 0.05))
+    shorter, found, wholes = list[Row](), list[str](), list[str]()
+    for source, target, links in given:
+        tokens = source.split(), target.split()
+        texts = ["".join(side).replace("▁", " ") for side in tokens]
+        ids = [side.encode(text) for side, text in zip(mapper.vocabs, texts, strict=True)]
+        linked, last = mapper.prepared(*tokens, links, ids)
+        wholes.append(linked)
+        if last:
+            ends = len(tokens[0]) - 1, len(tokens[1]) - 1
+            rest = [(i, j) for i, j in links if i != ends[0] and j != ends[1]]
+            if rest:
+                shorter.append((" ".join(tokens[0][:-1]), " ".join(tokens[1][:-1]), rest))
+                found.append(without_ends(linked, last))
+    assert len(shorter) > LINES / 20
+    assert wholes == links_by_tags(given, vocabs)
+    assert found == links_by_tags(shorter, vocabs)
 
 
 def test_characters_spelled_in_bytes_are_mapped_as_by_tags(monkeypatch: pytest.MonkeyPatch) -> None:
