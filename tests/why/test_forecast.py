@@ -49,9 +49,9 @@ def history(bench: Bench, space: str = "ann", partition: str = "en-ru") -> Histo
 
 
 def used(bench: Bench, label: str, *, gpus: int = 0, text: int = 0, **usage: float) -> None:
-    """Make a result's record say what it used, and how large the text was that it read."""
+    """Make a new result's record say what it used, and how large the text was that it read."""
     for manifest in list(bench.store.manifests()):
-        if manifest.label == label:
+        if manifest.label == label and not manifest.usage.seconds:
             provenance = replace(manifest.provenance, worker=Worker(gpus=gpus))
             if text:
                 provenance = replace(provenance, files={"text/corpus.zst": Blob("0" * 64, text)})
@@ -150,6 +150,27 @@ def test_time_and_disk_grow_with_the_text_that_is_read(bench: Bench) -> None:
     assert clean == Forecast(Cost(100.0), 10000.0 + 1000, {"clean.zst": 400.0})  # with what it reads
     assert first == Forecast(Cost(200.0, 300.0), 5000.0 + 400, {"first.zst": 600.0})
     assert second == replace(first, outputs={"second.zst": 600.0})  # by what others of its stage took
+
+
+def test_what_a_script_takes_without_text_is_known_from_texts_of_two_sizes(bench: Bench) -> None:
+    for number, (word, text, took) in enumerate((("small", 100, 12.0), ("large", 1000, 30.0))):
+        bench.runner.contents |= {"text": word[:1].encode() * text, "clean": word[1:2].encode() * 40}
+        session = bench.session(chain(word), run=f"run-{number}")
+        bench.run(session)
+        for name in session.graph.stages:
+            session.publish(name)
+        used(bench, "clean", seconds=took, cpu_seconds=3 * took, gpus=2)
+        used(bench, "first", seconds=took)
+    bench.runner.contents |= {"text": b"x" * 6000}
+    bench.run(bench.session(chain("third"), run="run-3"), "text")
+    found = costs(bench, chain("third"))
+    assert found["clean"] == Cost(10.0 + 6 * 20.0, 0.0, 2 * (10.0 + 6 * 20.0))
+    assert found["first"] == Cost(6 * 30.0)  # its two texts were equally large
+
+
+def test_what_a_script_takes_without_text_is_never_negative_nor_more_than_for_the_least() -> None:
+    slow, fast = Cost(10.0, 2.0), Cost(90.0, 1.0)
+    assert slow.at_no_text(fast, 5.0) == Cost(0.0, 2.0)
 
 
 def test_a_text_of_unknown_size_takes_what_the_last_one_took(bench: Bench) -> None:

@@ -1,8 +1,9 @@
 """What steps will take that run, by what earlier ones took: their own artifacts, else others of their stage.
 
 Time and disk grow with the text that a step reads, measured by the bytes of its compressed files; those of
-texts that are not made yet are estimated by what earlier steps made of theirs. A training takes what its
-options say, whatever the size of its text, and is compared only with those that have the same.
+texts that are not made yet are estimated by what earlier steps made of theirs. What a script takes before it
+comes to its text is known where its artifacts were made from texts of different sizes. A training takes what
+its options say, whatever the size of its text, and is compared only with those that have the same.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ TRAINING = "pipeline.train.train"
 SAMPLE = 5  # artifacts of the same stage and script that a mean is taken of
 OWN = 20  # earlier ones of a step, of which one with the same options is looked for
 LOOKED_AT = 100  # artifacts of the stage among which they are looked for
+DIFFERENT = 1.5  # times as large a text as another, or more: the two tell what a script's start takes
 _TEXTS = (".zst", ".gz", ".tsv")
 LOCAL = LocalFile("").name
 
@@ -49,6 +51,7 @@ class Forecasts:
     def __init__(self, history: History) -> None:
         self._history = history
         self._peers: dict[tuple[str, str, str], list[Manifest]] = {}
+        self._starts: dict[tuple[str, str], Cost] = {}
 
     def of(self, plan: Plan) -> dict[Step, Forecast | None]:
         """Of each step that will or may run; None for one without anything like it."""
@@ -70,9 +73,18 @@ class Forecasts:
             return None
         before = sum(map(_text_of, alike))
         times = read * len(alike) / before if read and before and step.script != TRAINING else 1.0
-        cost = sum(map(cost_of, alike), Cost()).times(times / len(alike))
+        cost = sum(map(cost_of, alike), Cost()).times(1 / len(alike))
+        if times != 1.0:
+            cost = cost.with_text(times, self._start(step))
         disk = max(made.usage.disk for made in alike) * times + placed_files
         return Forecast(cost, disk, _outputs(step, alike, times))
+
+    def _start(self, step: Step) -> Cost:
+        """What the step's script takes before it comes to its text; nothing where that is not known."""
+        kind = step.stage, step.script
+        if kind not in self._starts:
+            self._starts[kind] = start_of(self._history.earlier(step, "", SAMPLE))
+        return self._starts[kind]
 
     def _alike(self, step: Step) -> list[Manifest]:
         """The step's newest artifact, else the newest of its stage with its script."""
@@ -86,6 +98,17 @@ class Forecasts:
             same = (made for made in newest if _is_like(made, step.script, options))
             self._peers[kind] = [*islice(same, SAMPLE)]
         return self._peers[kind]
+
+
+def start_of(made: Sequence[Manifest]) -> Cost:
+    """What artifacts of a script took whatever their text: where the line through what it took for the
+    smallest and for the largest text begins; nothing when these are about the same size.
+    """
+    by_size = sorted((size, number) for number, size in enumerate(map(_text_of, made)) if size)
+    if not by_size or by_size[-1][0] < DIFFERENT * by_size[0][0]:
+        return Cost()
+    (small, one), (large, other) = by_size[0], by_size[-1]
+    return cost_of(made[one]).at_no_text(cost_of(made[other]), large / small)
 
 
 def _is_like(made: Manifest, script: str, options: str) -> bool:

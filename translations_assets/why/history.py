@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -153,6 +153,24 @@ class Cost:
     def times(self, factor: float) -> Cost:
         """So many times as much."""
         return Cost(self.seconds * factor, self.cpu_seconds * factor, self.gpu_seconds * factor)
+
+    def with_text(self, factor: float, start: Cost) -> Cost:
+        """The same for so many times as much text, of which the start does not grow."""
+        fixed = self._each(start, min)
+        return self.times(factor) + fixed.times(1 - factor)
+
+    def at_no_text(self, larger: Cost, factor: float) -> Cost:
+        """What would be left without any text, by what so many times as much text took."""
+        return self._each(
+            larger, lambda one, other: min(one, max(0.0, (one * factor - other) / (factor - 1)))
+        )
+
+    def _each(self, other: Cost, found: Callable[[float, float], float]) -> Cost:
+        return Cost(
+            found(self.seconds, other.seconds),
+            found(self.cpu_seconds, other.cpu_seconds),
+            found(self.gpu_seconds, other.gpu_seconds),
+        )
 
 
 def duration(seconds: float) -> str:
