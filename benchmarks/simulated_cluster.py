@@ -169,7 +169,6 @@ def _done(member: Member) -> Outcome:
         generation=member.generation,
         outputs={OUTPUT: _BLOB},
         label=member.label,
-        reason="",
         bundle=_BLOB,
         provenance=Provenance(),
         attempt=member.attempt,

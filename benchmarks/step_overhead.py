@@ -84,7 +84,6 @@ def _run_step(runner: LocalRunner, store: Store, bundle: Blob, number: int) -> N
         generation=1,
         attempt=1,
         label=f"nothing-{number}",
-        reason="benchmark",
         script="pipeline.nothing",
         command=("--number", str(number), "--output", "out"),
         inputs={},

@@ -95,7 +95,6 @@ class MadeUpRunner:
             generation=job.generation,
             outputs={name: store.add_bytes(f"{job.label} {name}".encode()) for name in job.outputs},
             label=job.label,
-            reason=job.reason,
             bundle=job.bundle,
             provenance=job.provenance,
             attempt=job.attempt,

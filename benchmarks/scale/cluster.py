@@ -183,7 +183,6 @@ class SimulatedCluster:
             generation=job.generation,
             outputs={name: store.add_bytes(f"{job.label} {name}".encode()) for name in job.outputs},
             label=job.label,
-            reason=job.reason,
             bundle=job.bundle,
             provenance=job.provenance,
             attempt=job.attempt,

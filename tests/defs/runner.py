@@ -53,7 +53,6 @@ class MadeUpRunner:
             generation=job.generation,
             outputs=outputs,
             label=job.label,
-            reason=job.reason,
             bundle=job.bundle,
             provenance=job.provenance,
             attempt=job.attempt,

@@ -40,7 +40,6 @@ def result(store: MemoryStore, label: str, cached: bool = False, **files: Any) -
         generation=1,
         outputs=outputs,
         label="the label in another partition",
-        reason="library numpy 1 → 2",
         bundle=Blob("", 0),
         provenance=Provenance(partition="en-lt"),
         attempt=2,
@@ -49,7 +48,7 @@ def result(store: MemoryStore, label: str, cached: bool = False, **files: Any) -
         ended=1.5,
         usage=usage,
     )
-    return StepResult(step, manifest, cached)
+    return StepResult(step, manifest, cached, reason="library numpy 1 → 2")
 
 
 def shown(store: MemoryStore, *results: StepResult, warnings: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -38,7 +38,6 @@ def job(worker: Any, machine: str) -> Job:
         generation=1,
         attempt=1,
         label="a-step",
-        reason="",
         script="pipeline.translate.split",
         command=(),
         inputs={},

@@ -72,7 +72,6 @@ def test_a_job_says_what_its_key_stands_for(places: Path, repository: Path) -> N
         bundle=Blob("bb", 1),
         generation=1,
         attempt=1,
-        reason="",
         machine="",
         provenance=Provenance(),
     )

@@ -43,7 +43,6 @@ def job(store: Store, script: str, **changes: Any) -> Job:
         "generation": 1,
         "attempt": 1,
         "label": "copy-en",
-        "reason": "no result for its key",
         "script": "pipeline.script",
         "command": ("--output", "out"),
         "inputs": {},

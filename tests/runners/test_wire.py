@@ -18,9 +18,8 @@ from translations_assets.running.job import JobEvent, Outcome
 
 
 def test_a_request_is_one_line() -> None:
-    work = job(
-        MemoryStore(), COPY, inputs={"text/ŝ.eo": Blob("12" * 32, 3)}, reason="one\ntwo", resumable=True
-    )
+    inputs = {"text/ŝ.eo": Blob("12" * 32, 3)}
+    work = job(MemoryStore(), COPY, inputs=inputs, programs={"clang": "one\ntwo"}, resumable=True)
     request = Request(work, "file:///store", "/store/work", 2, ("0", "3"), 512, 2_000, files=("/a", "/b"))
     line = request.to_bytes()
     assert line.count(b"\n") == 1

@@ -215,7 +215,6 @@ class FakeRunner:
                 generation=job.generation,
                 outputs={name: store.add_bytes(text) for name in job.outputs},
                 label=job.label,
-                reason=job.reason,
                 bundle=job.bundle,
                 provenance=job.provenance,
                 attempt=job.attempt,
@@ -264,9 +263,15 @@ class Bench:
                 for blob in manifest.outputs.values():
                     self.store.quarantine(blob, "a test lost it")
 
+    def why(self, label: str) -> str:
+        """Why a step ran the last time."""
+        told = [event for event in self.events if event.step.label == label and event.kind == "explained"]
+        return str(told[-1].detail["reason"])
+
     def told(self, label: str) -> list[str]:
-        """The kinds of events that a step had, in order."""
-        return [event.kind for event in self.events if event.step.label == label]
+        """The kinds of events that a step had, in order, but for its explanation, which comes at any time."""
+        kinds = [event.kind for event in self.events if event.step.label == label]
+        return [kind for kind in kinds if kind != "explained"]
 
 
 @pytest.fixture

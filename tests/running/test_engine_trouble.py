@@ -179,7 +179,7 @@ def test_a_lost_result_of_a_repeatable_step_is_made_again(bench: Bench) -> None:
     bench.lose("join")
     assert bench.make() == ["join"]
     job = bench.runner.jobs[-1]
-    assert (job.generation, job.reason) == (2, "joined.txt is missing from the store or damaged")
+    assert (job.generation, bench.why("join")) == (2, "joined.txt is missing from the store or damaged")
 
 
 def test_a_lost_result_that_cannot_be_repeated_waits_for_a_person(bench: Bench) -> None:

@@ -22,7 +22,7 @@ from translations_assets.running.engine import Engine
 from translations_assets.running.plan import make_plan
 from translations_assets.why.certain import settled
 from translations_assets.why.explain import Explainer, known_parts
-from translations_assets.why.history import History, duration
+from translations_assets.why.history import History, duration, why_made
 
 
 def history(bench: Bench, space: str = "ann", partition: str = "en-ru") -> History:
@@ -203,7 +203,7 @@ def test_many_differences_are_cut_in_short_reasons(bench: Bench) -> None:
     assert found.reasons == (*found.differences[:5], "and 4 more differences")
 
 
-def test_the_engine_writes_the_reasons_into_the_manifest(bench: Bench) -> None:
+def test_the_run_writes_down_why_its_steps_run(bench: Bench) -> None:
     publish_all(bench)
     changed = demo_graph(a="three", b="two")
     session = bench.session(changed, "run-2")
@@ -213,7 +213,15 @@ def test_the_engine_writes_the_reasons_into_the_manifest(bench: Bench) -> None:
     )
     for name in changed.stages:
         engine.run(session, changed.stages[name], bench.cancel, lambda event: None)
-    reasons = {job.label: job.reason for job in bench.runner.jobs[4:]}
+    session.end()
+    record = bench.store.read_run("run-2")
+    assert record
+    reasons = record.reasons
+    made = [one for one in bench.store.manifests() if one.provenance.run == "run-2"]
+    assert {one.label: why_made(one, bench.store.read_run) for one in made} == reasons
+    older = replace(made[0], reason="as it was before")
+    assert why_made(older, bench.store.read_run) == "as it was before"
+    assert why_made(made[0], lambda run: None) == "not known"
     assert set(reasons) == {"write-a", "join", "count"}
     assert reasons["write-a"] == "argument --word: one → three"
     assert reasons["join"].startswith("input text.txt: made again by write-a (")

@@ -290,7 +290,7 @@ def _why(found: _Found) -> Iterator[str]:
     label, manifest = planned.step.label, planned.manifest
     if planned.status == "cached" and manifest:
         yield f"{label}: cached since {_made(manifest)}"
-        yield f"  it was made because: {manifest.reason}"
+        yield f"  it was made because: {_why_made(manifest)}"
         yield from (f"  {reason}" for reason in planned.reasons)
         return
     if planned.status == "maybe":
@@ -379,6 +379,12 @@ def _found_as_json(found: _Found) -> dict[str, Any]:
     }
 
 
+def _why_made(manifest: Manifest) -> str:
+    from translations_assets.why.history import why_made
+
+    return why_made(manifest, this_project().store.read_run)
+
+
 def _artifact(manifest: Manifest | None) -> Mapping[str, Any] | None:
     if manifest is None:
         return None
@@ -386,7 +392,7 @@ def _artifact(manifest: Manifest | None) -> Mapping[str, Any] | None:
         "key": manifest.key,
         "generation": manifest.generation,
         "ended": manifest.ended,
-        "reason": manifest.reason,
+        "reason": _why_made(manifest),
         "run": manifest.provenance.run or None,
         "partition": manifest.provenance.partition or None,
     }

@@ -116,7 +116,6 @@ def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes | Path]]:
         bundle=blob_of(keys.bundle(step.script)),
         generation=latest.generation + 1 if latest else 1,
         attempt=1,
-        reason="",
         machine="",
         provenance=Provenance(),
     )

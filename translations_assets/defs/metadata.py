@@ -100,9 +100,7 @@ def _in_short(results: Sequence[StepResult], statistics: Documents) -> str:
 def _reasons(results: Sequence[StepResult]) -> Metadata:
     """Why steps ran, as `translations explain` says it."""
     rows = [
-        {"step": result.step.label, "why it ran": result.manifest.reason}
-        for result in results
-        if not result.cached
+        {"step": result.step.label, "why it ran": result.reason} for result in results if not result.cached
     ]
     return {"reasons": table(rows)} if rows else {}
 

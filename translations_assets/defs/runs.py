@@ -107,7 +107,7 @@ def _tell_why(instance: DagsterInstance, session: Session) -> Listener:
     is_told = threading.Event()
 
     def listen(event: StepEvent) -> None:
-        if event.kind == "started" and not is_told.is_set():
+        if event.kind == "explained" and not is_told.is_set():
             is_told.set()
             why = "; ".join(filter(None, [_rerun_of(session.continues), event.detail["reason"]]))
             instance.add_run_tags(session.run, {WHY_TAG: why[:MOST_OF_WHY]})

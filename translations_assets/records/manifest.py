@@ -133,13 +133,17 @@ class Provenance(Record):
 
 @dataclass(frozen=True)
 class Manifest(Record):
-    """Generation n of a step's result; created once and never changed. outputs: file name → contents."""
+    """Generation n of a step's result; created once and never changed.
+
+    outputs  file name → contents
+    reason   why it was made, in artifacts of earlier versions; since then the run's record says it
+    """
 
     key: str
     generation: int
     outputs: Mapping[FileName, Blob]
     label: str
-    reason: str
+    reason: str = field(default="", kw_only=True)
     bundle: Blob
     provenance: Provenance
     attempt: int

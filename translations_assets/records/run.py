@@ -111,6 +111,7 @@ class RunRecord(Record):
     uses     label → key and generation, of the steps that have a result in it
     begun    the same of those that it began, or waited for, and that have none
     failed   label → why, in a line, of those that failed
+    reasons  label → why it began to make them
     forecast label → seconds that its steps were expected to take, as far as that could be told
     """
 
@@ -129,6 +130,7 @@ class RunRecord(Record):
     uses: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     begun: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
     forecast: Mapping[str, float] = field(default_factory=dict)
 
     @property

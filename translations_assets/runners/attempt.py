@@ -304,7 +304,6 @@ class Attempt:
             generation=job.generation,
             outputs=outputs,
             label=job.label,
-            reason=job.reason,
             bundle=job.bundle,
             provenance=self._provenance(),
             attempt=job.attempt,

@@ -24,6 +24,7 @@ from translations_assets.errors import (
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import KeyParts, Manifest, Provenance
 from translations_assets.running.contents import stored_contents
+from translations_assets.running.explaining import EXPLAINERS, Explain, Explaining
 from translations_assets.running.failure import error_line, lost_inputs, names, told
 from translations_assets.running.job import Job, JobEvent, Outcome, make_job
 from translations_assets.running.protocols import Store
@@ -59,28 +60,30 @@ class StepEvent:
     """Something that happened to a step, for progress displays.
 
     cached, done  detail: {"manifest"}; waiting, started, progress  detail as in JobEvent, and when it started
-    {"log", "reason"}; retry  detail: {"message"}; failed  detail: {"message"} and, if it ran, {"log"};
-    cancelled  detail: {}
+    {"log"}; explained, after it has started  detail: {"reason"}; retry  detail: {"message"}; failed  detail:
+    {"message"} and, if it ran, {"log"}; cancelled  detail: {}
 
     A log is named by its step's key and generation.
     """
 
-    kind: Literal["cached", "waiting", "started", "progress", "done", "retry", "failed", "cancelled"]
+    kind: Literal[
+        "cached", "waiting", "started", "explained", "progress", "done", "retry", "failed", "cancelled"
+    ]
     step: Step
     detail: Mapping[str, Any] = field(default_factory=dict)
 
 
 Listener = Callable[[StepEvent], None]
-Explain = Callable[[Session, Step, KeyParts], Sequence[str]]
 
 
 @dataclass(frozen=True)
 class StepResult:
-    """A finished step: its manifest, and whether it was there before."""
+    """A finished step: its manifest, and whether it was there before; why it ran, where the run made it."""
 
     step: Step
     manifest: Manifest
     cached: bool
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class Engine:
     """Runs steps by a runner and finds them in a store.
 
     revision    of the repository, which every manifest records
-    explain     says why a step that has no result for its key runs, for its manifest
+    explain     says why a step that has no result for its key runs, for the run's record
     clock       what time it is, and how to wait
     """
 
@@ -148,8 +151,15 @@ class _Execution:
         self.resolver = session.resolver()
 
     def finish(self) -> list[StepResult]:
-        with parallel_map(self.engine.store) as look_up, self.engine.clock.pool(THREADS, "step") as pool:
-            tasks: Tasks[Step, Outcome] = Tasks(pool, self.engine.clock)
+        clock = self.engine.clock
+        with (
+            parallel_map(self.engine.store) as look_up,
+            clock.pool(EXPLAINERS, "explain") as explainers,
+            clock.pool(THREADS, "step") as pool,
+        ):
+            explain = self.engine.explain
+            self.explaining = Explaining(self.session, explain, explainers, self.cancel, self._explained)
+            tasks: Tasks[Step, Outcome] = Tasks(pool, clock)
             try:
                 self._run_all(tasks, look_up)
             except BaseException:
@@ -161,7 +171,8 @@ class _Execution:
             raise StepFailed(self.failures)
         if self.cancel.is_set() and self.waiting:
             raise Cancelled(f"The run was cancelled. Not made: {names(self.waiting)}.")
-        return sorted(self.results.values(), key=lambda result: self.order[result.step])
+        results = (replace(each, reason=self.session.reason(each.step)) for each in self.results.values())
+        return sorted(results, key=lambda result: self.order[result.step])
 
     def _run_all(self, tasks: Tasks[Step, Outcome], look_up: Map) -> None:
         """Find or start every step whose inputs are known, until no more becomes ready.
@@ -252,16 +263,6 @@ class _Execution:
             f"that follows from it: translations train {self.session.partition} --repair"
         )
 
-    def _reason(self, step: Step, parts: KeyParts) -> str:
-        """Why a step without a result runs; that this cannot be said stops nothing."""
-        explain = self.engine.explain
-        try:
-            reasons = explain(self.session, step, parts) if explain else ()
-        except Exception:
-            _log.warning("why %s runs cannot be explained", step.label, exc_info=True)
-            reasons = ()
-        return "; ".join(reasons) or "no result for its key"
-
     def _run(self, missing: _Missing, wake: Wake) -> Work[Outcome]:
         """All attempts of a step; whatever goes wrong is this step's failure."""
         if self.cancel.is_set():
@@ -298,18 +299,21 @@ class _Execution:
             if number and self.cancel.is_set():
                 return Outcome("cancelled", message="cancelled before another attempt")
             attempt = replace(job, attempt=job.attempt + number)
-            outcome = yield from self._reach(step, partial(self._attempt, step, attempt, wake))
+            outcome = yield from self._reach(step, partial(self._attempt, missing, attempt, wake))
             if outcome.kind != "temporary" or number == step.attempts - 1:
                 return outcome
             self._retry(step, _why(outcome))
         raise AssertionError("a step has at least one attempt")
 
-    def _attempt(self, step: Step, job: Job, wake: Wake) -> Work[Outcome]:
+    def _attempt(self, missing: _Missing, job: Job, wake: Wake) -> Work[Outcome]:
         """One attempt. Raises StoreUnreachable for one that the store ended: it does not count."""
+        step = missing.step
 
         def on_event(event: JobEvent) -> None:
-            more = {"log": job.step, "reason": job.reason} if event.kind == "started" else {}
+            more = {"log": job.step} if event.kind == "started" else {}
             self._emit(StepEvent(event.kind, step, {**event.detail, **more}))
+            if event.kind == "started":
+                self.explaining.begin(step, missing.parts, missing.reasons)
 
         self.logs[step] = job.step
 
@@ -349,7 +353,6 @@ class _Execution:
             bundle=store.add_bytes(session.keys.bundle(step.script)),
             generation=missing.generation,
             attempt=max(store.attempts(missing.parts.digest, missing.generation), default=0) + 1,
-            reason="; ".join(missing.reasons) or self._reason(step, missing.parts),
             machine=session.machine(step.stage),
             provenance=Provenance(
                 run=session.run,
@@ -359,6 +362,9 @@ class _Execution:
                 revision=self.engine.revision,
             ),
         )
+
+    def _explained(self, step: Step, reason: str) -> None:
+        self._emit(StepEvent("explained", step, {"reason": reason}))
 
     def _retry(self, step: Step, message: str) -> None:
         self._emit(StepEvent("retry", step, {"message": message}))

@@ -31,7 +31,6 @@ class Job(Record):
     generation: int
     attempt: int
     label: str
-    reason: str
     script: str
     command: tuple[str, ...]
     inputs: Mapping[str, Blob]
@@ -125,7 +124,6 @@ def make_job(
     bundle: Blob,
     generation: int,
     attempt: int,
-    reason: str,
     machine: str,
     provenance: Provenance,
 ) -> Job:
@@ -140,7 +138,6 @@ def make_job(
         generation=generation,
         attempt=attempt,
         label=step.label,
-        reason=reason,
         script=step.script,
         command=command(step),
         inputs=inputs,

@@ -96,6 +96,7 @@ class Session:
         self._made: set[str] = set()
         self._begun: dict[Step, tuple[str, int]] = {}
         self._failed: dict[Step, str] = {}
+        self._reasons: dict[str, str] = {}
         self._started = self.clock.time()
         self._lock = threading.Lock()  # never held while the store is asked
         self._finding = threading.Lock()  # held while results are looked up for `need`
@@ -168,6 +169,15 @@ class Session:
         with self._lock:
             self._failed[step] = why
         self._heartbeat.wake()
+
+    def note_reason(self, step: Step, reason: str) -> None:
+        """Note, for the run's record, why a step runs."""
+        with self._lock:
+            self._reasons[step.label] = reason
+
+    def reason(self, step: Step) -> str:
+        """Why this run has made a step; empty where that is not known, or not yet."""
+        return self._reasons.get(step.label, "")
 
     def resolver(self) -> Resolver:
         """Finds which results count for the steps that this run makes."""
@@ -246,6 +256,7 @@ class Session:
             uses={step.label: (result.key, result.generation) for step, result in used.items()},
             begun={step.label: made for step, made in self._begun.items() if step not in used},
             failed={step.label: why for step, why in self._failed.items() if step not in used},
+            reasons=dict(self._reasons),
         )
 
     def keep_alive(self) -> None:

@@ -14,10 +14,13 @@ from typing import NamedTuple
 
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Manifest, Ref
+from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 
 RUNS = 20  # newest runs whose records are read
 PLACES = 20  # other spaces and partitions whose refs are read
+
+NOT_KNOWN = "not known"
 
 _NUMBER = re.compile(r"\d+")
 
@@ -181,6 +184,14 @@ def duration(seconds: float) -> str:
         return f"{seconds / 60:.0f} min"
     hours = seconds / 3600
     return f"{hours:.1f} h" if hours < 10 else f"{hours:.0f} h"
+
+
+def why_made(manifest: Manifest, read_run: Callable[[str], RunRecord | None]) -> str:
+    """Why an artifact was made: its run's record says it, or, of earlier versions, the artifact itself."""
+    run = manifest.provenance.run
+    if manifest.reason or not run:
+        return manifest.reason or NOT_KNOWN
+    return (read_run(run) or RunRecord()).reasons.get(manifest.label, NOT_KNOWN)
 
 
 def cost_of(manifest: Manifest) -> Cost:

@@ -6,12 +6,14 @@ import json
 import shlex
 import time
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from translations_assets.errors import DamagedError
 from translations_assets.records.manifest import Blob, Manifest, Worker
 from translations_assets.running.job import INPUT_FOLDER
 from translations_assets.running.protocols import Store
+from translations_assets.why.history import why_made
 
 
 def provenance(store: Store, artifact: Manifest) -> dict[str, Any]:
@@ -46,9 +48,14 @@ class _Trace:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._read_run = cache(store.read_run)
         self._makers: dict[str, Manifest] = {}
         self._runs: set[str] = set()
         self._knows_all = False
+
+    def reason(self, step: Manifest) -> str:
+        """Why a step was made."""
+        return why_made(step, self._read_run)
 
     def steps(self, artifact: Manifest) -> Iterator[Manifest]:
         """The steps that an artifact comes from, each after those that it comes from, itself last."""
@@ -125,7 +132,7 @@ def _step(manifest: Manifest, trace: _Trace) -> dict[str, Any]:
         "started": _iso(manifest.started),
         "ended": _iso(manifest.ended),
         "usage": vars(manifest.usage),
-        "reason": manifest.reason,
+        "reason": trace.reason(manifest),
         "attempt": manifest.attempt,
         "repeat": _repeat(manifest),
     }

@@ -24,7 +24,6 @@ STEP = Job(
     generation=1,
     attempt=1,
     label="train-teacher-en-ru-1",
-    reason="no result for its key",
     script="pipeline.train.train",
     command=(),
     inputs={},
@@ -74,7 +73,7 @@ def test_a_job_is_valid_for_a_current_cluster() -> None:
 
 def test_name_and_spec_know_nothing_of_the_run_that_asks() -> None:
     first = describe()
-    other = describe(replace(STEP, label="other", reason="else", provenance=Provenance(run="2")))
+    other = describe(replace(STEP, label="other", provenance=Provenance(run="2")))
     assert other["metadata"]["name"] == first["metadata"]["name"]
     assert spec(other) == spec(first)
 
