@@ -28,7 +28,7 @@ KEPT = "en-eo.kept"
 MISSING = object()
 WRONG: tuple[Any, ...] = (None, 7, 0.5, "text", [], ["text"], {}, {"text": {}}, True, MISSING)
 FREE = {"args", "overrides"}  # whose values are the scripts' and the configs' own
-BY_NAME = {"outputs", "files", "inputs", "libraries", "env", "uses", "steps"}  # things, not fields
+BY_NAME = {"outputs", "files", "inputs", "libraries", "env", "uses", "steps", "reasons"}  # things, not fields
 VERSION = {"sha256", "format"}  # of the seal, and of the program that wrote a manifest
 OPTIONAL = {  # fields that are left out where nothing is known
     *("usage", "stage", "repeatable", "files", "run", "partition", "config", "options", "revision", "worker"),
@@ -38,6 +38,7 @@ OPTIONAL = {  # fields that are left out where nothing is known
         "begun",
         "forecast",
         "failed",
+        "reasons",
         "uses",
         "seconds",
         "cpu_seconds",
@@ -109,8 +110,8 @@ def is_wrong(kind: str, old: object, path: tuple[Any, ...], wrong: object) -> bo
         is_file = path[0] == "outputs" and path[-1] not in ("digest", "size")
         of_many = is_file or BY_NAME.intersection(path[-2:-1])
         is_field = not isinstance(path[-1], int) and not of_many
-        if path[-1] == "code":
-            return False  # an artifact whose key had another form
+        if path[-1] == "code" or (kind, *path) == ("steps", "reason"):
+            return False  # an artifact whose key had another form, or whose run says why it was made
         return is_field and path[-1] not in OPTIONAL and (kind, path[0]) != ("runs", "steps")
     if type(old) in (int, float) and type(wrong) in (int, float):
         return type(old) is int and type(wrong) is float
