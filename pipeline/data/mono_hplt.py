@@ -3,23 +3,28 @@
 Shards are visited in a seeded order and read over the network until there are enough lines. A line is kept
 when its document (3.0, 2.0) or itself (1.2) has the least score, when document and line are in the language,
 when it has at most 600 characters, and when it was not met before. In release 1.2 the document's own
-language does not matter.
+language does not matter. What comes of a shard is kept for another attempt, which goes on with the next one.
 
     python -m pipeline.data.mono_hplt --dataset mono/v3.0 --lang ru --code rus_Cyrl \\
         --min-score 8 --max-sentences 100000 --output mono
 """
 
 import argparse
+import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 
 from pipeline.common.downloads import Stream, fetch
 from pipeline.common.errors import InputError
+from pipeline.common.finished import finished_lines
 from pipeline.common.limits import bounded
 from pipeline.common.lines import decompress_zstd
 from pipeline.common.script import run
+from pipeline.common.web import Source
 from pipeline.data.hplt import (
     LICENCE,
     LINE_CODES,
@@ -37,6 +42,7 @@ from pipeline.data.texts import file_lines, stream_lines
 log = logging.getLogger(__name__)
 
 MAX_CHARACTERS = 600
+STATE = "\t"  # begins a line that says how far the import has come; others have no tabs
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -57,40 +63,75 @@ def download(request: Request, scratch: Path) -> Text:
     if not urls:
         raise InputError(f"{listing} lists no shard with a score of {request.min_score:g} or more. Lower it.")
     Random(listing).shuffle(urls)
-    return _Reader(request, release, urls).text(Origin([source], release.number, LICENCE))
+    return _Reader(request, release, urls, Origin([source], release.number, LICENCE)).text(scratch)
 
 
 class _Reader:
     """Reads shard after shard, and counts."""
 
-    def __init__(self, request: Request, release: Release, urls: Sequence[str]) -> None:
+    def __init__(self, request: Request, release: Release, urls: Sequence[str], origin: Origin) -> None:
         self._request = request
         self._release = release
         self._urls = urls
+        self._origin = origin
         self._line_codes = {request.code, LINE_CODES.get(request.code, request.code)}
         self._seen = Seen()
-
-    def text(self, origin: Origin) -> Text:
-        """The lines that are kept; the origin counts the others while they are read."""
-        self._origin = origin
+        self._read: list[str] = []  # the shards
         self._documents = {"read": 0, "kept": 0}
-        self._shards: dict[str, object] = {"listed": len(self._urls)}
-        origin.details = {"shards": self._shards, "documents": self._documents}
-        return Text(self._lines(), origin)
 
-    def _lines(self) -> Iterator[str]:
-        for number, url in enumerate(self._urls, start=1):
-            self._shards["read"] = number
-            log.info("Shard %s of %s: %s", number, len(self._urls), url)
-            with Stream(url) as stream:
-                text = bounded(decompress_zstd(stream), url, stream.received)
-                for json_line in stream_lines(text, url):
-                    for line in self._kept(read_document(json_line, self._release)):
-                        yield line
-                        if len(self._seen) == self._request.max_sentences:
-                            self._shards["the last, in part"] = url
-                            return
-                self._origin.sources.append(stream.source())
+    def text(self, scratch: Path) -> Text:
+        """The lines that are kept, after those that an earlier attempt has read."""
+        with finished_lines(scratch) as finished:
+            self._restore(finished.read())
+            for url in self._urls:
+                if url not in self._read and not self._is_full:
+                    finished.add(self._shard(url))
+        shards: dict[str, object] = {"listed": len(self._urls), "read": len(self._read)}
+        if self._is_full:
+            shards["the last, in part"] = self._read[-1]
+        self._origin.details = {"shards": shards, "documents": self._documents}
+        return Text((line for line in finished.read() if not line.startswith(STATE)), self._origin)
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._seen) == self._request.max_sentences
+
+    def _restore(self, finished: Iterable[str]) -> None:
+        for line in finished:
+            if not line.startswith(STATE):
+                self._seen.add(line)
+                continue
+            state = json.loads(line)
+            self._read.append(state["shard"])
+            self._documents = state["documents"]
+            self._origin.dropped = Counter(state["dropped"])
+            self._origin.sources += [Source(**source) for source in state["source"]]
+
+    def _shard(self, url: str) -> Iterator[str]:
+        """The lines of a shard, or the first of them, and how far the import has come with them."""
+        self._read.append(url)
+        log.info("Shard %s of %s: %s", len(self._read), len(self._urls), url)
+        sources: list[Source] = []
+        with Stream(url) as stream:
+            yield from self._lines(stream, url)
+            if not self._is_full:
+                sources.append(stream.source())
+        self._origin.sources += sources
+        state = {
+            "shard": url,
+            "documents": self._documents,
+            "dropped": self._origin.dropped,
+            "source": [asdict(source) for source in sources],
+        }
+        yield STATE + json.dumps(state)
+
+    def _lines(self, stream: Stream, url: str) -> Iterator[str]:
+        text = bounded(decompress_zstd(stream), url, stream.received)
+        for json_line in stream_lines(text, url):
+            for line in self._kept(read_document(json_line, self._release)):
+                yield one_line(line)
+                if self._is_full:
+                    return
 
     def _kept(self, document: Document | None) -> Iterator[str]:
         self._documents["read"] += 1

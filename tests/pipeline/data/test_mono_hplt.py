@@ -1,6 +1,7 @@
 """The importer of HPLT's releases, and the set of texts seen."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,32 @@ def test_it_ends_at_the_limit_without_reading_more(mirror: Mirror, run: Run) -> 
     last = written.stats["shards"]["the last, in part"]
     assert written.stats["shards"] == {"listed": 5, "read": 2, "the last, in part": last}
     assert last not in [source["url"] for source in written.stats["source"]]
+
+
+@pytest.mark.parametrize("size", [100, 15])
+def test_another_attempt_goes_on_with_the_next_shard(
+    size: int, mirror: Mirror, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = {n: "\n".join(f"\t{n} {line}\tда" for line in range(10)) for n in range(3)}
+    shards = {f"s9_{n}": shard(document(f"{text}\nто же"), document("")) for n, text in texts.items()}
+    put(mirror, **shards)
+    written = run(size=size)
+    names = ("mono.ru.zst", "stats.json")
+    whole = {name: (written.output / name).read_bytes() for name in names}
+    read = [source["url"] for source in written.stats["source"][1:]]
+    read += filter(None, [written.stats["shards"].get("the last, in part")])
+    first, second = (mirror.folder / url.split("://")[1] for url in read[:2])
+
+    monkeypatch.setenv("TRANSLATIONS_CHECKPOINTS", str(tmp_path / "kept"))
+    shutil.rmtree(written.output)
+    second.rename(tmp_path / "away")
+    with pytest.raises(InputError, match="No file"):
+        run(size=size)
+    (tmp_path / "away").rename(second)
+    first.write_bytes(b"is not read again")
+    shutil.rmtree(written.output)
+    again = run(size=size)
+    assert {name: (again.output / name).read_bytes() for name in names} == whole
 
 
 def test_broken_documents_are_counted(mirror: Mirror, run: Run) -> None:
