@@ -3,12 +3,13 @@
     python -m benchmarks.scale                               # a pair of 60 + 100 million lines, 4 GPUs
     python -m benchmarks.scale --pair 300 --gpus 8 --before  # by the rates of the version before
     python -m benchmarks.scale --table                       # writes the tables of docs/deployment.md
-    python -m benchmarks.scale --scale 1000 --against 8000 --folder runs
+    python -m benchmarks.scale --scale 100 --folder runs
 
 A simulation runs the config's whole graph by the real engine on a cluster in virtual time, made of the
 deployment file's worker classes; each step takes what benchmarks/scale/rates.py says of its lines. It takes
-some ten seconds. A real run at 1/8000 takes seven minutes of a processor and prints what each script took for
-a line; what the folder has is not made again. With a smaller run beside it, it prints what has grown as well.
+some ten seconds. A real run prints what each script took for a line. It takes two hours of a core and 3 GB at
+1/100, seven minutes at 1/8000; what the folder has is not made again. With a smaller run beside it
+(`--against 8000`), it prints what has grown as well.
 """
 
 from __future__ import annotations

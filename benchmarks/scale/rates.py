@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 GB, MB = 1e9, 1e6
 
-REAL = "python -m benchmarks.scale --scale 1000"  # prints CPU, memory and bytes a line of every script
+REAL = "python -m benchmarks.scale --scale 100"  # prints CPU, memory and bytes a line of every script
 
 # Bytes a line of the files that hold text, compressed, by a part of their name; `REAL`
 TEXT = 45.0
@@ -149,22 +149,22 @@ SCRIPTS: Mapping[str, Rate | GpuRate] = {
     "pipeline.clean.merge_mono": _MERGE,
     "pipeline.clean.merge_translated": replace(_MERGE, cpu=5.5, scratch=250),  # both sides' text is sorted
     "pipeline.train.vocab": Rate(80.0, 16, most=10e6, drawing=2.0, grows=1_500, source="assumed"),
-    "pipeline.alignments.priors": Rate(900.0, 2, most=1e6, drawing=2.0, grows=4_000),
+    "pipeline.alignments.priors": Rate(525.0, 2, most=1e6, drawing=2.0, grows=4_000),
     "pipeline.alignments.align": Rate(
-        1_000.0, each=4_000, source=f"{REAL}; memory: docs/decisions/0009-step-sizes.md"
+        575.0, each=4_000, source=f"{REAL}; memory: docs/decisions/0009-step-sizes.md"
     ),
     "pipeline.alignments.collect": Rate(6.0, 2),
-    "pipeline.alignments.shortlist": Rate(2_000.0, 2, most=10e6, drawing=2.0, grows=4_000, source="assumed"),
+    "pipeline.alignments.shortlist": Rate(1_830.0, 2, most=10e6, drawing=2.0, grows=4_000),
     "pipeline.translate.split": Rate(5.5, 2),
     "pipeline.translate.collect": Rate(2.5, 2),
-    "pipeline.translate.extract_best": Rate(870.0),
+    "pipeline.translate.extract_best": Rate(810.0),
     "pipeline.cefilter.filter": Rate(5.0, 2, grows=16),
     "pipeline.train.training_pairs": Rate(
         134.0, memory=2_700, source="docs/decisions/0037-training-pairs.md: a guided student; 90 MB a process"
     ),
     "pipeline.checks.text": Rate(4.0, 1, memory=1_000),
     "pipeline.checks.vocabulary": Rate(7.5, 1),
-    "pipeline.checks.alignments": Rate(2.5, 1),
+    "pipeline.checks.alignments": Rate(5.0, 1),
     "pipeline.clean.score_bicleaner": GpuRate(20_000.0, source="assumed"),
     "pipeline.translate.translate": GpuRate(2_500.0, scratch=150, source=_TRANSLATE),
     "pipeline.cefilter.score": GpuRate(20_000.0, scratch=250),
