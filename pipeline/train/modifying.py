@@ -136,7 +136,9 @@ class Modifying:
         if not self._tagging:
             return shortened or self._cut(line)
         source, target, links, *pieces = line.split("\t")
-        result = self._result((source, target), pieces, bool(shortened))
+        result = None
+        if not shortened.endswith("\t"):  # Tags leaves out lines without any links
+            result = self._result((source, target), pieces, bool(shortened))
         if result is not None and links.count("-") <= gap:  # there are no more places than links
             return result
         return self._tagging.apply(shortened or self._cut(line), self._tagging.after(gap), result)
@@ -152,10 +154,10 @@ class Modifying:
         if not pieces:
             return None
         links, last = pieces
+        if shortened and not last:
+            return None
         if shortened:
-            links = without_ends(links, last) if last else ""
-            if not links:  # Tags leaves out lines without any
-                return None
+            links = without_ends(links, last)
         return "\t".join((*texts, links))
 
     def _touched(self, line: str, gap: int) -> str:
