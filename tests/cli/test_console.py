@@ -38,6 +38,7 @@ def test_lines_of_what_ends(capsys: pytest.CaptureFixture[str]) -> None:
         "  b waits for run a1, which makes it already",
     ]
     console(StepEvent("started", step("b")))
+    console(StepEvent("explained", step("b"), {"reason": "argument --word: one → two"}))
     console(StepEvent("retry", step("b"), {"message": "the machine was lost."}))
     console(StepEvent("done", step("b")))
     console(StepEvent("failed", step("c"), {"message": "It failed."}))
@@ -57,6 +58,7 @@ def test_what_is_running_with_its_numbers_and_the_time_left() -> None:
     console = Console(["a", "b", "c", "d"], MemoryStore(), {"a": 10.0, "b": 100.0, "c": 300.0, "d": 0.0})
     console(StepEvent("started", step("a")))
     console(StepEvent("done", step("a")))
+    console(StepEvent("explained", step("a"), {"reason": "it comes when it comes"}))
     console(StepEvent("cached", step("d")))
     console(StepEvent("started", step("b")))
     console(StepEvent("progress", step("b"), {"kind": "train", "update": 300, "cost": 3.14159}))

@@ -119,7 +119,7 @@ class Console:
             yield from self._progress(event)
         elif event.kind == "retry":
             yield self._line(f"{label}: trying again: {event.detail['message']}")
-        else:
+        elif event.kind != "explained":
             yield from self._end(event)
 
     def lines(self) -> Group:
