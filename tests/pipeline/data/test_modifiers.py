@@ -115,18 +115,18 @@ def test_the_mix_without_case_keeps_typing_errors(augment: Augment) -> None:
 
 
 @pytest.mark.parametrize("modifier", ["noise", "inline-noise", "mix", "mix-cjk", "short"])
-def test_variants_do_not_depend_on_the_hash_seed(
-    modifier: str, augment: Augment, options: list[str], tmp_path: Path
-) -> None:
+def test_variants_do_not_depend_on_the_hash_seed(modifier: str, options: list[str], tmp_path: Path) -> None:
     if modifier == "short":
         for name in ("src.zst", "trg.zst"):
             write_lines(tmp_path / name, [f"Go {n}" for n in range(1000)])
-    expected = sides(augment(modifier, "--phonemic"))
-    output = tmp_path / "other" / "out"
     command = [sys.executable, "-m", "pipeline.data.augment", "--modifier", modifier, "--phonemic", *options]
-    environment = os.environ | {"PYTHONHASHSEED": "42"}
-    subprocess.run([*command, "--output", str(output)], check=True, timeout=120, env=environment)
-    assert sides(Written(output)) == expected
+    found = []
+    for seed in ("1", "42"):  # in processes of their own, as other tests change OpusTrainer in this one
+        output = tmp_path / seed / "out"
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        subprocess.run([*command, "--output", str(output)], check=True, timeout=120, env=environment)
+        found.append(sides(Written(output)))
+    assert found[0] == found[1]
 
 
 def test_alignments_of_another_corpus(augment: Augment, tmp_path: Path) -> None:
