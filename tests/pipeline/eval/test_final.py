@@ -16,7 +16,6 @@ from pipeline.eval.metrics import evaluation_scores
 from pipeline.eval.packed import pack
 from pipeline.quantize.export import main as export
 from pipeline.quantize.marian_binary import read_model, serialize
-from tests.pipeline.alignments.small_corpus import sentence_pairs
 from tests.pipeline.eval.test_evaluate import arguments
 from tests.pipeline.quantize.tiny_model import Tiny
 from tests.pipeline.train import tiny as training
@@ -163,8 +162,8 @@ def test_marians_form_is_decoded_as_its_folder_says(tiny: Tiny, tmp_path: Path) 
 @pytest.mark.marian
 @pytest.mark.slow
 def test_ctranslate2s_form_makes_what_marian_makes(tmp_path: Path) -> None:
-    lines = [source for source, _ in sentence_pairs(20)]
-    write_lines(tmp_path / "text", lines)
+    """Of sentences that the model has learned to translate: elsewhere the best is a matter of chance."""
+    write_lines(tmp_path / "text", [source for source, _ in training.pairs(100, seed=9)])
     corpus = (tmp_path / "text", tmp_path / "text")
     metrics = final(("--model", converted()), corpus, tmp_path / "converted")
     final(("--model", training.model()), corpus, tmp_path / "marian")
@@ -172,5 +171,5 @@ def test_ctranslate2s_form_makes_what_marian_makes(tmp_path: Path) -> None:
     made, by_marian = (
         [*read_lines(tmp_path / name / "translations.zst")] for name in ("converted", "marian")
     )
-    assert len(read(tmp_path / "converted", "translations", "ctranslate2")) == 20
-    assert sum(one == other for one, other in zip(made, by_marian, strict=True)) >= 15
+    assert len(read(tmp_path / "converted", "translations", "ctranslate2")) == 100
+    assert sum(one == other for one, other in zip(made, by_marian, strict=True)) >= 95
