@@ -88,7 +88,7 @@ class Project:
         from translations_assets.config.deployment import Deployment
 
         minutes = (self.deployment or Deployment()).unsaved_minutes
-        if cluster := self._cluster:
+        if cluster := self.cluster:
             from translations_assets.runners.kubernetes.runner import KubernetesRunner
 
             return KubernetesRunner(cluster, self.root, unsaved_minutes=minutes)
@@ -97,14 +97,14 @@ class Project:
         return LocalRunner(settings.state_folder(), files=settings.file_folders(), unsaved_minutes=minutes)
 
     @property
-    def _cluster(self) -> Kubernetes | None:
+    def cluster(self) -> Kubernetes | None:
         """The cluster that steps run on, None when they run on this machine."""
         deployment = self.deployment
         return deployment.kubernetes if deployment and deployment.runner == "kubernetes" else None
 
     def _file_folders(self) -> Sequence[str]:
         """The folders in which files of configs may stand where steps run."""
-        return self._cluster.files if self._cluster else settings.file_folders()
+        return self.cluster.files if self.cluster else settings.file_folders()
 
     def prices(self, asked: Callable[[str], str]) -> Prices | None:
         """What machines cost; None when the deployment file names no prices.

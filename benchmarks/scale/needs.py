@@ -106,7 +106,7 @@ def needs(graph: Graph, kubernetes: Kubernetes, rates: Rates) -> dict[Step, Need
 
 def class_of(kubernetes: Kubernetes, step: Step) -> WorkerClassName:
     """The worker class of a step in this deployment."""
-    return kubernetes.stage(step.stage).worker_class or step.worker
+    return kubernetes.class_of(step.stage, step.worker)
 
 
 def _need(step: Step, flow: Flow, machine: Machine, rates: Rates) -> Need:

@@ -229,7 +229,7 @@ def misfits(needed: Mapping[Step, Need], kubernetes: Kubernetes) -> Iterator[Mis
     """What does not fit its pod."""
     for step, need in needed.items():
         machine = Machine.of(kubernetes, class_of(kubernetes, step))
-        limit = kubernetes.stage(step.stage).max_hours or kubernetes.worker_classes[machine.name].max_hours
+        limit = kubernetes.hours_of(step.stage, step.worker)
         for what, wanted, given in (
             ("GB of memory", need.memory / 1e9, machine.memory / 1e9),
             ("GB of disk", need.disk / 1e9, machine.disk / 1e9),

@@ -11,7 +11,7 @@ import pytest
 from tests.memory_store import MemoryStore
 from tests.running.conftest import Bench, demo_config, demo_graph
 from tests.running.test_session import publish_all
-from translations_assets.config.deployment import parse_deployment
+from translations_assets.config.deployment import StagePod, parse_deployment
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph, stage, step
@@ -274,6 +274,34 @@ def test_the_summary_says_what_is_to_come(bench: Bench, monkeypatch: pytest.Monk
         "kwh": 0.2,
     }
     assert dear.seconds == {"write-a": 3600, "write-b": 3600, "join": 60}
+
+
+def test_what_takes_longer_than_an_attempt_may_is_told(bench: Bench) -> None:
+    bench.make()
+    for label, seconds in {"write-a": 26 * HOUR, "write-b": 11 * HOUR, "join": 13 * HOUR}.items():
+        used(bench, label, seconds=seconds)
+    kubernetes = parse_deployment(DEPLOYMENT, "deployment.yml").kubernetes
+    assert kubernetes
+    classes = {
+        name: each.model_copy(update={"max_hours": 12}) for name, each in kubernetes.worker_classes.items()
+    }
+    short = kubernetes.model_copy(update={"worker_classes": classes})
+    graph = demo_graph()
+    found = forecast_plan(planned_of(graph), history(bench), kubernetes=short)
+    write, join = graph.step("write-a").stage, graph.step("join").stage
+    assert found.too_long == {graph.step("write-a"): 12 * HOUR, graph.step("join"): 12 * HOUR}
+    remedy = "raise max-hours in the deployment file or, where the steps read parts, split-chunks"
+    assert [*found.warnings()] == [
+        f"{write}: 1 step needs up to 26 h, an attempt has 12 h, and the next one begins again; {remedy}",
+        f"{join}: 1 step needs up to 13 h, an attempt has 12 h, and the next one begins again; {remedy}",
+    ]
+    stages = {write: StagePod.model_validate({"max-hours": 30})}
+    longer = forecast_plan(
+        planned_of(graph), history(bench), kubernetes=short.model_copy(update={"stages": stages})
+    )
+    assert [step.label for step in longer.too_long] == ["join"]
+    assert not forecast_plan(planned_of(graph), history(bench), kubernetes=kubernetes).too_long
+    assert not forecast_plan(planned_of(graph), history(bench)).too_long
 
 
 def test_the_summary_without_past_durations(bench: Bench) -> None:

@@ -216,7 +216,9 @@ def forecast_of(session: Session, plan: Plan) -> PlanForecast:
     if not plan.count("run") + plan.count("maybe"):
         return PlanForecast(plan, {}, {})
     project = this_project()
-    found = forecast_plan(plan, project.history(session.partition), project.prices(session.machine))
+    found = forecast_plan(
+        plan, project.history(session.partition), project.prices(session.machine), project.cluster
+    )
     session.forecast = found.seconds
     return found
 

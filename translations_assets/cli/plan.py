@@ -139,7 +139,12 @@ def plan(
         planned = project.explainer(session.config, project.history(session.partition)).explain_plan(planned)
     if json:
         found = [{**_planned_as_json(step), **remark_as_json(told.get(step.step))} for step in planned.steps]
-        output.print_json({"steps": found, "summary": forecast.summary(), "costs": forecast.as_json()})
+        said = {
+            "summary": forecast.summary(),
+            "warnings": [*forecast.warnings()],
+            "costs": forecast.as_json(),
+        }
+        output.print_json({"steps": found, **said})
         return
     print_target(session.graph, target)
     if steps:
@@ -203,7 +208,9 @@ def print_target(graph: Graph, target: str | None) -> None:
 
 
 def print_forecast(forecast: PlanForecast) -> None:
-    """Print what a plan costs, in a line, and by worker class."""
+    """Print what a plan costs, in a line, and by worker class; and what will not fit its time."""
+    for line in forecast.warnings():
+        output.print_note(line)
     for line in forecast.lines():
         typer.echo(line)
     typer.echo(forecast.summary())

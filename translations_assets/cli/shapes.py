@@ -25,7 +25,7 @@ _ENDED = "{run, partition, state, page, gates: {<state>: [gate]}}"
 JSON: Mapping[str, Sequence[str]] = {
     "plan": (
         "{steps: [{label, stage, status, key, reasons: [reason], made_by, goes_on_from, "
-        "epochs: {<text>: epochs}}], summary, costs: {<worker class>: {steps, "
+        "epochs: {<text>: epochs}}], summary, warnings: [warning], costs: {<worker class>: {steps, "
         "steps_without_a_past_duration, "
         "at_least: {hours, cpu_hours, gpu_hours, money, kwh}, "
         "at_most: {hours, cpu_hours, gpu_hours, money, kwh}, disk_gb, currency}}}",

@@ -6,6 +6,7 @@ names the file; without it everything runs on this machine.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -123,6 +124,15 @@ class Kubernetes(Section):
     def stage(self, name: str) -> StagePod:
         """What differs for a stage; for most nothing does."""
         return self.stages.get(name, StagePod())
+
+    def class_of(self, stage: str, worker: WorkerClassName) -> WorkerClassName:
+        """The worker class of the steps of a stage that ask for `worker`."""
+        return self.stage(stage).worker_class or worker
+
+    def hours_of(self, stage: str, worker: WorkerClassName) -> float:
+        """Hours that an attempt of such a step may take; infinite for a class that is not in the file."""
+        worker_class = self.worker_classes.get(self.class_of(stage, worker))
+        return self.stage(stage).max_hours or (worker_class.max_hours if worker_class else math.inf)
 
 
 class Deployment(Section):

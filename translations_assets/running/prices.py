@@ -48,7 +48,7 @@ class Prices:
         """What a step costs that takes so long; on the kind of machine where it was made, if it was."""
         name = step.worker
         if self.kubernetes:
-            name = self.kubernetes.stage(step.stage).worker_class or name
+            name = self.kubernetes.class_of(step.stage, name)
         rate = self.costs.worker_classes.get(name)
         if rate is None:
             return Bill()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from translations_assets.graph.step import LocalFile, Step, placed
 from translations_assets.records.canonical import json_digest
@@ -22,6 +22,9 @@ from translations_assets.records.manifest import Manifest
 from translations_assets.running.plan import Plan, PlannedStep
 from translations_assets.running.prices import HOUR, Bill, Prices
 from translations_assets.why.history import Cost, History, cost_of, duration
+
+if TYPE_CHECKING:
+    from translations_assets.config.deployment import Kubernetes
 
 TRAINING = "pipeline.train.train"
 SAMPLE = 5  # artifacts of the same stage and script that a mean is taken of
@@ -207,12 +210,14 @@ class PlanForecast:
     seconds   label → wall-clock seconds of the steps that something is known of
     by_class  worker class → its steps, dear ones first
     currency  of money; empty when no prices are known
+    too_long  the steps that will take longer than an attempt may, with the seconds that it may
     """
 
     plan: Plan
     seconds: Mapping[str, float]
     by_class: Mapping[str, Outlook]
     currency: str = ""
+    too_long: Mapping[Step, float] = field(default_factory=dict)
 
     def summary(self) -> str:
         """One line that a person can decide from: the plan's, and what its steps cost.
@@ -253,6 +258,24 @@ class PlanForecast:
                 parts.append(f"{_size(each.disk)} of disk")
             yield f"{worker:{width}}  {', '.join(parts)}"
 
+    def warnings(self) -> Iterator[str]:
+        """A line for each stage with steps that will take longer than an attempt may.
+
+        `extract_best: 3 steps need up to 27 h, an attempt has 12 h, and the next one begins again; …`
+        """
+        stages: dict[str, list[Step]] = {}
+        for step in self.too_long:
+            stages.setdefault(step.stage, []).append(step)
+        for stage, steps in stages.items():
+            longest = max(steps, key=lambda step: self.seconds[step.label])
+            needed, given = duration(self.seconds[longest.label]), duration(self.too_long[longest])
+            many = f"{len(steps)} step{'s need' if len(steps) > 1 else ' needs'}"
+            after = "goes on from there" if longest.resumable else "begins again"
+            yield (
+                f"{stage}: {many} up to {needed}, an attempt has {given}, and the next one {after}; raise "
+                "max-hours in the deployment file or, where the steps read parts, split-chunks"
+            )
+
     @property
     def money(self) -> float:
         """What all of it costs at most."""
@@ -278,8 +301,12 @@ class PlanForecast:
         return money + (f", {amount(total.kwh)} kWh" if total.kwh else "")
 
 
-def forecast_plan(plan: Plan, history: History, prices: Prices | None = None) -> PlanForecast:
-    """What the steps of a plan take by earlier ones, and what that costs by the prices of machines."""
+def forecast_plan(
+    plan: Plan, history: History, prices: Prices | None = None, kubernetes: Kubernetes | None = None
+) -> PlanForecast:
+    """What the steps of a plan take by earlier ones, what that costs by the prices of machines, and whether
+    the cluster gives them the time.
+    """
     forecasts = Forecasts(history).of(plan)
     found: dict[str, Outlook] = {}
     for planned in plan.steps:
@@ -290,7 +317,11 @@ def forecast_plan(plan: Plan, history: History, prices: Prices | None = None) ->
             found.setdefault(step.worker, Outlook()).add(planned, forecast, bill)
     dear_first = sorted(found.items(), key=lambda item: (-item[1].most.gpu_seconds, -item[1].most.seconds))
     seconds = {step.label: forecast.cost.seconds for step, forecast in forecasts.items() if forecast}
-    return PlanForecast(plan, seconds, dict(dear_first), prices.currency if prices else "")
+    limits = {step: kubernetes.hours_of(step.stage, step.worker) for step in forecasts} if kubernetes else {}
+    too_long = {
+        step: hours * HOUR for step, hours in limits.items() if seconds.get(step.label, 0.0) > hours * HOUR
+    }
+    return PlanForecast(plan, seconds, dict(dear_first), prices.currency if prices else "", too_long)
 
 
 def amount(value: float) -> str:

@@ -76,7 +76,7 @@ class Descriptions:
 
     def group(self, job: Job, preemptions: int) -> Group:
         """The steps that a step may share a pod with, after so many attempts that lost their machine."""
-        name = self._kubernetes.stage(job.stage).worker_class or job.worker
+        name = self._kubernetes.class_of(job.stage, job.worker)
         machine = self._machine(job, self._worker_class(name), preemptions)
         image = self.images.image(blob.digest for blob in job.inputs.values())
         secrets = tuple(sorted(self._kubernetes.secrets.keys() & job.secrets))
@@ -196,7 +196,7 @@ class Descriptions:
 
         kubernetes, config = self._kubernetes, self._config(group)
         given = {volume["name"] for volume in config.pod_spec_config.get("volumes") or ()}
-        hours = kubernetes.stage(group.stage).max_hours or self._worker_class(group.worker_class).max_hours
+        hours = kubernetes.hours_of(group.stage, group.worker_class)
         config = config._replace(
             container_config=self._container(config.container_config, group, command),
             pod_spec_config={**config.pod_spec_config, "restart_policy": "Never"},
