@@ -229,6 +229,12 @@ class Project:
         if prices is None or not limit > 0:
             wrong = "must be more than 0" if prices else "needs prices: give `costs` in the deployment file"
             raise TranslationsError(f"--budget {wrong} (docs/deployment.md)")
+        asked = session.stages or session.graph.stages
+        if free := prices.without(step for stage in asked for step in session.graph.stages[stage]):
+            raise TranslationsError(
+                f"--budget needs a price for every worker class that the run uses: give costs.worker-classes."
+                f"{free[0]} in the deployment file, 0 for machines that cost nothing."
+            )
         from translations_assets.running.budget import Budget
 
         return Budget(limit, prices)

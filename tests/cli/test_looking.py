@@ -169,14 +169,33 @@ def test_what_a_run_costs_is_said_by_worker_class(
     assert costs["cpu"]["steps_without_a_past_duration"] == 2
 
 
+def priced(*classes: str) -> str:
+    """A deployment file with the prices of some worker classes."""
+    return f"costs: {{worker-classes: {{{', '.join(f'{name}: {{price: 1}}' for name in classes)}}}}}\n"
+
+
 def test_a_budget_needs_prices(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = command("plan", PARTITION, "--budget", "5")
     assert said.code == 1
     assert "--budget needs prices: give `costs` in the deployment file" in said.err
-    (tmp_path / "deployment.yml").write_text(COSTS)
+    (tmp_path / "deployment.yml").write_text(priced("cpu", "large-cpu", "gpu", "large-gpu"))
     monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(tmp_path / "deployment.yml"))
     assert command("plan", PARTITION, "--budget", "5").code == 0
-    assert "--budget must be more than 0" in command("plan", PARTITION, "--budget", "-5").err
+    for amount in ("-5", "0"):
+        assert "--budget must be more than 0" in command("plan", PARTITION, "--budget", amount).err
+
+
+def test_a_budget_needs_the_price_of_each_machine(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deployment.yml").write_text(priced("cpu", "large-cpu"))
+    monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(tmp_path / "deployment.yml"))
+    assert command("plan", PARTITION, "--target", "merge_corpus", "--budget", "5").code == 0
+    said = command("plan", PARTITION, "--budget", "5")
+    assert said.code == 1
+    assert (
+        "give costs.worker-classes.gpu in the deployment file, 0 for machines that cost nothing" in said.err
+    )
 
 
 def test_the_forecast_stands_beside_what_a_run_took(command: Command) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -65,6 +66,12 @@ def test_a_manifest_is_written_as_it_was_read(absent: str) -> None:
     provenance = {name: value for name, value in WRITTEN["provenance"].items() if name != absent}
     written = json.dumps({**WRITTEN, "provenance": provenance})
     assert json.dumps(Manifest.from_dict(json.loads(written)).to_dict()) == written
+
+
+def test_earlier_attempts_are_written_where_there_were_some() -> None:
+    manifest = Manifest.from_dict(WRITTEN)
+    again = replace(manifest, usage=replace(manifest.usage, earlier_seconds=7.5))
+    assert Manifest.from_dict(again.to_dict()) == again
 
 
 def test_a_field_that_is_wrong_is_named() -> None:

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -247,6 +248,19 @@ def test_what_a_step_used_is_measured(runner: LocalRunner, store: LocalStore) ->
     assert 150 << 20 <= used.peak_memory < 600 << 20
     assert 3 << 20 <= used.disk < 4 << 20
     assert outcome.manifest.started <= outcome.manifest.ended <= time.time()
+
+
+def test_what_earlier_attempts_took_is_kept_with_the_result(runner: LocalRunner, store: LocalStore) -> None:
+    for earlier, seconds in ((1, 3600), (2, 1800)):
+        for part in range(3):
+            store.append_log(KEY, 1, earlier, part, b"update\n")
+        os.utime(store.log_folder(KEY, 1, earlier) / "0", (1e9, 1e9))
+        os.utime(store.log_folder(KEY, 1, earlier) / "2", (1e9 + seconds, 1e9 + seconds))
+    outcome = run(runner, store, replace(job(store, written("print('hello')")), attempt=3))
+    assert outcome.manifest is not None
+    usage = outcome.manifest.usage
+    assert usage.earlier_seconds == 5400
+    assert usage.all_seconds == usage.seconds + 5400
 
 
 def test_a_log_that_another_run_began_is_continued(runner: LocalRunner, store: LocalStore) -> None:

@@ -7,6 +7,7 @@ import stat
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from time import sleep
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -199,6 +200,17 @@ def test_attempts_are_those_with_a_log_of_the_generation(store: Store) -> None:
     assert store.attempts(KEY, 1) == [2, 10]
     assert store.attempts(KEY, 2) == [1]
     assert store.attempts(OTHER_KEY, 1) == []
+
+
+def test_the_time_of_an_attempt_is_that_of_its_log(store: Store) -> None:
+    store.append_log(KEY, 1, 1, 0, b"begun\n")
+    assert store.log_seconds(KEY, 1, 1) == 0.0
+    sleep(0.3)
+    store.append_log(KEY, 1, 1, 1, b"going on\n")
+    sleep(0.3)
+    store.append_log(KEY, 1, 1, 2, b"killed\n")
+    assert 0.5 < store.log_seconds(KEY, 1, 1) < 60
+    assert store.log_seconds(KEY, 1, 2) == 0.0
 
 
 def checkpoint_set(folder: Path, text: str) -> Path:

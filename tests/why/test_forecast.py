@@ -21,7 +21,7 @@ from translations_assets.records.manifest import Blob, Usage, Worker
 from translations_assets.running.plan import Plan, PlannedStep, make_plan
 from translations_assets.running.prices import Bill, Prices
 from translations_assets.why.forecast import Forecast, Forecasts, forecast_plan
-from translations_assets.why.history import Cost, History
+from translations_assets.why.history import Cost, History, cost_of
 
 HOUR = 3600.0
 GIB = 10**9
@@ -83,6 +83,20 @@ def test_what_a_step_took_is_that_of_its_newest_artifact_else_the_mean_of_its_st
         "write-new": mean,
     }
     assert costs(bench, changed, history(bench, "bob", "en-de"))["write-new"] == mean
+
+
+@pytest.mark.parametrize("resumable", [True, False])
+def test_earlier_attempts_count_where_a_step_went_on_from_them(bench: Bench, resumable: bool) -> None:
+    publish_all(bench, a="one").end()
+    used(bench, "count", seconds=10.0, cpu_seconds=30.0, earlier_seconds=40.0)
+    made = next(made for made in bench.store.manifests() if made.label == "count")
+    assert cost_of(made) == Cost(50.0, 150.0)
+    graph = demo_graph(a="two")
+    step = replace(graph.step("count"), resumable=resumable)
+    plan = Plan((PlannedStep(step, "run", None),))
+    forecast = Forecasts(history(bench)).of(plan)[step]
+    assert forecast
+    assert forecast.cost == (Cost(50.0, 150.0) if resumable else Cost(10.0, 30.0))
 
 
 def training(after: str, seed: int) -> Graph:

@@ -99,6 +99,8 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
     def asked(**given: Any) -> None:
         values = {name: given.pop(name) for name in OPTIONS}
         values["overrides"] = overrides_of(values["overrides"])
+        if values["budget"] is not None and values["budget"] <= 0:
+            raise typer.BadParameter("--budget must be more than 0.")
         command(**given, options=RunOptions(**{name: value for name, value in values.items() if value}))
 
     parameters: list[inspect.Parameter] = []

@@ -83,6 +83,11 @@ def train(
         print_forecast(forecast)
     if session.budget and forecast.money > session.budget.limit:
         print_note("the forecast is above the budget: the run will end before everything is made")
+    if session.budget and (unknown := forecast.unknown):
+        print_note(
+            f"{unknown} step{'s' * (unknown != 1)} without a past duration: the budget cannot foresee what "
+            "such a step takes, and lets it begin as long as anything is left"
+        )
     if _is_published(session, plan):
         tell("Everything is made already: nothing to run.", err=False)
         if json:

@@ -16,6 +16,9 @@ from dagster._core.definitions.reconstruct import ReconstructableRepository
 # Runs a job whose run the instance already has.
 from dagster._core.execution.api import execute_run
 
+# Dagster's tag of runs that it has launched itself in place of ones that it lost.
+from dagster._core.storage.tags import RETRY_NUMBER_TAG
+
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs.metadata import tell_notes
 from translations_assets.defs.recipes import observe_recipes
@@ -60,6 +63,8 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
     try:
         session = PROJECT.session(dagster_run.run_id, partition, options, stages)
         session.continues = _continued(context.instance, dagster_run)
+        if dagster_run.tags.get(RETRY_NUMBER_TAG):
+            session.take_over_budget()
         context.instance.add_run_tags(dagster_run.run_id, _tags(session))
         session.listeners.append(_tell_why(context.instance, session))
         tell_notes(context.instance, dagster_run.run_id, log, session.notes)

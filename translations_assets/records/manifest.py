@@ -26,6 +26,8 @@ class Blob(Record):
 class Usage(Record):
     """What an attempt used: wall-clock and CPU seconds, peak memory and disk in bytes; of its GPUs, how many,
     their mean utilisation (0 to 1), and the peak memory in bytes of all of them together.
+
+    earlier_seconds  wall-clock seconds of the attempts before it, as far as they have logs
     """
 
     seconds: float = 0.0
@@ -35,6 +37,19 @@ class Usage(Record):
     gpus: int = 0
     gpu_utilisation: float = 0.0
     gpu_memory: int = 0
+    earlier_seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The use as JSON values, without earlier attempts where there were none."""
+        values = super().to_dict()
+        if not self.earlier_seconds:
+            del values["earlier_seconds"]
+        return values
+
+    @property
+    def all_seconds(self) -> float:
+        """Wall-clock seconds of all attempts."""
+        return self.seconds + self.earlier_seconds
 
 
 @dataclass(frozen=True)
@@ -165,7 +180,7 @@ class Manifest(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """The manifest as JSON values."""
-        return asdict(self) | {"provenance": self.provenance.to_dict()}
+        return asdict(self) | {"provenance": self.provenance.to_dict(), "usage": self.usage.to_dict()}
 
 
 @dataclass(frozen=True)

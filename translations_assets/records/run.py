@@ -113,6 +113,7 @@ class RunRecord(Record):
     failed   label → why, in a line, of those that failed
     reasons  label → why it began to make them
     forecast label → seconds that its steps were expected to take, as far as that could be told
+    spent    of its budget, in the currency of the prices; 0 without a budget
     """
 
     run: str = ""
@@ -132,6 +133,7 @@ class RunRecord(Record):
     failed: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
     forecast: Mapping[str, float] = field(default_factory=dict)
+    spent: float = 0.0
 
     @property
     def labels(self) -> dict[str, str]:

@@ -271,4 +271,4 @@ def _costs(session: Session, results: Mapping[str, Known], prices: Prices | None
 
 def _bill(known: Known, prices: Prices | None) -> Bill:
     made = known.manifest
-    return prices.bill(known.step, made.usage.seconds, made) if prices else Bill()
+    return prices.bill(known.step, made.usage.all_seconds, made) if prices else Bill()

@@ -12,10 +12,11 @@ from translations_assets.why.history import Cost
 def machine_use(usages: Collection[Usage]) -> dict[str, float]:
     """What some steps used: durations in seconds, memory in MB; of GPUs only where there were some.
 
-    A GPU's utilisation, in percent, is the mean over the time of all of them.
+    A GPU's utilisation, in percent, is the mean over the time of all of them. Durations are those of all
+    attempts, the rest is the last one's.
     """
     return {
-        "duration": round(sum((usage.seconds for usage in usages), 0.0), 2),
+        "duration": round(sum((usage.all_seconds for usage in usages), 0.0), 2),
         "cpu_time": round(sum((usage.cpu_seconds for usage in usages), 0.0), 2),
         "peak_memory": round(max((usage.peak_memory for usage in usages), default=0) / 1e6, 1),
         **_gpu_use([usage for usage in usages if usage.gpus]),
@@ -23,10 +24,10 @@ def machine_use(usages: Collection[Usage]) -> dict[str, float]:
 
 
 def _gpu_use(usages: Collection[Usage]) -> dict[str, float]:
-    held = sum((usage.gpus * usage.seconds for usage in usages), 0.0)
+    held = sum((usage.gpus * usage.all_seconds for usage in usages), 0.0)
     if not held:
         return {}
-    busy = sum(usage.gpus * usage.seconds * usage.gpu_utilisation for usage in usages)
+    busy = sum(usage.gpus * usage.all_seconds * usage.gpu_utilisation for usage in usages)
     return {
         "gpu_time": round(held, 2),
         "gpu_utilisation": round(100 * busy / held, 1),

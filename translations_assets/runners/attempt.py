@@ -310,12 +310,18 @@ class Attempt:
             host=self._request.host or os.uname().nodename,
             started=ended.started,
             ended=time.time(),
-            usage=ended.usage,
+            usage=replace(ended.usage, earlier_seconds=self._earlier_seconds()),
         )
         self._ship_rest()  # a worker that is killed right after the commit leaves the log whole
         committed = self._store.commit(manifest)
         self._drop_checkpoints()
         return Outcome("done", committed)
+
+    def _earlier_seconds(self) -> float:
+        """Of the attempts before this one, by their logs: what killed one left no other trace of its time."""
+        job = self._job
+        earlier = [each for each in self._store.attempts(job.key, job.generation) if each < job.attempt]
+        return round(sum(self._store.log_seconds(job.key, job.generation, each) for each in earlier), 3)
 
     def _drop_checkpoints(self) -> None:
         if not self._job.resumable:

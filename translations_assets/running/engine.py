@@ -267,21 +267,14 @@ class _Execution:
         """All attempts of a step; whatever goes wrong is this step's failure."""
         if self.cancel.is_set():
             return Outcome("cancelled", message="cancelled before it began")
-        budget, outcome = self.session.budget, None
-        if budget and (refusal := budget.begin(missing.step, self.session.forecast)):
-            return Outcome("failed", message=self._beyond_budget(refusal))
         try:
-            outcome = yield from self._attempts(missing, wake)
-            return outcome
+            return (yield from self._attempts(missing, wake))
         except Cancelled as error:
             return Outcome("cancelled", message=str(error))
         except TranslationsError as error:
             return Outcome("failed", message=str(error))
         except Exception:
             return Outcome("failed", message="a bug of the engine", log_tail=traceback.format_exc())
-        finally:
-            if budget:
-                budget.end(missing.step, outcome.manifest if outcome else None)
 
     def _beyond_budget(self, refusal: str) -> str:
         return (
@@ -306,13 +299,32 @@ class _Execution:
         raise AssertionError("a step has at least one attempt")
 
     def _attempt(self, missing: _Missing, job: Job, wake: Wake) -> Work[Outcome]:
-        """One attempt. Raises StoreUnreachable for one that the store ended: it does not count."""
+        """One attempt, if the budget has enough for it.
+
+        Raises StoreUnreachable for one that the store ended: it does not count.
+        """
+        step, budget, outcome = missing.step, self.session.budget, None
+        if budget and (refusal := budget.begin(step, self.session.forecast)):
+            return Outcome("failed", message=self._beyond_budget(refusal))
+        try:
+            outcome = yield from self._submit(missing, job, wake)
+            return outcome
+        finally:
+            if budget:
+                budget.end(step, self.engine.clock.monotonic(), outcome.manifest if outcome else None)
+
+    def _submit(self, missing: _Missing, job: Job, wake: Wake) -> Work[Outcome]:
+        """One attempt."""
         step = missing.step
 
         def on_event(event: JobEvent) -> None:
-            more = {"log": job.step} if event.kind == "started" else {}
-            self._emit(StepEvent(event.kind, step, {**event.detail, **more}))
-            if event.kind == "started":
+            is_start = event.kind == "started"
+            self._emit(
+                StepEvent(event.kind, step, {**event.detail, **({"log": job.step} if is_start else {})})
+            )
+            if is_start:
+                if self.session.budget:
+                    self.session.budget.start(step, self.engine.clock.monotonic())
                 self.explaining.begin(step, missing.parts, missing.reasons)
 
         self.logs[step] = job.step

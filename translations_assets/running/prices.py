@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from translations_assets.config.deployment import Costs, Kubernetes, WorkerClassName
     from translations_assets.graph.step import Step
@@ -46,9 +46,7 @@ class Prices:
 
     def bill(self, step: Step, seconds: float, made: Manifest | None = None) -> Bill:
         """What a step costs that takes so long; on the kind of machine where it was made, if it was."""
-        name = step.worker
-        if self.kubernetes:
-            name = self.kubernetes.class_of(step.stage, name)
+        name = self.class_of(step)
         rate = self.costs.worker_classes.get(name)
         if rate is None:
             return Bill()
@@ -56,6 +54,14 @@ class Prices:
         if rate.spot_price is not None and self._machine(name, step, made) == "spot":
             price = rate.spot_price
         return Bill(price * seconds / HOUR, rate.watts * seconds / WATT_HOURS)
+
+    def class_of(self, step: Step) -> WorkerClassName:
+        """The worker class whose machines a step runs on."""
+        return self.kubernetes.class_of(step.stage, step.worker) if self.kubernetes else step.worker
+
+    def without(self, steps: Iterable[Step]) -> list[WorkerClassName]:
+        """The worker classes of steps that have no price."""
+        return sorted({self.class_of(step) for step in steps} - self.costs.worker_classes.keys())
 
     def _machine(self, name: WorkerClassName, step: Step, made: Manifest | None) -> str:
         worker = made.provenance.worker if made else None

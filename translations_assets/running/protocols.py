@@ -65,6 +65,9 @@ class Reading(Protocol):
     def attempts(self, key: str, generation: int) -> list[int]:
         """Numbers of the attempts that have a log, ascending."""
 
+    def log_seconds(self, key: str, generation: int, attempt: int) -> float:
+        """The time from an attempt's first part of log to its last."""
+
     # Checkpoint sets of a resumable step that is not finished
     def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
         """Put the newest two whole sets under a folder, as writable copies; their names, oldest first."""

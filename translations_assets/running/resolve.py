@@ -176,7 +176,7 @@ def _effort(manifest: Manifest) -> str:
     """What making a result took, for people: `3.2 h on 4 GPUs`."""
     gpus = manifest.provenance.worker.gpus if manifest.provenance.worker else 0
     machine = f" on {gpus} GPU{'s' * (gpus != 1)}" if gpus else ""
-    seconds = manifest.usage.seconds
+    seconds = manifest.usage.all_seconds
     return f"{seconds / 3600:.1f} h{machine}" if seconds >= 3600 else f"{seconds:.0f} s{machine}"
 
 

@@ -252,12 +252,21 @@ class Session:
             heartbeat=self.clock.time(),
             ended=self.clock.time() if self._ended.is_set() else None,
             forecast=self.forecast,
+            spent=round(self.budget.until(self.clock.monotonic()), 6) if self.budget else 0.0,
             steps={stage: {step.label: step.worker for step in steps} for stage, steps in stages.items()},
             uses={step.label: (result.key, result.generation) for step, result in used.items()},
             begun={step.label: made for step, made in self._begun.items() if step not in used},
             failed={step.label: why for step, why in self._failed.items() if step not in used},
             reasons=dict(self._reasons),
         )
+
+    def take_over_budget(self) -> None:
+        """Go on with what the run before left of its budget: this one was launched in place of a lost one,
+        and nobody has given it a new budget.
+        """
+        earlier = self.store.read_run(next(iter(self.continues), ""))
+        if self.budget and earlier:
+            self.budget.spent = earlier.spent
 
     def keep_alive(self) -> None:
         """Write the run down now and each minute until `end`, so that what it uses is not collected."""

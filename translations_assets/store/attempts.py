@@ -57,6 +57,13 @@ class Logs(Generic[P]):
         names = (name.partition(".") for name in self.files.names(self.files.at("logs", key)))
         return sorted(int(attempt) for number, _, attempt in names if number == str(generation))
 
+    def log_seconds(self, key: str, generation: int, attempt: int) -> float:
+        """The time from an attempt's first part of log to its last, by when they were written."""
+        folder = self.log_folder(key, generation, attempt)
+        numbers = sorted(int(name) for name in self.files.names(folder) if name.isdecimal())
+        ends = [self.files.modified(folder / str(number)) for number in (*numbers[:1], *numbers[-1:])]
+        return max(0.0, (ends[-1] - ends[0]) / 1e9) if all(ends) and ends else 0.0
+
     def remove_log(self, folder: P) -> None:
         """Remove the parts of a log, for the garbage collector; files of other names stay."""
         for name in filter(str.isdecimal, self.files.names(folder)):

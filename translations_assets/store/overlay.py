@@ -99,6 +99,11 @@ class OverlayStore:
         """Numbers of the attempts that have a log, ascending."""
         return sorted({*self.own.attempts(key, generation), *self.base.attempts(key, generation)})
 
+    def log_seconds(self, key: str, generation: int, attempt: int) -> float:
+        """The time from an attempt's first part of log to its last."""
+        ours = attempt in self.own.attempts(key, generation)
+        return (self.own if ours else self.base).log_seconds(key, generation, attempt)
+
     # Checkpoint sets
     def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
         """Put one's own newest two whole sets under a folder, or, when there are none, the base's.

@@ -21,7 +21,7 @@ from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.plan import Plan, PlannedStep
 from translations_assets.running.prices import HOUR, Bill, Prices
-from translations_assets.why.history import Cost, History, cost_of, duration
+from translations_assets.why.history import Cost, History, cost_of, duration, last_cost_of
 
 if TYPE_CHECKING:
     from translations_assets.config.deployment import Kubernetes
@@ -76,7 +76,7 @@ class Forecasts:
             return None
         before = sum(map(_text_of, alike))
         times = read * len(alike) / before if read and before and step.script != TRAINING else 1.0
-        cost = sum(map(cost_of, alike), Cost()).times(1 / len(alike))
+        cost = sum(map(_cost_like(step), alike), Cost()).times(1 / len(alike))
         if times != 1.0:
             cost = cost.with_text(times, self._start(step))
         disk = max(made.usage.disk for made in alike) * times + placed_files
@@ -86,7 +86,7 @@ class Forecasts:
         """What the step's script takes before it comes to its text; nothing where that is not known."""
         kind = step.stage, step.script
         if kind not in self._starts:
-            self._starts[kind] = start_of(self._history.earlier(step, "", SAMPLE))
+            self._starts[kind] = start_of(self._history.earlier(step, "", SAMPLE), _cost_like(step))
         return self._starts[kind]
 
     def _alike(self, step: Step) -> list[Manifest]:
@@ -103,7 +103,12 @@ class Forecasts:
         return self._peers[kind]
 
 
-def start_of(made: Sequence[Manifest]) -> Cost:
+def _cost_like(step: Step) -> Callable[[Manifest], Cost]:
+    """What artifacts of a step's kind took: attempts that only failed are not expected again."""
+    return cost_of if step.resumable else last_cost_of
+
+
+def start_of(made: Sequence[Manifest], cost: Callable[[Manifest], Cost] = cost_of) -> Cost:
     """What artifacts of a script took whatever their text: where the line through what it took for the
     smallest and for the largest text begins; nothing when these are about the same size.
     """
@@ -111,7 +116,7 @@ def start_of(made: Sequence[Manifest]) -> Cost:
     if not by_size or by_size[-1][0] < DIFFERENT * by_size[0][0]:
         return Cost()
     (small, one), (large, other) = by_size[0], by_size[-1]
-    return cost_of(made[one]).at_no_text(cost_of(made[other]), large / small)
+    return cost(made[one]).at_no_text(cost(made[other]), large / small)
 
 
 def _is_like(made: Manifest, script: str, options: str) -> bool:
@@ -226,7 +231,7 @@ class PlanForecast:
         past durations; 2 steps without a past duration`
         """
         seen = self.by_class.values()
-        unknown = sum(each.unknown for each in seen)
+        unknown = self.unknown
         least, most = sum((each.least for each in seen), Cost()), sum((each.most for each in seen), Cost())
         parts = [self.plan.summary()]
         if self.seconds:
@@ -275,6 +280,11 @@ class PlanForecast:
                 f"{stage}: {many} up to {needed}, an attempt has {given}, and the next one {after}; raise "
                 "max-hours in the deployment file or, where the steps read parts, split-chunks"
             )
+
+    @property
+    def unknown(self) -> int:
+        """How many steps there is nothing like."""
+        return sum(each.unknown for each in self.by_class.values())
 
     @property
     def money(self) -> float:

@@ -195,6 +195,12 @@ def why_made(manifest: Manifest, read_run: Callable[[str], RunRecord | None]) ->
 
 
 def cost_of(manifest: Manifest) -> Cost:
+    """What all attempts took at an artifact; processor time of the last as that of the others."""
+    usage = manifest.usage
+    return last_cost_of(manifest).times(usage.all_seconds / usage.seconds if usage.seconds else 1.0)
+
+
+def last_cost_of(manifest: Manifest) -> Cost:
     """What the attempt took that made an artifact."""
     worker, usage = manifest.provenance.worker, manifest.usage
     gpus = worker.gpus if worker else 0
