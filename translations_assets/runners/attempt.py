@@ -320,6 +320,8 @@ class Attempt:
     def _earlier_seconds(self) -> float:
         """Of the attempts before this one, by their logs: what killed one left no other trace of its time."""
         job = self._job
+        if job.attempt == 1:
+            return 0.0
         earlier = [each for each in self._store.attempts(job.key, job.generation) if each < job.attempt]
         return round(sum(self._store.log_seconds(job.key, job.generation, each) for each in earlier), 3)
 

@@ -192,6 +192,14 @@ def test_a_volume_of_the_deployment_takes_the_place_of_the_scratch_disk() -> Non
     assert [volume for volume in pod(body)["volumes"] if volume["name"] == "scratch"] == [disk]
 
 
+def test_several_gpus_have_shared_memory_for_what_passes_between_them() -> None:
+    several, one = describe(gpu={"gpus": 2}), describe(gpu={"gpus": 1})
+    source = {"name": "shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": "4Gi"}}
+    assert source in pod(several)["volumes"]
+    assert {"name": "shared-memory", "mountPath": "/dev/shm"} in container(several)["volumeMounts"]
+    assert "shared-memory" not in json.dumps(one)
+
+
 def test_the_emulator_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:1")
     assert {"name": "STORAGE_EMULATOR_HOST", "value": "http://127.0.0.1:1"} in container(describe())["env"]

@@ -43,6 +43,9 @@ _DEFAULTS: PodConfig = {  # a deployment may say otherwise
 _SPOT_DEFAULTS: PodConfig = {"pod_spec_config": {"termination_grace_period_seconds": SPOT_GRACE_SECONDS}}
 _PASSED = ("STORAGE_EMULATOR_HOST",)  # from this process's environment to pods
 _VOLUMES = {"scratch": SCRATCH, "tmp": "/tmp"}  # where they are mounted
+# NCCL passes gradients between GPUs there, some 10 MB a segment; container runtimes give 64 MB in all
+_SHARED_MEMORY = {"shared-memory": "/dev/shm"}
+_SHARED_MEMORY_SOURCE = {"medium": "Memory", "sizeLimit": "4Gi"}
 
 
 @dataclass(frozen=True)
@@ -196,6 +199,7 @@ class Descriptions:
 
         kubernetes, config = self._kubernetes, self._config(group)
         given = {volume["name"] for volume in config.pod_spec_config.get("volumes") or ()}
+        mounts = {**_VOLUMES, **(_SHARED_MEMORY if self.gpus(group) > 1 else {})}
         hours = kubernetes.hours_of(group.stage, group.worker_class)
         config = config._replace(
             container_config=self._container(config.container_config, group, command),
@@ -213,8 +217,12 @@ class Descriptions:
                 image_pull_policy="IfNotPresent",
                 image_pull_secrets=[{"name": secret} for secret in kubernetes.image_pull_secrets],
                 service_account_name=kubernetes.service_account,
-                volume_mounts=[{"name": name, "mountPath": path} for name, path in _VOLUMES.items()],
-                volumes=[{"name": name, "emptyDir": {}} for name in _VOLUMES if name not in given],
+                volume_mounts=[{"name": name, "mountPath": path} for name, path in mounts.items()],
+                volumes=[
+                    {"name": name, "emptyDir": _SHARED_MEMORY_SOURCE if name in _SHARED_MEMORY else {}}
+                    for name in mounts
+                    if name not in given
+                ],
             ),
             args=None,
             job_name=name,
