@@ -155,6 +155,11 @@ class Cluster:
         """Parts of names of images that no registry has; tests add to it."""
         return self._standin.kubelet.missing_images
 
+    @property
+    def broken(self) -> dict[str, str]:
+        """Node → why its runtime starts no container; tests add to it."""
+        return self._standin.kubelet.broken
+
     def stop_api(self) -> None:
         """Take the API server away."""
         self._api.stop()
@@ -175,8 +180,9 @@ class Cluster:
             back.join()
 
     def restore(self) -> None:
-        """All nodes are there again, and every image."""
+        """All nodes are there again and as they should be, and every image."""
         self.missing_images.clear()
+        self.broken.clear()
         for node in NODES:
             if node.name not in self._standin.nodes:
                 self.add_node(node)

@@ -7,18 +7,30 @@ ones are: a pod that is deleted before it has ended counts as failed.
 from __future__ import annotations
 
 import copy
+import hashlib
 import random
 import string
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from tests.kube.events import Correlator, Told, pauses
 from tests.kube.objects import ApiError, Name, Object, Objects, timestamp
 from tests.kube.resources import KINDS, create, delete, owner_of
 
 _TICK_SECONDS = 0.25  # deadlines and times to live are looked at so often
+
+
+@dataclass
+class _Backoff:
+    """When a Job whose pod was refused may try again."""
+
+    pauses: Iterator[float] = field(default_factory=pauses)
+    due: float = 0.0
 
 
 class Controllers(threading.Thread):
@@ -33,6 +45,8 @@ class Controllers(threading.Thread):
         self._ends: dict[str, dict[str, bool]] = defaultdict(dict)  # job → pod → whether it succeeded
         self._seen: dict[str, set[str]] = defaultdict(set)
         self._stopped = threading.Event()
+        self._events = Correlator(time.monotonic)
+        self._backoffs: dict[str, _Backoff] = defaultdict(_Backoff)
         self.refusals: dict[str, str] = {}
 
     def stop(self) -> None:
@@ -106,8 +120,12 @@ class Controllers(threading.Thread):
 
     def _start_pod(self, job: Object) -> None:
         template, metadata = copy.deepcopy(job["spec"]["template"]), job["metadata"]
+        backoff = self._backoffs[metadata["uid"]]
+        if time.monotonic() < backoff.due:
+            return
         if refusal := self.refusals.get(metadata["namespace"]):
-            self._tell_refusal(job, refusal)
+            backoff.due = time.monotonic() + next(backoff.pauses)
+            self._refuse(job, refusal)
             return
         template["metadata"]["generateName"] = f"{metadata['name']}-"
         template["metadata"]["ownerReferences"] = [
@@ -123,21 +141,27 @@ class Controllers(threading.Thread):
         pod = create(self._objects, KINDS["pods"], metadata["namespace"], template)
         self._seen[metadata["uid"]].add(pod["metadata"]["uid"])
 
-    def _tell_refusal(self, job: Object, refusal: str) -> None:
-        """One event, as servers put the same ones together: only its count and its last time change."""
+    def _refuse(self, job: Object, refusal: str) -> None:
         metadata = job["metadata"]
-        reference = {"kind": "Job", "namespace": metadata["namespace"], "name": metadata["name"]}
         suffix = "".join(random.choices(string.ascii_lowercase, k=5))
+        message = f'Error creating: pods "{metadata["name"]}-{suffix}" is forbidden: {refusal}'
+        if told := self._events.tell(metadata["uid"], "FailedCreate", message):
+            self._tell(metadata, told)
+
+    def _tell(self, metadata: Object, told: Told) -> None:
+        reference = {"kind": "Job", "namespace": metadata["namespace"], "name": metadata["name"]}
         event: Object = {
-            "metadata": {"name": f"{metadata['name']}.refused"},
+            "metadata": {"name": f"{metadata['name']}.{hashlib.md5(repr(told.key).encode()).hexdigest()}"},
             "involvedObject": {**reference, "uid": metadata["uid"]},
             "reason": "FailedCreate",
-            "message": f'Error creating: pods "{metadata["name"]}-{suffix}" is forbidden: {refusal}',
+            "message": told.message,
             "type": "Warning",
+            "count": told.count,
             "lastTimestamp": timestamp(),
         }
-        with suppress(ApiError):
-            delete(self._objects, ("events", metadata["namespace"], event["metadata"]["name"]))
+        if told.count > 1:  # it has expired where there is none
+            with suppress(ApiError):
+                delete(self._objects, ("events", metadata["namespace"], event["metadata"]["name"]))
         create(self._objects, KINDS["events"], metadata["namespace"], event)
 
     def _finish(

@@ -68,6 +68,7 @@ class Kubelet:
 
     folder          for the pods' files
     missing_images  parts of names of images that no registry has
+    broken          node → why its runtime starts no container
     """
 
     def __init__(self, rest: Rest, folder: Path) -> None:
@@ -76,6 +77,7 @@ class Kubelet:
         self._lock = threading.Lock()
         self._closed = False
         self.missing_images: set[str] = set()
+        self.broken: dict[str, str] = {}
 
     # Called for what the API server tells
 
@@ -187,10 +189,7 @@ class Kubelet:
     def _run(self, running: Running) -> None:
         began = timestamp()
         try:
-            if waiting := self._begin(running):
-                first = running.pod["spec"]["containers"][0]["name"]
-                running.states[first] = {"waiting": waiting}
-                self._report(running, {"phase": "Pending", **_statuses(running)})
+            if not self._begin(running):
                 return
             running.states |= {name: {"running": {"startedAt": began}} for name in running.containers}
             addresses = {"podIP": "127.0.0.1", "hostIP": "127.0.0.1"}
@@ -199,16 +198,17 @@ class Kubelet:
         finally:
             running.settled.set()
 
-    def _begin(self, running: Running) -> Object | None:
-        """Start a pod's containers; why the first waits when it cannot be started."""
+    def _begin(self, running: Running) -> bool:
+        """Start a pod's containers; whether they could be, else it was told why not."""
         pod = running.pod
-        first = pod["spec"]["containers"][0]
-        image = first.get("image", "")
-        if any(missing in image for missing in self.missing_images):
-            missing = f'failed to pull and unpack image "{image}": not found'
-            running.states[first["name"]] = {"waiting": {"reason": "ErrImagePull", "message": missing}}
-            self._report(running, _statuses(running))
-            return {"reason": "ImagePullBackOff", "message": f'Back-off pulling image "{image}": {missing}'}
+        worker = pod["spec"]["containers"][0]["name"]
+        if self._lacks_image(running):
+            return False
+        if broken := self.broken.get(pod["spec"]["nodeName"]):
+            ended = {"exitCode": 128, "reason": "StartError", "message": broken}
+            running.states[worker] = {"terminated": ended}
+            self._report(running, {"phase": "Failed", **_statuses(running)})
+            return False
         node = self._folder / "nodes" / pod["spec"]["nodeName"]
         try:
             for container in [*_sidecars(pod), *pod["spec"]["containers"]]:
@@ -216,8 +216,31 @@ class Kubelet:
                 made = Container(pod, container, folder, node, self._secret_reader(pod))
                 running.containers[container["name"]] = made
         except ConfigError as error:
-            return {"reason": "CreateContainerConfigError", "message": str(error)}
-        return None
+            reason = {"reason": "CreateContainerConfigError", "message": str(error)}
+            running.states[worker] = {"waiting": reason}
+            self._report(running, {"phase": "Pending", **_statuses(running)})
+            return False
+        return True
+
+    def _lacks_image(self, running: Running) -> bool:
+        """Whether a container's image cannot be pulled: those after it wait for the ones that run before."""
+        before = _sidecars(running.pod)
+        for container in [*before, *running.pod["spec"]["containers"]]:
+            image, name = container.get("image", ""), container["name"]
+            if not any(missing in image for missing in self.missing_images):
+                continue
+            if container in before:
+                for other in running.pod["spec"]["containers"]:
+                    running.states[other["name"]] = {"waiting": {"reason": "PodInitializing"}}
+            missing = f'failed to pull and unpack image "{image}": not found'
+            for reason, message in (
+                ("ErrImagePull", missing),
+                ("ImagePullBackOff", f'Back-off pulling image "{image}": {missing}'),
+            ):
+                running.states[name] = {"waiting": {"reason": reason, "message": message}}
+                self._report(running, {"phase": "Pending", **_statuses(running)})
+            return True
+        return False
 
     def _see_end(self, running: Running, began: str) -> None:
         """Tell of each container's end; sidecars are ended after the others, as a kubelet does."""

@@ -34,6 +34,7 @@ POD = PodState(
     disruption=None,
     unscheduled="",
     waiting=None,
+    init_failure="",
     started=True,
     company=(),
     exit_code=None,

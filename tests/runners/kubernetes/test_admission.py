@@ -2,23 +2,74 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+
 import pytest
 
+from tests.kube.events import Correlator, Told, pauses
 from tests.runners.kubernetes.places import Place
 from tests.runners.scripts import COPY, eventually
+from tests.virtual_clock import VirtualClock
 from translations_assets.runners.kubernetes import admission
+from translations_assets.runners.kubernetes.admission import Admission, Refusal
 
 pytestmark = pytest.mark.cluster
 
 QUOTA = "exceeded quota: team, requested: pods=1, used: pods=8, limited: pods=8"
 
 
-@pytest.fixture(autouse=True)
+SECURITY = 'violates PodSecurity "restricted:latest": runAsNonRoot != true'
+POLICY = "ValidatingAdmissionPolicy 'images' with binding 'all' denied request: failed expression: true"
+WEBHOOK = 'admission webhook "policy.example" denied the request: no image of this registry'
+JOB = "translations-ab12"
+
+
+class Refusing:
+    """A Job controller that tries again and again, by a clock, and the events that come of it."""
+
+    def __init__(self, refusal: str, backoff: tuple[float, float]) -> None:
+        self.clock = VirtualClock()
+        self._refusal, self._backoff = refusal, backoff
+        self._events: dict[tuple[str, ...], tuple[float, Told]] = {}
+        self.clock.start("job controller", self._tries(), threading.Event())
+
+    def _tries(self) -> Iterator[float]:
+        correlator = Correlator(self.clock.monotonic)
+        for number, pause in enumerate(pauses(*self._backoff)):
+            words = self._refusal.format(pod=f"{JOB}-{number:05x}", number=number)
+            message = f"Error creating: {words}"
+            if told := correlator.tell("uid", "FailedCreate", message):
+                self._events[told.key] = self.clock.now, told
+            yield pause
+
+    def events(self, job: str) -> list[str]:
+        assert job == JOB
+        return [f"FailedCreate: {told.message}" for _, told in sorted(self._events.values(), key=_first)]
+
+    def watched(self, seconds: int) -> list[tuple[float, Refusal]]:
+        """What is found within so many seconds, and after how many."""
+        began = self.clock.now
+        looking = Admission(self, JOB, self.clock)  # type: ignore[arg-type]
+        found = list[tuple[float, Refusal]]()
+        for _ in range(seconds):
+            self.clock.run(1)
+            if refusal := looking.look():
+                found.append((self.clock.now - began, refusal))
+        return found
+
+
+def _first(pair: tuple[float, Told]) -> float:
+    return pair[0]
+
+
+@pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """The Job's events are looked at more often than each half minute."""
     monkeypatch.setattr(admission, "LOOK_SECONDS", 0.2)
 
 
+@pytest.mark.usefixtures("often")
 @pytest.mark.parametrize("cluster", ["fake", "real"], indirect=True, scope="module")
 def test_what_a_namespace_never_lets_in_fails_with_its_words(
     place: Place, monkeypatch: pytest.MonkeyPatch
@@ -35,6 +86,7 @@ def test_what_a_namespace_never_lets_in_fails_with_its_words(
     assert "is asked again: maximum memory usage" in told
 
 
+@pytest.mark.usefixtures("often")
 def test_a_quota_is_told_and_waited_for(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "REFUSED_SECONDS", 0.0)
     place.cluster.refuse_pods(place.namespace, QUOTA)
@@ -46,11 +98,41 @@ def test_a_quota_is_told_and_waited_for(place: Place, monkeypatch: pytest.Monkey
     assert ending.result(60).kind == "done"
 
 
+@pytest.mark.parametrize("backoff", [(1.0, 60.0), (10.0, 360.0)])
+@pytest.mark.parametrize(
+    "refusal", [f'pods "{{pod}}" is forbidden: {SECURITY}', f"{WEBHOOK} ({{pod}})", POLICY]
+)
+def test_a_refusal_lasts_however_often_the_cluster_tries_and_whatever_the_pod_is_called(
+    refusal: str, backoff: tuple[float, float]
+) -> None:
+    found = Refusing(refusal, backoff).watched(3600)
+    assert found[0][0] == 30
+    assert next(seconds for seconds, item in found if item.for_good) == 330
+    assert [item.is_news for _, item in found] == [True] + [False] * (len(found) - 1)
+
+
+def test_a_quota_is_never_taken_for_what_lasts() -> None:
+    quota = 'pods "{pod}" is forbidden: exceeded quota: team, requested: pods=1, used: pods={number}'
+    found = Refusing(quota, (1.0, 60.0)).watched(3600)
+    assert len(found) == 120
+    assert not any(item.for_good for _, item in found)
+
+
+def test_of_many_similar_events_the_newest_is_read() -> None:
+    events = [
+        'FailedCreate: Error creating: pods "a-1" is forbidden: exceeded quota: team',
+        "SuccessfulCreate: Created pod: a-2",
+        f'FailedCreate: (combined from similar events): Error creating: pods "a-3" is forbidden: {SECURITY}',
+    ]
+    assert admission.last_refusal(events) == SECURITY
+
+
 @pytest.mark.parametrize(
     ("said", "for_good"),
     [
-        ('violates PodSecurity "restricted:latest": runAsNonRoot != true', True),
-        ('admission webhook "policy.example" denied the request: no image of this registry', True),
+        (SECURITY, True),
+        (WEBHOOK, True),
+        (POLICY, True),
         ("minimum cpu usage per Pod is 1, but request is 500m", True),
         ("memory max limit to request ratio per Container is 1, but provided ratio is 2.0", True),
         ("failed quota: team: must specify limits.memory", True),

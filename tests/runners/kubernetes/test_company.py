@@ -55,3 +55,11 @@ def test_a_worker_that_fails_beside_a_proxy_is_told_at_once(place: Place) -> Non
     outcome = run.make(place.job("raise SystemExit('no such corpus')"))
     assert outcome.kind == "failed"
     assert "no such corpus" in outcome.log_tail
+
+
+def test_an_image_that_a_native_sidecar_lacks_is_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "PULL_SECONDS", 1.0)
+    place.cluster.missing_images.add("proxy")
+    outcome = place.run(beside(STAYS, "initContainers", restartPolicy="Always")).make(place.job(LINES))
+    assert outcome.kind == "failed"
+    assert 'the image cannot be pulled: ImagePullBackOff: Back-off pulling image "proxy"' in outcome.message

@@ -124,6 +124,13 @@ def test_the_image_of_an_environment_that_is_missing_says_how_to_build_it(
     assert "from requirements/opuscleaner.lock by deploy/environment.Dockerfile" in outcome.message
 
 
+def test_a_node_whose_runtime_is_not_ready_is_worth_another_attempt(place: Place) -> None:
+    place.cluster.broken.update(dict.fromkeys(place.cluster.nodes, "nvidia-container-cli: driver not loaded"))
+    outcome = place.run().make(place.job(COPY))
+    assert outcome.kind == "temporary"
+    assert "the container could not be started on cpu-1: nvidia-container-cli: driver not" in outcome.message
+
+
 def test_a_pod_that_no_machine_takes_says_what_is_missing(place: Place) -> None:
     run = place.run({"gpus": 64}, pending_minutes=2 / 60)
     outcome = run.make(place.job(COPY))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,21 @@ EVICTED = replace(POD, phase="Failed", reason="Evicted", message="The node was l
 SHUT_DOWN = ended(
     143, reason="Terminated", message="Pod was terminated in response to imminent node shutdown."
 )
+NO_GPU = (
+    "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create "
+    "failed: unable to start container process: error during container init: nvidia-container-cli: "
+    "initialization error: driver not loaded"
+)
+NO_PROGRAM = (
+    "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create "
+    'failed: unable to start container process: exec: "python": executable file not found in $PATH'
+)
+LOST = "The container could not be located when the pod was terminated"
+
+
+def rejected(reason: str, message: str) -> PodState:
+    """A pod that its kubelet does not run."""
+    return replace(POD, phase="Failed", started=False, reason=reason, message=f"Pod was rejected: {message}")
 
 
 @pytest.mark.parametrize(
@@ -32,7 +48,23 @@ SHUT_DOWN = ended(
         (FAILED, ended(75, disruption=("EvictionByEvictionAPI", "drained")), "evicted", "drained"),
         (FAILED, ended(75, disruption=("PreemptionByScheduler", "a pod came")), "preempted", "a pod came"),
         (FAILED, ended(137, disruption=("DeletionByTaintManager", "")), "preempted", "DeletionByTaint"),
+        (FAILED, ended(75, disruption=("OfAnotherKind", "new")), "preempted", "new"),
         (FAILED, SHUT_DOWN, "preempted", "imminent node shutdown"),
+        (FAILED, replace(SHUT_DOWN, disruption=("TerminationByKubelet", "")), "preempted", "imminent node"),
+        (FAILED, rejected("NodeShutdown", "the node is shutting down"), "preempted", "is shutting down"),
+        (FAILED, replace(POD, reason="NodeLost", message="unresponsive"), "preempted", "unresponsive"),
+        (FAILED, rejected("Preempting", "for a critical pod"), "preempted", "critical pod"),
+        (FAILED, rejected("OutOfnvidia.com/gpu", "has 0 free"), "rejected", "gpu-1: Pod was rejected: has 0"),
+        (FAILED, rejected("OutOfmemory", "has too little"), "rejected", "too little"),
+        (FAILED, rejected("OutOfpods", "has too many"), "rejected", "too many"),
+        (FAILED, rejected("UnexpectedAdmissionError", "Allocate failed"), "rejected", "Allocate failed"),
+        (FAILED, rejected("NodeAffinity", "labels differ"), "rejected", "labels differ"),
+        (FAILED, rejected("AnotherReason", "who knows"), "preempted", "AnotherReason: Pod was rejected: who"),
+        (FAILED, replace(POD, reason="DeadlineExceeded", message="too long"), "deadline", "too long"),
+        (FAILED, ended(128, exit_reason="StartError", last_words=NO_GPU), "start", "driver not loaded"),
+        (FAILED, ended(127, exit_reason="ContainerCannotRun", last_words=NO_GPU), "start", "not loaded"),
+        (FAILED, ended(137, exit_reason="ContainerStatusUnknown", last_words=LOST), "preempted", LOST),
+        (FAILED, replace(POD, phase="Failed", init_failure="init exit code 2"), "start", "exit code 2"),
         (FAILED, ended(143), "preempted", "SIGTERM"),
         (FAILED, ended(75, deleting=True), "preempted", "SIGTERM"),
         (FAILED, ended(137, deleting=True), "preempted", "SIGTERM"),
@@ -51,7 +83,62 @@ def test_each_end_has_its_cause(job: JobState | None, pod: PodState | None, caus
     assert verdict.cause == cause
     assert said in verdict.message
     assert verdict.failed == (cause == "script")
-    assert verdict.lost_machine == (cause in ("preempted", "evicted"))
+    assert verdict.lost_machine == (cause in ("preempted", "evicted", "rejected"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        NO_PROGRAM,
+        'OCI runtime create failed: exec: "/bin/run": stat /bin/run: no such file or directory: unknown',
+        'unable to start container process: exec: "/run.sh": permission denied',
+        "exec /usr/bin/python: exec format error",
+    ],
+)
+def test_an_image_that_lacks_the_program_lacks_it_on_every_node(said: str) -> None:
+    assert judge(FAILED, ended(128, exit_reason="StartError", last_words=said)).failed
+    found = cannot_start(replace(POD, waiting=("RunContainerError", said), started=False))
+    assert found
+    assert found.failed
+
+
+def test_what_a_node_cannot_create_another_one_may() -> None:
+    found = cannot_start(replace(POD, waiting=("CreateContainerError", "deadline exceeded"), started=False))
+    assert found == Verdict("start", "the pod cannot start: CreateContainerError: deadline exceeded")
+
+
+def shown(before: dict[str, Any], worker: dict[str, Any]) -> PodState:
+    """A pod with a container that runs before the worker, by the states of the two."""
+    return PodState.of(
+        {
+            "metadata": {"name": "a", "uid": "1"},
+            "status": {
+                "phase": "Pending",
+                "initContainerStatuses": [{"name": "a-proxy", "state": before}],
+                "containerStatuses": [{"name": "worker", "state": worker}],
+            },
+        }
+    )
+
+
+@pytest.mark.parametrize("meanwhile", ["PodInitializing", "ContainerCreating"])
+def test_what_comes_before_the_worker_is_what_keeps_it_from_starting(meanwhile: str) -> None:
+    missing = {"waiting": {"reason": "ImagePullBackOff", "message": "no proxy:1"}}
+    verdict = cannot_start(shown(missing, {"waiting": {"reason": meanwhile}}))
+    assert verdict
+    assert (verdict.cause, verdict.message) == (
+        "image",
+        "the image cannot be pulled: ImagePullBackOff: no proxy:1",
+    )
+    assert shown({"running": {}}, {"waiting": {"reason": meanwhile}}).waiting is None
+
+
+def test_an_init_container_that_fails_is_told() -> None:
+    ended = {"terminated": {"exitCode": 3, "reason": "Error", "message": "no route"}}
+    pod = shown(ended, {"waiting": {"reason": "PodInitializing"}})
+    assert pod.init_failure == "a-proxy ended with exit code 3 (Error): no route"
+    well = {"terminated": {"exitCode": 0, "reason": "Completed"}}
+    assert shown(well, {"running": {}}).init_failure == ""
 
 
 def test_the_worker_tells_what_old_clusters_do_not() -> None:

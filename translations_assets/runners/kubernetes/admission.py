@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from translations_assets.runners.kubernetes.cluster import Cluster
+from translations_assets.background import CLOCK, Clock
+from translations_assets.runners.kubernetes.cluster import DENIED, Cluster
 from translations_assets.runners.kubernetes.state import Verdict
 
 LOOK_SECONDS = 30.0
 REFUSED_SECONDS = 300.0  # of the same refusal: somebody may be setting up the namespace
 _FAILED = "FailedCreate: "
-_ERROR = re.compile(r'^(?:Error creating: )?(?:pods "[^"]*" is forbidden: )?')  # each try has another name
+# Events that differ in nothing but their words are put together from the tenth on
+_ERROR = re.compile(
+    r'^(?:\(combined from similar events\): )?(?:Error creating: )?(?:pods "[^"]*" is forbidden: )?'
+)
 # Limits of a namespace, PodSecurity and policies: they let the pod in when a person changes them or it. A
 # quota, a webhook that does not answer and an account that is not there yet may pass by themselves.
 _FOR_GOOD = re.compile(
-    r"violates PodSecurity|denied the request|failed quota: .* must specify"
+    rf"violates PodSecurity|{DENIED}|failed quota: .* must specify"
     r"|(?:maximum|minimum) .* usage per (?:Container|Pod)|limit to request ratio per (?:Container|Pod)"
 )
 
@@ -38,23 +41,25 @@ class Refusal(NamedTuple):
 class Admission:
     """Looks for what keeps a Job from getting its pod."""
 
-    def __init__(self, cluster: Cluster, job: str) -> None:
-        self._cluster, self._job = cluster, job
-        self._looked = time.monotonic()
-        self._text, self._since = "", 0.0
+    def __init__(self, cluster: Cluster, job: str, clock: Clock = CLOCK) -> None:
+        self._cluster, self._job, self._clock = cluster, job, clock
+        self._pod = re.compile(rf"{re.escape(job)}-\w*")  # each try has another name
+        self._looked = clock.monotonic()
+        self._same, self._since = "", 0.0
 
     def look(self) -> Refusal | None:
         """What refuses the pod, asked for each half minute; None in between, and when nothing does."""
-        now = time.monotonic()
+        now = self._clock.monotonic()
         if now - self._looked < LOOK_SECONDS:
             return None
         self._looked = now
         text = last_refusal(self._cluster.events(self._job))
         if not text:
             return None
-        is_news = text != self._text
+        same = self._pod.sub(self._job, text)
+        is_news = same != self._same
         if is_news:
-            self._text, self._since = text, now
+            self._same, self._since = same, now
         lasts = now - self._since >= REFUSED_SECONDS and _FOR_GOOD.search(text)
         message = (
             f"the cluster refuses the pod: {text}. Change the worker class in the deployment file, or the "

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 AWAY_SECONDS = 900.0  # an API server that is away so long is given up
 COMPONENT = "translations-worker"
+DENIED = "denied (?:the )?request"  # in the words of webhooks, and of policies
 # A server that has just started refuses for a moment, as it does a token that was just renewed
 _REFUSED_SECONDS = 30.0
 _FIRST_PAUSE, _LAST_PAUSE = 0.5, 10.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 Object: TypeAlias = "Mapping[str, Any]"
 
-Cause = Literal["ended", "script", "preempted", "evicted", "memory", "image", "start", "deadline", "gone"]
+Cause = Literal[
+    "ended", "script", "preempted", "evicted", "rejected", "memory", "image", "start", "deadline", "gone"
+]
 _KILLED = 128 + signal.SIGKILL
 _TERMINATED = 128 + signal.SIGTERM
+_NOT_YET = {"PodInitializing", "ContainerCreating"}  # said while nothing is wrong
 # Why a container cannot start; some pass with the kubelet's next try
 _PULL = {
     "ErrImagePull",
@@ -23,13 +27,55 @@ _PULL = {
     "ErrImageNeverPull",
     "ImageInspectError",
 }
-_CREATE = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
-# Reasons in a pod's status when its node is shut down
-_SHUT_DOWN = {"NodeShutdown", "Shutdown", "Terminated", "NodeLost", "NodeAffinity", "Preempting", "Preempted"}
+_CONFIG = "CreateContainerConfigError"  # a secret that is not there, on whatever node
+_CREATE = {
+    _CONFIG,
+    "CreateContainerError",
+    "RunContainerError",
+    "PreCreateHookError",
+    "PreStartHookError",
+}
+# An image without the program, or for another processor: the same on every node
+_NO_PROGRAM = re.compile(
+    r'executable file .*not found|exec: "[^"]*": .*(?:no such file|permission denied)|exec format error'
+)
+
+
+class _Reason(NamedTuple):
+    """What a reason of the cluster's means for the attempt.
+
+    said  in place of the message that comes with it
+    """
+
+    cause: Cause
+    words: str
+    said: str = ""
+
+
+_TAKEN_AWAY = _Reason("preempted", "the machine was taken away")
+_EVICTED = _Reason("evicted", "the pod was evicted")
+_REJECTED = _Reason("rejected", "the node did not take the pod")
+_NOT_STARTED = _Reason("start", "the container could not be started")
+_REASONS = {
+    # of a pod, by its kubelet or by the controller of nodes
+    "Evicted": _EVICTED,
+    "DeadlineExceeded": _Reason("deadline", "the pod took longer than it may"),
+    **dict.fromkeys(("NodeShutdown", "Shutdown", "Terminated", "NodeLost"), _TAKEN_AWAY),
+    **dict.fromkeys(("Preempting", "Preempted"), _TAKEN_AWAY),
+    # of a pod that was bound to a node as it is not any more: it has restarted, or lost a GPU
+    **dict.fromkeys(("UnexpectedAdmissionError", "TopologyAffinityError", "OutOf"), _REJECTED),
+    **dict.fromkeys(("NodeAffinity", "NodeName", "NodePorts"), _REJECTED),
+    # of the condition that a pod is to be disrupted
+    **dict.fromkeys(("TerminationByKubelet", "EvictionByEvictionAPI"), _EVICTED),
+    **dict.fromkeys(("PreemptionByScheduler", "DeletionByTaintManager", "DeletionByPodGC"), _TAKEN_AWAY),
+    # of a container
+    "OOMKilled": _Reason("memory", "out of memory", "the pod used more than its limit"),
+    "ContainerStatusUnknown": _Reason("preempted", "the container was lost with its machine"),
+    **dict.fromkeys(("StartError", "ContainerCannotRun"), _NOT_STARTED),
+}
 CONTAINER = "worker"  # ours in a pod: a deployment or the cluster may add others before and after it
 TOLD_TO_END = "SIGTERM"  # stands in the message of a worker whose pod got it
 _OUT_OF_MEMORY = "ran out of memory"  # in that of one whose script alone was killed
-_EVICTIONS = {"TerminationByKubelet", "EvictionByEvictionAPI"}
 
 
 class Label:
@@ -125,7 +171,8 @@ class PodState:
     reason        `Evicted` and the like, of the whole pod
     disruption    (reason, message) of the condition that the pod's machine is taken away
     unscheduled   the scheduler's message, while no machine has been found
-    waiting       (reason, message) of a container that cannot start yet
+    waiting       (reason, message) of a container that cannot start, before those that wait for it
+    init_failure  which container that runs before the worker has failed, and how
     started       whether the worker runs, or has run
     company       names of other containers that run, and do not end by themselves with the worker
     exit_code     of the worker, once it has ended
@@ -146,6 +193,7 @@ class PodState:
     disruption: tuple[str, str] | None
     unscheduled: str
     waiting: tuple[str, str] | None
+    init_failure: str
     started: bool
     company: tuple[str, ...]
     exit_code: int | None
@@ -166,9 +214,10 @@ class PodState:
         scheduled = conditions.get("PodScheduled", {})
         containers = status.get("containerStatuses") or ()  # sorted by name
         state = _own(containers).get("state") or {}
-        all_of_them = [*(status.get("initContainerStatuses") or ()), *containers]
-        states = [state, *(item.get("state") or {} for item in all_of_them)]
-        waiting = next((item["waiting"] for item in states if item.get("waiting")), None)
+        before = status.get("initContainerStatuses") or ()
+        states = [state, *(item.get("state") or {} for item in (*before, *containers))]
+        waits = (item["waiting"] for item in states if item.get("waiting"))
+        waiting = next((item for item in waits if item.get("reason") not in _NOT_YET), None)
         terminated = state.get("terminated") or {}
         return cls(
             name=metadata["name"],
@@ -184,6 +233,7 @@ class PodState:
             disruption=_reason_and_message(disruption) if disruption.get("status") == "True" else None,
             unscheduled=(scheduled.get("message") or "") if scheduled.get("status") == "False" else "",
             waiting=_reason_and_message(waiting) if waiting else None,
+            init_failure=next(filter(None, map(_init_failure, before)), ""),
             started="running" in state or bool(terminated),
             company=tuple(
                 item["name"]
@@ -199,6 +249,14 @@ class PodState:
 def _own(containers: Sequence[Object]) -> Object:
     """The worker's among a pod's containers, or among their statuses; nothing while there is none."""
     return next((item for item in containers if item.get("name") == CONTAINER), {})
+
+
+def _init_failure(status: Object) -> str:
+    ended = (status.get("state") or {}).get("terminated") or {}
+    if not ended.get("exitCode"):
+        return ""
+    said = f": {ended['message']}" if ended.get("message") else ""
+    return f"{status['name']} ended with exit code {ended['exitCode']} ({ended.get('reason', '')}){said}"
 
 
 def _reason_and_message(item: Object) -> tuple[str, str]:
@@ -218,8 +276,8 @@ class Verdict:
 
     @property
     def lost_machine(self) -> bool:
-        """Whether it was the machine that went away."""
-        return self.cause in ("preempted", "evicted")
+        """Whether it was the machine that went away, or was not what it had been."""
+        return self.cause in ("preempted", "evicted", "rejected")
 
 
 def judge(job: JobState | None, pod: PodState | None, word: str = "") -> Verdict:
@@ -249,7 +307,8 @@ def cannot_start(pod: PodState) -> Verdict | None:
     if reason in _PULL:
         return Verdict("image", f"the image cannot be pulled: {reason}: {message}", failed=True)
     if reason in _CREATE:
-        return Verdict("start", f"the pod cannot start: {reason}: {message}", failed=True)
+        failed = reason == _CONFIG or bool(_NO_PROGRAM.search(message))
+        return Verdict("start", f"the pod cannot start: {reason}: {message}", failed)
     return None
 
 
@@ -266,14 +325,9 @@ def never_started(pod: PodState | None, minutes: float, events: Sequence[str]) -
 
 
 def _judge_pod(pod: PodState, word: str) -> Verdict:
-    reason, said = pod.disruption or (pod.reason, pod.message)
     where = f" on {pod.node}" if pod.node else ""
-    if pod.reason == "Evicted" or reason in _EVICTIONS:
-        return Verdict("evicted", f"the pod was evicted{where}: {pod.message or said or reason}")
-    if pod.disruption or pod.reason in _SHUT_DOWN:
-        return Verdict("preempted", f"the machine was taken away{where}: {said or reason}")
-    if pod.exit_reason == "OOMKilled":
-        return Verdict("memory", f"out of memory{where}: the pod used more than its limit")
+    if found := _judge_reason(pod, where):
+        return found
     told = pod.deleting or TOLD_TO_END in word  # old clusters give no reason with a pod
     if pod.exit_code == _TERMINATED or (told and pod.exit_code in (None, os.EX_TEMPFAIL, _KILLED)):
         return Verdict("preempted", f"the pod got SIGTERM{where}: its machine was taken away")
@@ -285,9 +339,27 @@ def _judge_pod(pod: PodState, word: str) -> Verdict:
         return _nothing_stored(pod.name)
     if pod.exit_code == os.EX_TEMPFAIL:
         return Verdict("ended", f"the worker asks for another attempt (exit code 75){where}")
+    if pod.exit_code is None and pod.init_failure:
+        return Verdict("start", f"the worker could not start{where}: {pod.init_failure}")
     if pod.exit_code is None:
+        said = ": ".join(filter(None, (pod.reason, pod.message)))
         return Verdict("preempted", f"the pod went away{where}{': ' + said if said else ''}")
     return Verdict("script", f"the worker ended with exit code {pod.exit_code}{where}", failed=True)
+
+
+def _judge_reason(pod: PodState, where: str) -> Verdict | None:
+    """What the cluster's reasons mean; None where none of them says more than the exit code."""
+    disruption, why = pod.disruption or ("", "")
+    for reason, message, other in (
+        (pod.reason, pod.message, None),
+        (disruption, why, _TAKEN_AWAY if disruption else None),
+        (pod.exit_reason, pod.last_words, None),
+    ):
+        if known := _REASONS.get("OutOf" if reason.startswith("OutOf") else reason, other):
+            said = known.said or message or reason
+            failed = known.cause == "start" and bool(_NO_PROGRAM.search(said))
+            return Verdict(known.cause, f"{known.words}{where}: {said}", failed)
+    return None
 
 
 def _nothing_stored(name: str) -> Verdict:
