@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from tests.kube.api import FakeApi, Request
+from tests.kube.gate import Gate
 from tests.kube.logs import LogQuery
 from tests.kube.objects import Object, Objects, timestamp
 from tests.kube.resources import KINDS, create
@@ -45,7 +46,7 @@ class SimulatedCluster(FakeApi):
         self._logs: dict[str, _Log] = {}
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._changed, self._numbers = threading.Condition(), itertools.count()
-        self.objects, self.read_log = Objects(), self._read_log
+        self.objects, self.gate, self.read_log = Objects(), Gate(), self._read_log
         self._port, self._server = 0, None
         self.start()
         create(self.objects, KINDS["namespaces"], "", {"metadata": {"name": NAMESPACE}})

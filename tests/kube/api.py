@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
 from tests.kube.controllers import Controllers
+from tests.kube.gate import Gate
 from tests.kube.logs import LogQuery
 from tests.kube.objects import ApiError, Change, Name, Object, Objects
 from tests.kube.resources import KINDS, Kind, create, delete
@@ -72,10 +73,14 @@ class FakeApi:
     """The server. Stopped, it keeps its objects, but not what changed before, as a server with etcd does.
 
     read_log  gives a pod's log: namespace, pod, what is asked for
+
+    gate      what Jobs it does not let in
     """
 
+    gate: Gate
+
     def __init__(self, read_log: ReadLog) -> None:
-        self.objects = Objects()
+        self.objects, self.gate = Objects(), Gate()
         self.read_log = read_log
         self._controllers = Controllers(self.objects)
         self._controllers.start()
@@ -120,6 +125,8 @@ class FakeApi:
             case "GET", True, "" | "status":
                 return self.objects.get(request.key)
             case "POST", False, "":
+                if request.kind.plural == "jobs":
+                    self.gate.check(self.objects, request.namespace, request.body["metadata"].get("name", ""))
                 return create(self.objects, request.kind, request.namespace, request.body)
             case "POST", True, "binding":
                 return self.objects.change(request.key, lambda pod: _bind(pod, request.body))

@@ -14,6 +14,7 @@ from shutil import rmtree
 from typing import Literal, TypeAlias
 
 from tests.kube.api import FakeApi
+from tests.kube.gate import Gate
 from tests.kube.logs import LogQuery
 from tests.kube.nodes import Node
 from tests.kube.objects import Object
@@ -131,6 +132,12 @@ class Cluster:
         """The fake server lets no pod into a namespace, or does again when there is no reason not to."""
         assert isinstance(self._api, FakeApi)
         self._api.refusals[namespace] = why
+
+    @property
+    def gate(self) -> Gate:
+        """What Jobs the fake server does not let in."""
+        assert isinstance(self._api, FakeApi)
+        return self._api.gate
 
     def evict(self, pod: str) -> None:
         """End a pod because its node is short of memory; it stays, failed."""

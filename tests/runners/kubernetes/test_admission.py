@@ -12,7 +12,8 @@ from tests.runners.kubernetes.places import Place
 from tests.runners.scripts import COPY, eventually
 from tests.virtual_clock import VirtualClock
 from translations_assets.runners.kubernetes import admission
-from translations_assets.runners.kubernetes.admission import Admission, Refusal
+from translations_assets.runners.kubernetes.admission import Admission, JobAdmission, Refusal
+from translations_assets.runners.kubernetes.cluster import NotAdmitted
 
 pytestmark = pytest.mark.cluster
 
@@ -96,6 +97,73 @@ def test_a_quota_is_told_and_waited_for(place: Place, monkeypatch: pytest.Monkey
     assert not ending.done()
     place.cluster.refuse_pods(place.namespace, "")
     assert ending.result(60).kind == "done"
+
+
+def test_a_quota_on_jobs_is_told_and_waited_for_without_end() -> None:
+    clock = VirtualClock()
+    creation, quota = JobAdmission(clock), NotAdmitted("exceeded quota: steps", by_quota=True)
+    told = list[tuple[float, str]]()
+    for _ in range(1000):
+        if words := creation.refused(quota):
+            told.append((clock.now - 1000, words))
+        clock.run(10)
+    assert told == [(30, "the cluster refuses the job, and is asked again: exceeded quota: steps")]
+
+
+def test_a_policy_that_refuses_jobs_is_told_and_fails_after_five_minutes() -> None:
+    clock = VirtualClock()
+    creation, denied = JobAdmission(clock), NotAdmitted(WEBHOOK, by_quota=False)
+    assert creation.refused(denied) == ""
+    clock.run(30)
+    assert WEBHOOK in creation.refused(denied)
+    clock.run(269)
+    assert creation.refused(denied) == ""
+    clock.run(1)
+    with pytest.raises(NotAdmitted, match="refuses the job: admission webhook .*no image of this registry"):
+        creation.refused(denied)
+
+
+@pytest.mark.usefixtures("often")
+def test_a_job_beyond_the_quota_takes_the_place_of_one_that_is_done(place: Place) -> None:
+    place.cluster.gate.quotas[place.namespace] = 2
+    run = place.run()
+    for number in range(4):
+        assert run.make(place.job(COPY, number)).kind == "done"
+    assert len(place.jobs()) == 2
+
+
+@pytest.mark.usefixtures("often")
+def test_a_job_beyond_the_quota_waits_for_one_that_runs(place: Place) -> None:
+    place.cluster.gate.quotas[place.namespace] = 1
+    run = place.run()
+    first = run.start(place.talking(key="1" * 64))
+    assert eventually(lambda: len(place.live()) == 1)
+    second = run.start(place.job(COPY))
+    assert eventually(lambda: any("count/jobs.batch=1" in line for line in run.lines["step-0"]))
+    assert not second.done()
+    place.go()
+    assert first.result(60).kind == second.result(60).kind == "done"
+
+
+@pytest.mark.usefixtures("often")
+def test_a_run_that_is_cancelled_waits_for_no_quota(place: Place) -> None:
+    place.cluster.gate.quotas[place.namespace] = 0
+    run = place.run()
+    ending = run.start(place.job(COPY))
+    assert eventually(lambda: any("exceeded quota" in line for line in run.lines["step-0"]))
+    run.cancel.set()
+    assert ending.result(60).kind == "cancelled"
+
+
+@pytest.mark.usefixtures("often")
+@pytest.mark.parametrize("status", [400, 403, 422])
+def test_a_job_that_a_policy_refuses_fails_with_its_words(
+    place: Place, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr(admission, "REFUSED_SECONDS", 0.5)
+    place.cluster.gate.policies[place.namespace] = status, f'jobs.batch "{{job}}" is forbidden: {POLICY}'
+    with pytest.raises(NotAdmitted, match="refuses the job: ValidatingAdmissionPolicy 'images' with binding"):
+        place.run().make(place.job(COPY))
 
 
 @pytest.mark.parametrize("backoff", [(1.0, 60.0), (10.0, 360.0)])

@@ -15,12 +15,14 @@ from tests.runners.kubernetes.states import JOB
 from translations_assets.config.deployment import Kubernetes
 from translations_assets.runners.kubernetes import cluster as cluster_module
 from translations_assets.runners.kubernetes.cluster import (
+    Ahead,
     Cluster,
     ClusterAway,
     ClusterError,
     Conflict,
     Expired,
     Missing,
+    NotAdmitted,
 )
 
 FOUND = {
@@ -34,7 +36,7 @@ class Server(HTTPServer):
 
     def __init__(self, *statuses: int) -> None:
         self.statuses, self.asked = list(statuses), 0
-        self.retry_after = ""
+        self.retry_after = self.words = ""
         super().__init__(("127.0.0.1", 0), Handler)
 
     @property
@@ -51,7 +53,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.asked += 1
         status = self.server.statuses.pop(0) if self.server.statuses else 200
-        body = json.dumps(FOUND if status == 200 else {"message": f"said {status}"}).encode()
+        body = json.dumps(
+            FOUND if status == 200 else {"message": self.server.words or f"said {status}"}
+        ).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         if status != 200 and self.server.retry_after:
@@ -99,6 +103,13 @@ def test_a_server_that_says_when_to_come_again_is_left_alone_until_then(server: 
     assert pauses[2] < 1
 
 
+def test_a_server_that_asks_for_hours_is_asked_again_earlier(server: Server) -> None:
+    server.statuses, server.retry_after = [503, 503], "86400"
+    pauses: list[float] = []
+    server.cluster.create_job({}, wait=pauses.append)
+    assert pauses == [300, 300]
+
+
 def test_patience_ends(server: Server) -> None:
     server.statuses = [503] * 1000
     with pytest.raises(ClusterAway, match="answers 503: said 503"):
@@ -120,7 +131,7 @@ def test_nothing_is_tried_again_once_nobody_needs_it(server: Server) -> None:
 def test_rights_that_are_missing_are_told_after_a_short_while(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_module, "_REFUSED_SECONDS", 0.1)
+    monkeypatch.setattr(cluster_module, "REFUSED_SECONDS", 0.1)
     server.statuses = [403] * 1000
     with pytest.raises(ClusterError, match="answers 403: said 403.*roles"):
         server.cluster.create_job({})
@@ -144,6 +155,53 @@ def test_a_job_that_is_gone_or_has_a_successor_is_deleted(server: Server, status
 def test_a_job_that_is_not_there_is_none(server: Server) -> None:
     server.statuses = [404]
     assert server.cluster.job("a") is None
+
+
+QUOTA = "exceeded quota: steps, requested: count/jobs.batch=1, used: count/jobs.batch=9, limited: 9"
+POLICY = "ValidatingAdmissionPolicy 'labels' with binding 'all' denied request: no team"
+WEBHOOK = 'admission webhook "policy.example" denied the request: no team'
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "by_quota"),
+    [
+        (403, QUOTA, True),
+        (403, POLICY, False),
+        (422, POLICY, False),
+        (403, WEBHOOK, False),
+        (400, WEBHOOK, False),
+    ],
+)
+def test_a_job_that_is_not_let_in_is_told_at_once_in_the_servers_words(
+    server: Server, status: int, words: str, by_quota: bool
+) -> None:
+    server.statuses, server.words = [status], words
+    if words != WEBHOOK:
+        server.words = f'jobs.batch "a-job" is forbidden: {words}'
+    with pytest.raises(NotAdmitted) as caught:
+        server.cluster.create_job({})
+    assert (caught.value.text, caught.value.by_quota, server.asked) == (words, by_quota, 1)
+    assert "roles" not in str(caught.value)
+
+
+def test_a_webhook_that_does_not_answer_is_asked_again(server: Server) -> None:
+    server.statuses = [500]
+    server.words = (
+        'Internal error occurred: failed calling webhook "policy.example": context deadline exceeded'
+    )
+    server.cluster.create_job({})
+    assert server.asked == 2
+
+
+def test_a_version_that_the_server_does_not_know_yet_is_told(server: Server) -> None:
+    server.statuses, server.words = [504], "Timeout: Too large resource version: 90, current: 80"
+    with pytest.raises(Ahead):
+        list(server.cluster.watch("jobs", "90"))
+    server.words = ""
+    server.statuses = [504]
+    with pytest.raises(ClusterAway) as caught:
+        list(server.cluster.watch("jobs", "90"))
+    assert not isinstance(caught.value, Ahead)
 
 
 def test_a_watch_is_told_at_once_that_it_is_too_late(server: Server) -> None:

@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from translations_assets.runners.kubernetes import cluster
+from translations_assets.runners.kubernetes import pod_log
 from translations_assets.runners.kubernetes.cluster import (
     ClusterAway,
     ClusterError,
     Missing,
-    PodLog,
+    Refused,
     Unavailable,
 )
+from translations_assets.runners.kubernetes.pod_log import PodLog
 
 
 class Log:
@@ -112,8 +113,25 @@ def test_a_node_that_does_not_answer_is_given_up_but_an_api_server_is_not() -> N
     assert Log([stamp(1, 0, b"a")], [ClusterAway("refused")] * 99).read() == [b"a"]
 
 
+@pytest.mark.parametrize("ended", [True, False])
+def test_a_log_that_may_not_be_read_is_told_once(monkeypatch: pytest.MonkeyPatch, ended: bool) -> None:
+    monkeypatch.setattr(pod_log, "REFUSED_SECONDS", 0.0)
+    log = Log([], [Refused("The cluster answers 403: no right to pods/log.")] * 9)
+    states = iter([ended] * 3)
+    lines = list(PodLog(log, "pod", lambda: next(states, True), lambda seconds: None).lines())  # type: ignore[arg-type]
+    assert lines == [
+        b"[the log cannot be shown: The cluster answers 403: no right to pods/log. The step goes on, and its "
+        b"whole log is stored]"
+    ]
+
+
+def test_a_refusal_that_passes_is_not_told() -> None:
+    log = Log([stamp(1, 0, b"a")], [Refused("403")] * 3)
+    assert log.read(ended=False) == [b"a"]
+
+
 def test_a_very_long_line_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "LONGEST", 50)
+    monkeypatch.setattr(pod_log, "LONGEST", 50)
     lines = Log([stamp(1, 0, b"x" * 200), stamp(1, 1, b"y")]).read()
     assert b"".join(lines[:-1]) == b"x" * 200
     assert lines[-1] == b"y"

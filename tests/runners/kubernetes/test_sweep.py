@@ -13,6 +13,7 @@ from tests.memory_store import MemoryStore
 from tests.runners.kubernetes.states import FAILED, JOB, POD, ended
 from tests.store.fake_objects import Clock
 from tests.virtual_clock import VirtualClock
+from translations_assets.runners.kubernetes.cluster import ClusterAway
 from translations_assets.runners.kubernetes.connection import Preemptions, Sweep
 from translations_assets.runners.kubernetes.jobs import store_label
 from translations_assets.runners.kubernetes.state import JobState, Label, Member, PodState
@@ -156,3 +157,28 @@ def test_it_goes_on_after_what_was_not_foreseen(
     cluster.deleted.clear()
     clock.run(60 * 60)
     assert cluster.deleted == []
+
+
+def test_room_is_made_by_jobs_that_are_done_and_not_wanted_each_once(
+    store: MemoryStore, clock: Clock
+) -> None:
+    other = Member("cd", 1, 1, "wanted")
+    done = [of_store(store, replace(JOB, ended="Complete"), name=name, uid=name) for name in "abcd"]
+    done[1] = replace(done[1], members=(other,))
+    failed = of_store(store, FAILED, name="failed", uid="failed")
+    foreign = replace(JOB, ended="Complete", name="foreign", uid="foreign")
+    cluster = Cluster(failed, foreign, of_store(store), replace(done[0], deleting=True), *done[1:])
+    sweep = swept(cluster, store, clock)
+    with store.owners.waiting(*other.step):
+        assert [sweep.make_room() for _ in range(3)] == [True, True, False]
+    assert cluster.deleted == ["c", "d"]
+    assert sweep.make_room()
+    assert cluster.deleted == ["c", "d", "b"]
+
+
+def test_no_room_is_made_while_the_cluster_does_not_answer(store: MemoryStore, clock: Clock) -> None:
+    class Away(Cluster):
+        def delete_job(self, job: JobState) -> None:
+            raise ClusterAway("away")
+
+    assert not swept(Away(of_store(store, replace(JOB, ended="Complete"))), store, clock).make_room()

@@ -14,6 +14,7 @@ import pytest
 from tests.runners.scripts import eventually
 from translations_assets.runners.kubernetes import connection
 from translations_assets.runners.kubernetes.cluster import (
+    Ahead,
     ClusterAway,
     ClusterError,
     Expired,
@@ -151,7 +152,9 @@ def test_a_server_that_has_too_much_to_do_is_left_alone_as_long_as_it_asks(
     assert pauses == [7]
 
 
-@pytest.mark.parametrize("error", [Expired("too old"), ClusterError("never heard of it")])
+@pytest.mark.parametrize(
+    "error", [Expired("too old"), ClusterError("never heard of it"), Ahead("Too large resource version")]
+)
 def test_a_watch_that_fell_behind_lists_anew_and_tells_what_has_gone(
     server: Server, watch: Watch, error: ClusterError
 ) -> None:

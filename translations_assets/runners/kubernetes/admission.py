@@ -1,4 +1,4 @@
-"""Pods that the API server does not let in: only events of their Job tell of it."""
+"""Jobs that the API server does not let in, and pods, of which nothing but events of their Job tells."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from translations_assets.background import CLOCK, Clock
-from translations_assets.runners.kubernetes.cluster import DENIED, Cluster
+from translations_assets.runners.kubernetes.cluster import DENIED, Cluster, NotAdmitted
 from translations_assets.runners.kubernetes.state import Verdict
 
 LOOK_SECONDS = 30.0
@@ -66,6 +66,31 @@ class Admission:
             f"limits of the namespace"
         )
         return Refusal(text, is_news, Verdict("start", message, failed=True) if lasts else None)
+
+
+class JobAdmission:
+    """A Job that is asked for again and again while it is refused: without end where a quota is used up."""
+
+    def __init__(self, clock: Clock = CLOCK) -> None:
+        self._clock = clock
+        self._since: float | None = None
+        self._is_told = False
+
+    def refused(self, error: NotAdmitted) -> str:
+        """What people are to be told of it, once, after half a minute; empty else.
+
+        Raises the error when it does not pass.
+        """
+        now = self._clock.monotonic()
+        if self._since is None:
+            self._since = now
+        lasts = now - self._since
+        if lasts >= REFUSED_SECONDS and not error.by_quota:
+            raise error
+        if lasts < LOOK_SECONDS or self._is_told:
+            return ""
+        self._is_told = True
+        return f"the cluster refuses the job, and is asked again: {error.text}"
 
 
 def last_refusal(events: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The API of a cluster: jobs, pods, events, watches, and a pod's log while it grows."""
+"""The API of a cluster: jobs, pods, events, watches and logs."""
 
 from __future__ import annotations
 
@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 AWAY_SECONDS = 900.0  # an API server that is away so long is given up
 COMPONENT = "translations-worker"
 DENIED = "denied (?:the )?request"  # in the words of webhooks, and of policies
+_FORBIDDEN = re.compile(r'^jobs\.batch "[^"]*" is forbidden: ')
 # A server that has just started refuses for a moment, as it does a token that was just renewed
-_REFUSED_SECONDS = 30.0
+REFUSED_SECONDS = 30.0
+_LONGEST_ASKED = (
+    300.0  # of what servers want to be left alone for: they ask for seconds, proxies for anything
+)
 _FIRST_PAUSE, _LAST_PAUSE = 0.5, 10.0
 _TIMEOUT = (10, 60)  # seconds to connect, and without a byte of the answer
 _WATCH_SECONDS = 60  # a watch is begun again so often, so that a connection that died unseen does not last
@@ -38,13 +42,6 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 _RAW = {"_preload_content": False, "_request_timeout": _TIMEOUT}
-LONGEST = 1 << 20  # bytes of a line; what is longer comes in pieces, so that memory stays flat
-_LOG_FIRST_PAUSE, _LOG_LAST_PAUSE = 0.2, 5.0
-_LONG_SECONDS = 10.0  # a connection that lasted so long was a good one
-_TRIES = 4  # to read the log of a pod that has ended, while the API server does answer
-# The kubelet throws old parts of a log away, by default of 10 MiB; the worker stores all of it
-_GAP = b"[lines from %s to %s are missing here: the node does not keep them; the step's whole log is stored]"
-_FRACTION = re.compile(r"\.\d+")
 
 
 class ClusterError(TranslationsError):
@@ -64,6 +61,29 @@ class ClusterAway(ClusterError, TemporaryError):
 
 class Unavailable(ClusterAway):
     """The API server is there, but cannot do it now."""
+
+
+class Refused(Unavailable):
+    """The cluster does not allow it; a server that has just started refuses every request."""
+
+
+class Ahead(Unavailable):
+    """The server knows no version as new as that from which to watch, as one with a restored memory."""
+
+
+class NotAdmitted(ClusterError):
+    """A Job is not let in.
+
+    text      in the API server's words
+    by_quota  whether there are too many Jobs; else a webhook or a policy refuses it
+    """
+
+    def __init__(self, text: str, by_quota: bool) -> None:
+        super().__init__(
+            f"the cluster refuses the job: {text}. A webhook or a policy of the cluster decides that: change "
+            f"the deployment file (kubernetes.pod, worker-classes), or have it changed"
+        )
+        self.text, self.by_quota = text, by_quota
 
 
 class Conflict(ClusterError):
@@ -121,7 +141,10 @@ class Cluster:
         return cls(ApiClient(settings), kubernetes.namespace, closed)
 
     def create_job(self, body: Mapping[str, Any], wait: Callable[[float], object] | None = None) -> JobState:
-        """Create a job. Raises Conflict when there is one of that name, perhaps by an earlier try."""
+        """Create a job.
+
+        Raises Conflict when there is one of that name, perhaps by an earlier try; NotAdmitted at once.
+        """
         create = self._batch.create_namespaced_job
         return JobState.of(self._ask(lambda: create(self.namespace, body, **_RAW), AWAY_SECONDS, wait))
 
@@ -152,7 +175,7 @@ class Cluster:
     def watch(self, kind: Kind, version: str) -> Iterator[tuple[str, Object]]:
         """Changes since a version, for a minute: `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK`; and the object.
 
-        Raises ClusterAway when that ends early, and Expired; nothing is tried again.
+        Raises ClusterAway when that ends early, Ahead and Expired; nothing is tried again.
         """
         response = self._try(
             lambda: self._listers[kind](
@@ -223,7 +246,7 @@ class Cluster:
                 value: dict[str, Any] = json.loads(self._try(lambda: action().data))
                 return value
             except ClusterAway as error:
-                limit = min(patience, _REFUSED_SECONDS) if isinstance(error, _Refused) else patience
+                limit = min(patience, REFUSED_SECONDS) if isinstance(error, Refused) else patience
                 now = max(pause, error.after)
                 if time.monotonic() - began + now > limit or wait(now):
                     raise
@@ -242,10 +265,6 @@ class Cluster:
             raise _away(error) from error
 
 
-class _Refused(Unavailable):
-    """The cluster does not allow it; a server that has just started refuses every request."""
-
-
 def _broken() -> tuple[type[Exception], ...]:
     """What a connection that breaks raises."""
     import urllib3.exceptions
@@ -260,16 +279,19 @@ def _away(error: Exception) -> ClusterAway:
 def _retry_after(error: Any) -> float:
     """The seconds of an answer's Retry-After, which servers send that have too much to do; 0 without."""
     asked = (error.headers or {}).get("Retry-After", "")
-    return float(asked) if asked.isdecimal() else 0.0  # they give no dates
+    return min(float(asked), _LONGEST_ASKED) if asked.isdecimal() else 0.0  # they give no dates
 
 
 def _error(status: int, message: str, after: float = 0.0) -> ClusterError:
     """What a status means."""
     said = f"The cluster answers {status}: {message}"
+    by_quota = status == 403 and "exceeded quota" in message
+    if by_quota or (400 <= status < 500 and re.search(DENIED, message)):
+        return NotAdmitted(_FORBIDDEN.sub("", message), by_quota)
+    if status == 504 and "Too large resource version" in message:
+        return Ahead(said, after)
     if status in (401, 403):
-        if "exceeded quota" in message:
-            return Unavailable(f"{said}. The namespace's quota is used up.")
-        return _Refused(f"{said}. See the roles in the deployment's guide.")
+        return Refused(f"{said}. See the roles in the deployment's guide.")
     kinds: dict[int, type[ClusterError]] = {404: Missing, 409: Conflict, 410: Expired}
     if status == 0 or status == 429 or status >= 500:
         return Unavailable(said, after)
@@ -299,77 +321,3 @@ def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
     for piece in pieces:
         *whole, rest = (rest + piece).split(b"\n")
         yield from filter(None, whole)
-
-
-class PodLog:
-    """The log of one pod.
-
-    ended  whether its worker has ended: then what stands in the log is all that comes. May raise
-    wait   pauses for so many seconds, less when the pod changes
-    """
-
-    def __init__(
-        self, cluster: Cluster, pod: str, ended: Callable[[], bool], wait: Callable[[float], object]
-    ) -> None:
-        self._cluster, self._pod, self._ended, self._wait = cluster, pod, ended, wait
-        self._last, self._same = b"", 0  # the last line's time, and how many lines had it
-        self._rest = b""
-
-    def lines(self) -> Iterator[bytes]:
-        """The lines, without line feed, until the pod has ended or was deleted.
-
-        While the cluster is away and the pod is not known to have ended, waits.
-        """
-        pause, failures = _LOG_FIRST_PAUSE, 0
-        while True:
-            ended = self._ended()  # asked before the log is read: what is read then is whole
-            began, asked = time.monotonic(), 0.0
-            try:
-                yield from self._read(follow=not ended)
-                if ended:
-                    break
-            except ClusterError as error:
-                failures += ended and (isinstance(error, Unavailable) or not isinstance(error, ClusterAway))
-                if isinstance(error, Missing) or failures > _TRIES:
-                    break  # gone with its pod, or with its node
-                asked = error.after if isinstance(error, ClusterAway) else 0.0
-            self._rest = b""  # comes again, as the begin of its line
-            if time.monotonic() - began > _LONG_SECONDS:
-                pause = _LOG_FIRST_PAUSE
-            self._wait(max(pause, asked))
-            pause = min(2 * pause, _LOG_LAST_PAUSE)
-        if self._rest:
-            yield _text(self._rest)
-
-    def _read(self, *, follow: bool) -> Iterator[bytes]:
-        """The lines that one connection brings, without those that came before."""
-        last, to_skip = self._last, self._same
-        since = _FRACTION.sub("", last.decode())  # servers know whole seconds
-        again = bool(last)
-        for line in self._split(self._cluster.log(self._pod, since, follow=follow)):
-            moment = line.partition(b" ")[0]
-            if again and moment <= last:
-                if moment < last:
-                    continue
-                if to_skip:
-                    to_skip -= 1
-                    continue
-            elif moment:
-                if again and to_skip == self._same:  # not even the last line that was seen is there any more
-                    yield _GAP % (last, moment)
-                again = False
-            self._same = self._same + 1 if moment == self._last else 1
-            self._last = moment or self._last
-            yield _text(line)
-
-    def _split(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        for piece in pieces:
-            *whole, self._rest = (self._rest + piece).split(b"\n")
-            yield from whole
-            if len(self._rest) > LONGEST:
-                yield self._rest
-                self._rest = b" "  # the next piece has no time before it
-
-
-def _text(line: bytes) -> bytes:
-    return line.partition(b" ")[2]

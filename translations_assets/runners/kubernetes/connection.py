@@ -13,7 +13,16 @@ from typing import Generic, TypeVar
 
 from translations_assets.background import CLOCK, Clock, Repeating
 from translations_assets.config.deployment import Kubernetes, WorkerClassName
-from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, Cluster, ClusterAway, Expired, Kind
+from translations_assets.errors import StoreError
+from translations_assets.runners.kubernetes.cluster import (
+    AWAY_SECONDS,
+    Ahead,
+    Cluster,
+    ClusterAway,
+    ClusterError,
+    Expired,
+    Kind,
+)
 from translations_assets.runners.kubernetes.jobs import Descriptions, store_label
 from translations_assets.runners.kubernetes.state import JobState, Label, Object, PodState, judge
 from translations_assets.running.protocols import Store
@@ -150,6 +159,7 @@ class _Mirror(Generic[S]):
                 self.list(patience=0)
             self._follow()
         except ClusterAway as error:
+            self._version = "" if isinstance(error, Ahead) else self._version
             self._cluster.closed.wait(error.after)
             raise
         except Expired:
@@ -269,6 +279,7 @@ class Sweep:
         self._cluster, self._watch, self._store, self._clock = cluster, watch, store, clock
         self._seconds = minutes * 60
         self._unwanted_since: dict[str, float] = {}
+        self._lock, self._removed = threading.Lock(), set[str]()
         pause = min(self._seconds / _CHECKS, _LONGEST_PAUSE)
         self.start = Repeating(
             "sweep", self.check, pause, self._failed, needed=lambda: not cluster.closed.is_set(), clock=clock
@@ -286,6 +297,26 @@ class Sweep:
                 labels = ", ".join(member.label for member in job.members)
                 _log.warning("The job %s is deleted: no run waits for it any more (%s).", job.name, labels)
                 self._cluster.delete_job(job)
+
+    def make_room(self) -> bool:
+        """Delete the Job that has been done for longest, which a quota counts, too; whether there was one.
+
+        Those that failed stay, as they remember lost machines, and those that a run still waits for.
+        """
+        label = store_label(self._store.url)
+        with self._lock:  # many wait for the same quota
+            jobs = self._watch.jobs()
+            self._removed &= {job.uid for job in jobs}
+            done = [job for job in jobs if job.ended == "Complete" and job.labels.get(Label.STORE) == label]
+            try:
+                for job in done:
+                    if not job.deleting and job.uid not in self._removed and not self._is_wanted(job):
+                        self._cluster.delete_job(job)
+                        self._removed.add(job.uid)
+                        return True
+            except (ClusterError, StoreError) as error:
+                self._failed(str(error))
+        return False
 
     def _is_wanted(self, job: JobState) -> bool:
         return any(self._store.owners.waiters(*member.step) for member in job.members)
@@ -324,7 +355,8 @@ class Connection:
         self.limits = Limits(kubernetes.max_jobs, of_class, self.watch.jobs)
         self.watch.start()
         self.watch.subscribe("", self.limits.changed)
-        Sweep(self.cluster, self.watch, store, kubernetes.orphan_minutes).start()
+        self.sweep = Sweep(self.cluster, self.watch, store, kubernetes.orphan_minutes)
+        self.sweep.start()
         self.preemptions = Preemptions(self.watch)
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from translations_assets.config.deployment import WorkerClassName
 from translations_assets.runners.kubernetes.admission import Admission
-from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, ClusterAway, ClusterError, PodLog
+from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, ClusterAway, ClusterError
 from translations_assets.runners.kubernetes.connection import Connection
+from translations_assets.runners.kubernetes.pod_log import PodLog
 from translations_assets.runners.kubernetes.state import (
     TOLD_TO_END,
     JobState,

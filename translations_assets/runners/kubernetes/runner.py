@@ -15,7 +15,14 @@ from typing import Any
 
 from translations_assets.config.deployment import UNSAVED_MINUTES, Kubernetes
 from translations_assets.errors import StoreError
-from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, ClusterAway, ClusterError, Conflict
+from translations_assets.runners.kubernetes.admission import JobAdmission
+from translations_assets.runners.kubernetes.cluster import (
+    AWAY_SECONDS,
+    ClusterAway,
+    ClusterError,
+    Conflict,
+    NotAdmitted,
+)
 from translations_assets.runners.kubernetes.connection import Connection, Slot
 from translations_assets.runners.kubernetes.following import Following, Ticket, Tickets
 from translations_assets.runners.kubernetes.jobs import Group, member
@@ -34,6 +41,7 @@ _MOST_COLLECTING = 3.0
 _CANCEL_SECONDS = 6.0  # a run that is cancelled waits 10 for all of it
 _CONNECT_SECONDS = 0.05
 _GONE_PAUSE = 0.5
+_FIRST_REFUSED, _LAST_REFUSED = 1.0, 30.0  # pauses while the cluster refuses a Job
 _OWNER_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 
@@ -150,9 +158,19 @@ class ClusterJob(Tickets):
         """
         metadata, cluster = body["metadata"], self._connection.cluster
         deadline = time.monotonic() + AWAY_SECONDS
+        admission, pause = JobAdmission(), _FIRST_REFUSED
         while True:
             try:
                 return cluster.create_job(body, self.pause)
+            except NotAdmitted as error:
+                if told := admission.refused(error):
+                    self._connection.sink(self.members[0].label, told.encode())
+                has_room = error.by_quota and self._connection.sweep.make_room()
+                pause = _FIRST_REFUSED if has_room else min(2 * pause, _LAST_REFUSED)
+                if self.pause(pause):
+                    return None
+                deadline = time.monotonic() + AWAY_SECONDS
+                continue
             except Conflict:
                 there = cluster.job(metadata["name"])
             if there and there.live and there.spec == metadata["annotations"][Annotation.SPEC]:
