@@ -51,18 +51,19 @@ def print_comparison(folder: Path, name: str) -> None:
     """Print what the steps of a run took beside their forecasts, by stage."""
     found = json.loads(run(folder, "status", name, "--json"))
     (record,) = (folder / "store" / "runs").glob(f"{name}*")
-    forecast: dict[str, float] = json.loads(record.read_text())["forecast"]
+    forecast: dict[str, dict[str, float]] = json.loads(record.read_text())["expected"]
     by_stage: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for step in found["steps"]:
         if step["state"] == "finished" and step["label"] in forecast:
-            by_stage[step["stage"]].append((forecast[step["label"]], step["seconds"]))
+            by_stage[step["stage"]].append((forecast[step["label"]]["seconds"], step["seconds"]))
     for stage, pairs in by_stage.items():
         expected, took = map(sum, zip(*pairs, strict=True))
         print(f"{stage:28} {len(pairs):3} steps: forecast {expected:6.1f} s, took {took:6.1f} s")
     whole = found["forecast"]
-    off = whole["took"] / whole["seconds"] - 1
+    seconds, took = (3600 * whole[name]["hours"] for name in ("expected", "taken"))
+    off = took / seconds - 1
     print(
-        f"Forecast for {whole['steps']} steps: {whole['seconds']:.0f} s; they took {whole['took']:.0f} s "
+        f"Forecast for {whole['steps']} steps: {seconds:.0f} s; they took {took:.0f} s "
         f"({off:+.0%}; aim: within {BAR:.0%})"
     )
 

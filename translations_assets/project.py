@@ -115,7 +115,7 @@ class Project:
             return None
         from translations_assets.running.prices import Prices
 
-        return Prices(self.deployment.costs, self.deployment.kubernetes, asked)
+        return Prices(self.deployment.costs, self.cluster, asked)
 
     @cached_property
     def engine(self) -> Engine:

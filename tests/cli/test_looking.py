@@ -13,7 +13,7 @@ from tests.defs.runner import STATISTICS, MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.cli.common import forecast_of
 from translations_assets.project import Project, this_project
-from translations_assets.records.run import RunOptions
+from translations_assets.records.run import Expected, RunOptions
 
 VOCAB = "train-vocab-en-eo"
 
@@ -198,20 +198,45 @@ def test_a_budget_needs_the_price_of_each_machine(
     )
 
 
-def test_the_forecast_stands_beside_what_a_run_took(command: Command) -> None:
-    make("merge_corpus", runner=MadeUpRunner(seconds=3600))
+def test_the_forecast_stands_beside_what_a_run_took(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deployment.yml").write_text(
+        "costs: {currency: EUR, worker-classes: {large-gpu: {price: 8, watts: 2000}}}\n"
+    )
+    monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(tmp_path / "deployment.yml"))
+    make("train_backwards", runner=MadeUpRunner(seconds=3600, gpus=4))
     project = this_project()
-    session = project.session("run-2", PARTITION, RunOptions(start="merge_corpus"))
-    (step,) = session.graph.stages["merge_corpus"]
-    forecast_of(session, session.plan(session.graph.step_closure([step])))
-    assert list(session.forecast) == [step.label]
-    project.__dict__["runner"] = MadeUpRunner(seconds=2700)
-    project.engine.run(session, [step], threading.Event(), lambda event: None)
+    session = project.session("run-2", PARTITION, RunOptions(start="train_backwards"))
+    pairs, training = session.graph.stages["train_backwards"]
+    forecast_of(session, session.plan(session.graph.step_closure([training])))
+    assert session.expected == {
+        pairs.label: Expected(3600, 3600),
+        training.label: Expected(3600, 0, 4 * 3600, money=8, kwh=2),
+    }
+    project.__dict__["runner"] = MadeUpRunner(seconds=2700, gpus=2)
+    project.engine.run(session, [pairs, training], threading.Event(), lambda event: None)
     project.end_sessions("run-2")
     said = command("status", "run-2")
-    assert "Forecast for the 1 step that it made: 60 min; they took 45 min (-25 %)\n" in said.out
-    found = json.loads(command("status", "run-2", "--json").out)["forecast"]
-    assert found == {"steps": 1, "seconds": 3600, "took": 2700}
+    assert (
+        "Forecast for the 2 steps that it made: 2.0 h, 4.0 h of GPU, 8.0 EUR, 2.0 kWh; they took 90 min "
+        "(-25 %), 90 min of GPU (-62 %), 6.0 EUR (-25 %), 1.5 kWh (-25 %)\n"
+    ) in said.out
+    found = json.loads(command("status", "run-2", "--json").out)
+    assert found["forecast"] == {
+        "steps": 2,
+        "expected": {"hours": 2, "cpu_hours": 1, "gpu_hours": 4, "money": 8, "kwh": 2},
+        "taken": {"hours": 1.5, "cpu_hours": 0.75, "gpu_hours": 1.5, "money": 6, "kwh": 1.5},
+        "currency": "EUR",
+    }
+    rows = {row["label"]: row["cost"] for row in found["steps"] if row["state"] == "finished"}
+    assert rows == {
+        pairs.label: {"hours": 0.75, "cpu_hours": 0.75, "gpu_hours": 0, "money": 0, "kwh": 0},
+        training.label: {"hours": 0.75, "cpu_hours": 0, "gpu_hours": 1.5, "money": 6, "kwh": 1.5},
+    }
+    monkeypatch.delenv("TRANSLATIONS_DEPLOYMENT")
+    said = command("status", "run-2")  # without prices
+    assert "that it made: 2.0 h, 4.0 h of GPU; they took 90 min (-25 %), 90 min of GPU (-62 %)\n" in said.out
 
 
 def test_status(command: Command) -> None:

@@ -36,7 +36,8 @@ OPTIONAL = {  # fields that are left out where nothing is known
     *(
         "repeats",
         "begun",
-        "forecast",
+        "expected",
+        "spent",
         "failed",
         "reasons",
         "uses",

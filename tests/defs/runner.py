@@ -3,11 +3,12 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 import zstandard
 
 from tests.checks.numbers import NUMBERS, training
-from translations_assets.records.manifest import Manifest, Usage
+from translations_assets.records.manifest import Manifest, Usage, Worker
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.runner import Submission
 from translations_assets.running.tasks import Work
@@ -33,12 +34,17 @@ class MadeUpRunner:
     chrf   the validation score of trainings, by the beginning of their labels; others have 50
     fails  the label of a step that fails
     seconds  that each step takes
+    gpus   of each step that asks for some
     """
 
     def __init__(
-        self, chrf: Mapping[str, float] | None = None, fails: str = "", seconds: float = 0.0
+        self,
+        chrf: Mapping[str, float] | None = None,
+        fails: str = "",
+        seconds: float = 0.0,
+        gpus: int = 0,
     ) -> None:
-        self._chrf, self._fails, self._seconds = chrf or {}, fails, seconds
+        self._chrf, self._fails, self._seconds, self._gpus = chrf or {}, fails, seconds, gpus
 
     def run(self, submission: Submission) -> Work[Outcome]:
         """See `running.runner.Runner`."""
@@ -48,18 +54,19 @@ class MadeUpRunner:
         if job.label == self._fails:
             return Outcome("failed", None, f"{job.script} ended with exit code 1", "error: too little text\n")
         outputs = {name: store.add_bytes(self._contents(job, name)) for name in job.outputs}
+        gpus = self._gpus if job.worker.endswith("gpu") else 0
         manifest = Manifest(
             key=job.key,
             generation=job.generation,
             outputs=outputs,
             label=job.label,
             bundle=job.bundle,
-            provenance=job.provenance,
+            provenance=replace(job.provenance, worker=Worker(gpus=gpus)) if gpus else job.provenance,
             attempt=job.attempt,
             host="here",
             started=1.0,
             ended=2.0,
-            usage=Usage(self._seconds, self._seconds),
+            usage=Usage(self._seconds, self._seconds, gpus=gpus),
         )
         return Outcome("done", store.commit(manifest))
         yield 0.0

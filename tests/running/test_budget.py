@@ -11,6 +11,7 @@ from tests.running.conftest import Bench, demo_graph
 from translations_assets.background import Clock
 from translations_assets.config.deployment import Costs
 from translations_assets.errors import StepFailed
+from translations_assets.records.run import Expected
 from translations_assets.running.budget import Budget
 from translations_assets.running.job import Outcome
 from translations_assets.running.prices import Prices
@@ -25,7 +26,7 @@ def budget(limit: float) -> Budget:
 
 def test_what_runs_counts_by_its_forecast_and_an_attempt_by_what_it_took() -> None:
     first, second, third, fourth = demo_graph().steps
-    forecast = {first.label: HOUR, second.label: HOUR, fourth.label: HOUR}
+    forecast = {each.label: Expected(HOUR, money=10.0) for each in (first, second, fourth)}
     within = budget(15)
     assert within.begin(first, forecast) == ""
     assert within.begin(second, forecast) == (
@@ -58,7 +59,7 @@ def test_nothing_begins_once_it_is_spent() -> None:
 @pytest.mark.parametrize(("resumable", "begins"), [(True, True), (False, False)])
 def test_a_step_that_goes_on_needs_only_what_is_left_of_it(resumable: bool, begins: bool) -> None:
     step = replace(demo_graph().step("count"), resumable=resumable)
-    forecast, within = {"count": HOUR}, budget(15)
+    forecast, within = {"count": Expected(HOUR, money=10.0)}, budget(15)
     assert within.begin(step, forecast) == ""
     within.start(step, 0.0)
     within.end(step, 0.9 * HOUR, None)
@@ -117,7 +118,8 @@ def test_a_run_in_place_of_a_lost_one_has_what_is_left(bench: Bench) -> None:
 def test_a_step_beyond_it_does_not_begin_and_what_is_made_is_kept(bench: Bench) -> None:
     session = bench.session(demo_graph())
     session.budget = budget(15)
-    session.forecast = {"write-a": HOUR, "join": HOUR, "count": 2 * HOUR}
+    hours = {"write-a": 1, "join": 1, "count": 2}
+    session.expected = {label: Expected(n * HOUR, money=10.0 * n) for label, n in hours.items()}
     bench.run(session, "texts", "join")
     with pytest.raises(StepFailed) as failed:
         bench.run(session, "count")

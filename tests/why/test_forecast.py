@@ -11,13 +11,14 @@ import pytest
 from tests.memory_store import MemoryStore
 from tests.running.conftest import Bench, demo_config, demo_graph
 from tests.running.test_session import publish_all
-from translations_assets.config.deployment import StagePod, parse_deployment
+from translations_assets.config.deployment import StagePod, WorkerClass, parse_deployment
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph, stage, step
 from translations_assets.graph.step import Arg, LocalFile, Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, Usage, Worker
+from translations_assets.records.run import Expected
 from translations_assets.running.plan import Plan, PlannedStep, make_plan
 from translations_assets.running.prices import Bill, Prices
 from translations_assets.why.forecast import Forecast, Forecasts, forecast_plan
@@ -287,7 +288,33 @@ def test_the_summary_says_what_is_to_come(bench: Bench, monkeypatch: pytest.Monk
         "money": 1.0,
         "kwh": 0.2,
     }
-    assert dear.seconds == {"write-a": 3600, "write-b": 3600, "join": 60}
+    assert {label: round(each.seconds) for label, each in dear.expected.items()} == {
+        "write-a": 3600,
+        "write-b": 3600,
+        "join": 60,
+    }
+    assert dear.expected["write-b"] == Expected(3600, 0, 25200, money=0.5, kwh=0.1)
+
+
+def test_steps_stand_under_the_class_where_they_run_with_its_gpus(bench: Bench) -> None:
+    bench.make()
+    used(bench, "write-a", seconds=HOUR, gpus=1)
+    used(bench, "write-b", seconds=HOUR, cpu_seconds=HOUR)
+    used(bench, "join", seconds=HOUR, gpus=2)
+    graph, kubernetes = demo_graph(), parse_deployment(DEPLOYMENT, "deployment.yml").kubernetes
+    assert kubernetes
+    four = {**kubernetes.worker_classes, "large-gpu": WorkerClass(gpus=4)}
+    moved = {graph.step("write-a").stage: StagePod.model_validate({"worker-class": "large-gpu"})}
+    now = kubernetes.model_copy(update={"worker_classes": four, "stages": moved})
+    found = forecast_plan(planned_of(graph), history(bench), kubernetes=now)
+    assert list(found.by_class) == ["large-gpu", "cpu"]
+    assert found.by_class["large-gpu"].least == Cost(1.25 * HOUR, 0.0, 5 * HOUR)
+    assert found.expected["write-a"] == Expected(HOUR / 4, 0.0, HOUR)  # the work of one GPU, in four
+    assert found.expected["write-b"] == Expected(HOUR, 0.0, 4 * HOUR)  # it had none
+    assert found.by_class["cpu"].most == Cost(HOUR, HOUR)  # join, without its two
+    own = forecast_plan(planned_of(graph), history(bench))
+    assert list(own.by_class) == ["cpu"]
+    assert own.expected["join"] == Expected(HOUR, 0.0, 2 * HOUR)
 
 
 def test_what_takes_longer_than_an_attempt_may_is_told(bench: Bench) -> None:

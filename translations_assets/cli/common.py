@@ -221,7 +221,7 @@ def forecast_of(session: Session, plan: Plan) -> PlanForecast:
     found = forecast_plan(
         plan, project.history(session.partition), project.prices(session.machine), project.cluster
     )
-    session.forecast = found.seconds
+    session.expected = found.expected
     return found
 
 

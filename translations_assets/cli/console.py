@@ -223,9 +223,13 @@ def console_of(session: Session, plan: Plan) -> Console:
     """The progress of a session's steps, with what those took in the past that its plan has not cached."""
     mine = steps_of(session.graph, session.stages)
     cached = {found.step for found in plan.steps if found.status == "cached"}
-    past = session.forecast or forecast_of(session, plan).seconds
+    past = session.expected or forecast_of(session, plan).expected
     nothing = {step.label: 0.0 for step in mine if step in cached}
-    return Console([step.label for step in mine], session.store, {**past, **nothing})
+    return Console(
+        [step.label for step in mine],
+        session.store,
+        {**{label: found.seconds for label, found in past.items()}, **nothing},
+    )
 
 
 class Follower:

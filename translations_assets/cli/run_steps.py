@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from translations_assets.records.manifest import Usage
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from translations_assets.cli.runs import Run
     from translations_assets.records.manifest import Manifest
     from translations_assets.records.run import RunRecord
+    from translations_assets.running.prices import Prices
     from translations_assets.running.protocols import Reading, Store
 
 Row = dict[str, Any]
@@ -21,30 +22,38 @@ _COUNTED = re.compile(r"(update|rows)-0*(\d+)$")  # how the names of checkpoint 
 _POLL_SECONDS = 0.2
 
 
-def rows_of_run(store: Store, run: Run) -> list[Row]:
+class _Needs(NamedTuple):
+    """What a run's record says of where a step runs."""
+
+    stage: str
+    worker: Any
+
+
+def rows_of_run(store: Store, run: Run, prices: Prices | None = None) -> list[Row]:
     """The steps that a run was to make; of a run from before that was noted, those that it used."""
     used = {"": dict.fromkeys(run.record.uses, "")}
     return [
-        _row_of_run(store, run, stage, label, worker)
+        _row_of_run(store, run, stage, label, worker, prices)
         for stage, labels in (run.record.steps or used).items()
         for label, worker in labels.items()
     ]
 
 
-def _row_of_run(store: Store, run: Run, stage: str, label: str, worker: str) -> Row:
+def _row_of_run(store: Store, run: Run, stage: str, label: str, worker: str, prices: Prices | None) -> Row:
     record = run.record
     if used := record.uses.get(label):
         manifest = store.generation(*used)
         state = "lost" if manifest is None else "finished" if _has_made(run, manifest) else "cached"
         stage = stage or (manifest.provenance.stage if manifest else "")
-        return make_row(label, stage, worker, state, manifest)
+        return make_row(label, stage, worker, state, manifest, prices=prices)
     why, idle = record.failed.get(label, ""), "not begun" if run.is_over else "waiting"
     begun = record.begun.get(label)
     if begun is None:
         return make_row(label, stage, worker, "failed" if why else idle, why=why)
     manifest = store.generation(*begun)
     if manifest and (_has_made(run, manifest) or not run.is_over):  # since the record was written
-        return make_row(label, stage, worker, "finished" if _has_made(run, manifest) else "cached", manifest)
+        state = "finished" if _has_made(run, manifest) else "cached"
+        return make_row(label, stage, worker, state, manifest, prices=prices)
     attempts = len(store.attempts(*begun))
     if why:
         state = "failed"
@@ -67,16 +76,21 @@ def make_row(
     state: str,
     manifest: Manifest | None = None,
     *,
+    prices: Prices | None = None,
     attempts: int | None = None,
     why: str = "",
     saved: str = "",
 ) -> Row:
     """What is shown of a step, and printed as JSON.
 
+    prices by which its cost is told
     why    it failed
     saved  from where it goes on, as `newest_save` says
     """
+    from translations_assets.why.costs import Spent, spent_on
+
     usage = manifest.usage if manifest else Usage()
+    spent = spent_on(_Needs(stage, worker), manifest, prices) if manifest else Spent()
     return {
         "label": label,
         "stage": stage,
@@ -91,6 +105,7 @@ def make_row(
         "gpus": usage.gpus,
         "gpu_utilisation": usage.gpu_utilisation,
         "gpu_memory_mb": usage.gpu_memory / 1e6,
+        "cost": spent.values,
         "why": why or None,
         "goes_on_from": saved or None,
     }

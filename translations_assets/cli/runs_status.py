@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from translations_assets.graph.step import Step
     from translations_assets.records.manifest import Manifest
     from translations_assets.running.plan import Plan, PlannedStep
+    from translations_assets.running.prices import Prices
     from translations_assets.running.protocols import Store
 
 NEWEST = 15
+Costs: TypeAlias = "dict[str, float]"  # as `plan --json` says them
 
 
 @common.reads
@@ -57,13 +59,14 @@ def status(
             print_line(line)
 
 
-def _planned(store: Store, planned: PlannedStep) -> Row:
+def _planned(store: Store, planned: PlannedStep, prices: Prices | None) -> Row:
     """A step of a partition as it is now, whichever run made it."""
     step, key, manifest = planned.step, planned.key, planned.manifest
     if planned.status == "cached":
-        return _row(step, "finished", manifest)
+        return _row(step, "finished", manifest, prices=prices)
     if planned.status in ("maybe", "lost") or key is None:
-        return _row(step, "lost" if planned.status == "lost" else "waiting", manifest, attempts=0)
+        state = "lost" if planned.status == "lost" else "waiting"
+        return _row(step, state, manifest, attempts=0, prices=prices)
     return _unfinished(store, step, key, manifest.generation + 1 if manifest else 1)
 
 
@@ -97,8 +100,9 @@ def _values(name: str | None, overrides: list[str] | None) -> dict[str, Any]:
         return {"runs": [{**_as_json(run), "steps_done": done, "steps": total} for run, done, total in runs]}
     if is_run(name):
         run = find_run(name)
-        rows = rows_of_run(this_project().store, run)
-        forecast = dict(zip(("steps", "seconds", "took"), _forecast(run, rows), strict=True))
+        rows, currency = _rows_of_run(run)
+        steps, expected, taken = _forecast(run, rows)
+        forecast = {"steps": steps, "expected": expected, "taken": taken, "currency": currency or None}
         return {**_as_json(run), "forecast": forecast, "steps": rows}
     rows, _ = _rows_now(name, overrides)
     return {"steps": rows}
@@ -141,27 +145,61 @@ def _progress(run: Run) -> tuple[int, int]:
 
 
 def _lines_of_run(run: Run, steps: bool, every: bool) -> Iterator[str]:
-    rows = rows_of_run(this_project().store, run)
+    rows, currency = _rows_of_run(run)
     yield from _lines_of_rows(rows, steps, every)
     asked = ", ".join(_asked(run))
     state = shown(run.state) + (f" ({asked})" if asked else "")
     yield f"run {run.id} of {run.partition}: {state}, {_count(rows)}"
-    made, seconds, took = _forecast(run, rows)
+    made, expected, taken = _forecast(run, rows)
     if made:
-        from translations_assets.why.history import duration
-
-        by = f"{100 * (took / seconds - 1):+.0f} %"
         those = f"{made} step{'s' * (made != 1)} that it made"
-        yield f"Forecast for the {those}: {duration(seconds)}; they took {duration(took)} ({by})"
+        told = ", ".join(_parts(expected, currency))
+        yield f"Forecast for the {those}: {told}; they took {', '.join(_parts(taken, currency, expected))}"
     if run.state in ("failed", "cancelled", "lost its process"):
         yield f"To repeat what is missing: translations rerun {run.short}"
 
 
-def _forecast(run: Run, rows: list[Row]) -> tuple[int, float, float]:
-    """How many steps with a forecast the run has made, seconds that they were to take, and that they took."""
-    made = [row for row in rows if row["state"] == "finished" and run.record.forecast.get(row["label"])]
-    seconds = sum(run.record.forecast[row["label"]] for row in made)
-    return len(made), seconds, sum(row["seconds"] for row in made)
+def _rows_of_run(run: Run) -> tuple[list[Row], str]:
+    """The steps of a run, and the currency of what they cost; empty when there are no prices."""
+    project = this_project()
+    prices = project.prices(lambda stage: "")  # what was made says on which machine
+    return rows_of_run(project.store, run, prices), prices.currency if prices else ""
+
+
+def _forecast(run: Run, rows: list[Row]) -> tuple[int, Costs, Costs]:
+    """How many steps with a forecast the run has made, what they were to take, and what they took."""
+    from translations_assets.running.prices import Bill
+    from translations_assets.why.costs import Spent, total
+    from translations_assets.why.history import Cost
+
+    made = [row for row in rows if row["state"] == "finished" and row["label"] in run.record.expected]
+    found = [run.record.expected[row["label"]] for row in made]
+    expected = total(
+        Spent(Cost(one.seconds, one.cpu_seconds, one.gpu_seconds), Bill(one.money, one.kwh)) for one in found
+    )
+    return (
+        len(made),
+        expected.values,
+        {name: sum(row["cost"][name] for row in made) for name in expected.values},
+    )
+
+
+def _parts(costs: Costs, currency: str, expected: Costs | None = None) -> Iterator[str]:
+    """Costs for people, each with what it is more or less than was expected: `49 h of GPU (-13 %)`."""
+    from translations_assets.running.prices import HOUR
+    from translations_assets.why.forecast import amount
+    from translations_assets.why.history import duration
+
+    shown = {
+        "hours": duration(costs["hours"] * HOUR),
+        "gpu_hours": f"{duration(costs['gpu_hours'] * HOUR)} of GPU",
+    }
+    if currency:
+        shown |= {"money": f"{amount(costs['money'])} {currency}", "kwh": f"{amount(costs['kwh'])} kWh"}
+    for name, text in shown.items():
+        if name == "hours" or costs[name]:
+            before = expected[name] if expected else 0.0
+            yield f"{text} ({100 * (costs[name] / before - 1):+.0f} %)" if before else text
 
 
 def _as_json(run: Run) -> dict[str, Any]:
@@ -187,7 +225,8 @@ def _rows_now(partition: str, overrides: list[str] | None) -> tuple[list[Row], P
         common.READING, read, options, ()
     )  # what was looked up before may have changed
     plan = plan_of(session, "all")
-    return [_planned(session.store, planned) for planned in plan.steps], plan
+    prices = project.prices(session.machine)
+    return [_planned(session.store, planned, prices) for planned in plan.steps], plan
 
 
 def _lines_of_partition(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+_COST = "{hours, cpu_hours, gpu_hours, money, kwh}"
 _STEP = (
     "{label, stage, state, attempts, worker, host, started, seconds, cpu_seconds, memory_mb, gpus, "
-    "gpu_utilisation, gpu_memory_mb, why, goes_on_from}"
+    f"gpu_utilisation, gpu_memory_mb, cost: {_COST}, why, goes_on_from}}"
 )
 _RUN = "run, partition, state, space, repeats, started, ended, seconds, stages: [stage], options: {<option>}"
 _MADE = "{key, generation, ended, reason, run, partition}"
@@ -27,8 +28,7 @@ JSON: Mapping[str, Sequence[str]] = {
         "{steps: [{label, stage, status, key, reasons: [reason], made_by, goes_on_from, "
         "epochs: {<text>: epochs}}], summary, warnings: [warning], costs: {<worker class>: {steps, "
         "steps_without_a_past_duration, "
-        "at_least: {hours, cpu_hours, gpu_hours, money, kwh}, "
-        "at_most: {hours, cpu_hours, gpu_hours, money, kwh}, disk_gb, currency}}}",
+        f"at_least: {_COST}, at_most: {_COST}, disk_gb, currency}}}}}}",
         "{partitions: {<partition>: summary}, errors: [message]}",
     ),
     "explain": (
@@ -47,7 +47,7 @@ JSON: Mapping[str, Sequence[str]] = {
     "cancel": ("{run, partition, state, kept, interrupted: [what it goes on from]}",),
     "status": (
         f"{{runs: [{{{_RUN}, steps_done, steps}}]}}",
-        f"{{{_RUN}, forecast: {{steps, seconds, took}}, steps: [{_STEP}]}}",
+        f"{{{_RUN}, forecast: {{steps, expected: {_COST}, taken: {_COST}, currency}}, steps: [{_STEP}]}}",
         f"{{steps: [{_STEP}]}}",
     ),
     "results": (_SCORES,),

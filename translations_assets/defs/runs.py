@@ -25,7 +25,7 @@ from translations_assets.defs.recipes import observe_recipes
 from translations_assets.defs.shared import PROJECT
 from translations_assets.errors import TranslationsError
 from translations_assets.process_id import PROCESS_TAG, this_process
-from translations_assets.records.run import OPTIONS, RunOptions
+from translations_assets.records.run import OPTIONS, Expected, RunOptions
 from translations_assets.running.engine import Listener, StepEvent
 from translations_assets.running.session import Session
 from translations_assets.server import PARTITION_TAG
@@ -71,8 +71,8 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
         if not options.overrides:  # the recipes are those of the config
             assets = [stage for stage in session.stages if stage in ASSETS]
             observe_recipes(context.instance, session, session.keys, assets)
-        if not session.forecast:  # `translations train` has made one with its plan
-            session.forecast = _forecast(session)
+        if not session.expected:  # `translations train` has made one with its plan
+            session.expected = _forecast(session)
         session.keep_alive()
         for warning in session.warnings:
             log.warning(warning)
@@ -84,11 +84,12 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
         PROJECT.end_sessions(dagster_run.run_id)
 
 
-def _forecast(session: Session) -> Mapping[str, float]:
-    """Label → seconds that the steps are expected to take that the run will or may make."""
+def _forecast(session: Session) -> Mapping[str, Expected]:
+    """Label → what the steps are expected to take that the run will or may make."""
     graph = session.graph
     steps = [step for stage in session.stages for step in graph.stages[stage]]
-    return forecast_plan(session.plan(graph.step_closure(steps)), PROJECT.history(session.partition)).seconds
+    plan, history = session.plan(graph.step_closure(steps)), PROJECT.history(session.partition)
+    return forecast_plan(plan, history, PROJECT.prices(session.machine), PROJECT.cluster).expected
 
 
 def _tags(session: Session) -> dict[str, str]:

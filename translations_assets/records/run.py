@@ -100,6 +100,17 @@ OPTIONS: Mapping[str, Option] = {each.name: each.metadata["option"] for each in 
 
 
 @dataclass(frozen=True)
+class Expected(Record):
+    """What a step is expected to take: seconds as in `Cost`, money and energy by the prices of then."""
+
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    gpu_seconds: float = 0.0
+    money: float = 0.0
+    kwh: float = 0.0
+
+
+@dataclass(frozen=True)
 class RunRecord(Record):
     """A run: what was asked of it, when it was last known to go on, what it uses, what became of the rest.
 
@@ -112,7 +123,7 @@ class RunRecord(Record):
     begun    the same of those that it began, or waited for, and that have none
     failed   label → why, in a line, of those that failed
     reasons  label → why it began to make them
-    forecast label → seconds that its steps were expected to take, as far as that could be told
+    expected label → what its steps were expected to take, as far as that could be told
     spent    of its budget, in the currency of the prices; 0 without a budget
     """
 
@@ -132,7 +143,7 @@ class RunRecord(Record):
     begun: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
-    forecast: Mapping[str, float] = field(default_factory=dict)
+    expected: Mapping[str, Expected] = field(default_factory=dict)
     spent: float = 0.0
 
     @property

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Manifest
+from translations_assets.records.run import Expected
 from translations_assets.running.prices import Prices
 
 
@@ -30,12 +31,12 @@ class Budget:
     _running: dict[Step, float | None] = field(default_factory=dict)  # since when they have their machine
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def begin(self, step: Step, forecast: Mapping[str, float]) -> str:
+    def begin(self, step: Step, forecast: Mapping[str, Expected]) -> str:
         """Count an attempt of a step that is to begin. Why it may not; empty when it may.
 
-        `forecast` has seconds by label.
+        `forecast` is by label.
         """
-        whole = self.prices.bill(step, forecast.get(step.label, 0.0)).money
+        whole = forecast.get(step.label, Expected()).money
         with self._lock:
             expected = self._left.setdefault(step, whole)
             total = self.spent + sum(self._left[other] for other in self._running) + expected

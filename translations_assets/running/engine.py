@@ -304,7 +304,7 @@ class _Execution:
         Raises StoreUnreachable for one that the store ended: it does not count.
         """
         step, budget, outcome = missing.step, self.session.budget, None
-        if budget and (refusal := budget.begin(step, self.session.forecast)):
+        if budget and (refusal := budget.begin(step, self.session.expected)):
             return Outcome("failed", message=self._beyond_budget(refusal))
         try:
             outcome = yield from self._submit(missing, job, wake)

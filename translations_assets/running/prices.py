@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from translations_assets.config.deployment import Costs, Kubernetes, WorkerClassName
-    from translations_assets.graph.step import Step
+    from translations_assets.graph.step import WorkerClass
     from translations_assets.records.manifest import Manifest
 
 HOUR = 3600.0
 WATT_HOURS = 3.6e6  # watt seconds in a kilowatt hour
+
+
+class Needs(Protocol):
+    """A step, as far as it says on what machine it runs."""
+
+    @property
+    def stage(self) -> str:
+        """Its stage."""
+
+    @property
+    def worker(self) -> WorkerClass:
+        """The worker class that it asks for."""
+
+
+def class_of(step: Needs, kubernetes: Kubernetes | None) -> WorkerClassName:
+    """The worker class on which a step runs; on one's own machine that which it asks for."""
+    return kubernetes.class_of(step.stage, step.worker) if kubernetes else step.worker
 
 
 @dataclass(frozen=True)
@@ -44,9 +61,9 @@ class Prices:
         """Of all money."""
         return self.costs.currency
 
-    def bill(self, step: Step, seconds: float, made: Manifest | None = None) -> Bill:
+    def bill(self, step: Needs, seconds: float, made: Manifest | None = None) -> Bill:
         """What a step costs that takes so long; on the kind of machine where it was made, if it was."""
-        name = self.class_of(step)
+        name = class_of(step, self.kubernetes)
         rate = self.costs.worker_classes.get(name)
         if rate is None:
             return Bill()
@@ -55,15 +72,12 @@ class Prices:
             price = rate.spot_price
         return Bill(price * seconds / HOUR, rate.watts * seconds / WATT_HOURS)
 
-    def class_of(self, step: Step) -> WorkerClassName:
-        """The worker class whose machines a step runs on."""
-        return self.kubernetes.class_of(step.stage, step.worker) if self.kubernetes else step.worker
-
-    def without(self, steps: Iterable[Step]) -> list[WorkerClassName]:
+    def without(self, steps: Iterable[Needs]) -> list[WorkerClassName]:
         """The worker classes of steps that have no price."""
-        return sorted({self.class_of(step) for step in steps} - self.costs.worker_classes.keys())
+        names = {class_of(step, self.kubernetes) for step in steps}
+        return sorted(names - self.costs.worker_classes.keys())
 
-    def _machine(self, name: WorkerClassName, step: Step, made: Manifest | None) -> str:
+    def _machine(self, name: WorkerClassName, step: Needs, made: Manifest | None) -> str:
         worker = made.provenance.worker if made else None
         if worker and (machine := worker.others.get("machine")):
             return str(machine)

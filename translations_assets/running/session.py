@@ -24,7 +24,7 @@ from translations_assets.graph.step import Output, Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.canonical import canonical_json
 from translations_assets.records.manifest import Blob, Manifest, Ref
-from translations_assets.records.run import RunOptions, RunRecord
+from translations_assets.records.run import Expected, RunOptions, RunRecord
 from translations_assets.running.budget import Budget
 from translations_assets.running.plan import Plan, make_plan
 from translations_assets.running.protocols import Store
@@ -64,7 +64,7 @@ class Session:
     changed   stages that the overrides change: what they make is not the training config's
     continues earlier runs that this one repeats from failure: what they repeated is not repeated again
     notes     what people should know of the training config
-    forecast  label → seconds that its steps are expected to take
+    expected  label → what its steps are expected to take
     budget    what the run may spend; None for no limit
     warnings  what people should know of the results that the run uses
     listeners get the events of its steps as they happen, in this process
@@ -85,7 +85,7 @@ class Session:
     changed: Collection[str] = ()
     continues: Collection[str] = ()
     notes: Sequence[Problem] = ()
-    forecast: Mapping[str, float] = field(default_factory=dict)
+    expected: Mapping[str, Expected] = field(default_factory=dict)
     budget: Budget | None = None
     warnings: list[str] = field(default_factory=list)
     listeners: list[Callable[[Any], None]] = field(default_factory=list)
@@ -251,7 +251,7 @@ class Session:
             started=self._started,
             heartbeat=self.clock.time(),
             ended=self.clock.time() if self._ended.is_set() else None,
-            forecast=self.forecast,
+            expected=self.expected,
             spent=round(self.budget.until(self.clock.monotonic()), 6) if self.budget else 0.0,
             steps={stage: {step.label: step.worker for step in steps} for stage, steps in stages.items()},
             uses={step.label: (result.key, result.generation) for step, result in used.items()},

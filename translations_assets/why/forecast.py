@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -19,12 +19,14 @@ from typing import TYPE_CHECKING, Any
 from translations_assets.graph.step import LocalFile, Step, placed
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Manifest
+from translations_assets.records.run import Expected
 from translations_assets.running.plan import Plan, PlannedStep
-from translations_assets.running.prices import HOUR, Bill, Prices
+from translations_assets.running.prices import HOUR, Bill, Prices, class_of
+from translations_assets.why.costs import Spent
 from translations_assets.why.history import Cost, History, cost_of, duration, last_cost_of
 
 if TYPE_CHECKING:
-    from translations_assets.config.deployment import Kubernetes
+    from translations_assets.config.deployment import Kubernetes, WorkerClassName
 
 TRAINING = "pipeline.train.train"
 SAMPLE = 5  # artifacts of the same stage and script that a mean is taken of
@@ -212,14 +214,14 @@ class Outlook:
 class PlanForecast:
     """What the steps of a plan take that will or may run.
 
-    seconds   label → wall-clock seconds of the steps that something is known of
-    by_class  worker class → its steps, dear ones first
+    expected  label → what the steps take that something is known of
+    by_class  worker class on which they run → its steps, dear ones first
     currency  of money; empty when no prices are known
     too_long  the steps that will take longer than an attempt may, with the seconds that it may
     """
 
     plan: Plan
-    seconds: Mapping[str, float]
+    expected: Mapping[str, Expected]
     by_class: Mapping[str, Outlook]
     currency: str = ""
     too_long: Mapping[Step, float] = field(default_factory=dict)
@@ -234,8 +236,8 @@ class PlanForecast:
         unknown = self.unknown
         least, most = sum((each.least for each in seen), Cost()), sum((each.most for each in seen), Cost())
         parts = [self.plan.summary()]
-        if self.seconds:
-            runs = any(one.status == "run" and one.step.label in self.seconds for one in self.plan.steps)
+        if self.expected:
+            runs = any(one.status == "run" and one.step.label in self.expected for one in self.plan.steps)
             cheap = self._bill([each.least_bill for each in seen])
             about = [f"about {_hours(least)}{cheap}"] if runs else []
             dear = self._bill([each.most_bill for each in seen])
@@ -272,8 +274,8 @@ class PlanForecast:
         for step in self.too_long:
             stages.setdefault(step.stage, []).append(step)
         for stage, steps in stages.items():
-            longest = max(steps, key=lambda step: self.seconds[step.label])
-            needed, given = duration(self.seconds[longest.label]), duration(self.too_long[longest])
+            longest = max(steps, key=lambda step: self.expected[step.label].seconds)
+            needed, given = duration(self.expected[longest.label].seconds), duration(self.too_long[longest])
             many = f"{len(steps)} step{'s need' if len(steps) > 1 else ' needs'}"
             after = "goes on from there" if longest.resumable else "begins again"
             yield (
@@ -297,8 +299,8 @@ class PlanForecast:
             worker: {
                 "steps": each.steps,
                 "steps_without_a_past_duration": each.unknown,
-                "at_least": _values(each.least, each.least_bill),
-                "at_most": _values(each.most, each.most_bill),
+                "at_least": Spent(each.least, each.least_bill).values,
+                "at_most": Spent(each.most, each.most_bill).values,
                 "disk_gb": round(each.disk / 1e9, 6),
                 "currency": self.currency or None,
             }
@@ -319,19 +321,42 @@ def forecast_plan(
     """
     forecasts = Forecasts(history).of(plan)
     found: dict[str, Outlook] = {}
+    expected: dict[str, Expected] = {}
     for planned in plan.steps:
-        step = planned.step
+        step, bill = planned.step, Bill()
         if step in forecasts:
-            forecast = forecasts[step]
-            bill = prices.bill(step, forecast.cost.seconds) if prices and forecast else Bill()
-            found.setdefault(step.worker, Outlook()).add(planned, forecast, bill)
+            worker = class_of(step, kubernetes)
+            if forecast := _on_class(forecasts[step], worker, kubernetes):
+                bill = prices.bill(step, forecast.cost.seconds) if prices else bill
+                expected[step.label] = Expected(**asdict(forecast.cost), **asdict(bill))
+            found.setdefault(worker, Outlook()).add(planned, forecast, bill)
     dear_first = sorted(found.items(), key=lambda item: (-item[1].most.gpu_seconds, -item[1].most.seconds))
-    seconds = {step.label: forecast.cost.seconds for step, forecast in forecasts.items() if forecast}
     limits = {step: kubernetes.hours_of(step.stage, step.worker) for step in forecasts} if kubernetes else {}
     too_long = {
-        step: hours * HOUR for step, hours in limits.items() if seconds.get(step.label, 0.0) > hours * HOUR
+        step: hours * HOUR
+        for step, hours in limits.items()
+        if expected.get(step.label, Expected()).seconds > hours * HOUR
     }
-    return PlanForecast(plan, seconds, dict(dear_first), prices.currency if prices else "", too_long)
+    return PlanForecast(plan, expected, dict(dear_first), prices.currency if prices else "", too_long)
+
+
+def _on_class(
+    forecast: Forecast | None, worker: WorkerClassName, kubernetes: Kubernetes | None
+) -> Forecast | None:
+    """The forecast with the GPUs of the worker class where the step runs now, among which the work of those
+    is divided that it had before. On processors alone it takes no less time than it did with GPUs.
+    """
+    machines = kubernetes.worker_classes.get(worker) if kubernetes else None
+    if not forecast or not machines:
+        return forecast
+    gpus, cost = machines.gpus, forecast.cost
+    if not gpus:
+        cost = Cost(cost.seconds, cost.cpu_seconds or cost.seconds)
+    elif cost.gpu_seconds:
+        cost = Cost(cost.gpu_seconds / gpus, gpu_seconds=cost.gpu_seconds)
+    else:
+        cost = Cost(cost.seconds, gpu_seconds=cost.seconds * gpus)
+    return replace(forecast, cost=cost)
 
 
 def amount(value: float) -> str:
@@ -346,16 +371,6 @@ def _size(size: float) -> str:
 def _range(least: float, most: float, unit: str, show: Callable[[float], str] = amount) -> str:
     low, high = show(least), show(most)
     return f"{high}{unit}" if low == high else f"{low} to {high}{unit}" if least else f"at most {high}{unit}"
-
-
-def _values(cost: Cost, bill: Bill) -> dict[str, float]:
-    hours = {
-        "hours": cost.seconds,
-        "cpu_hours": cost.cpu_seconds,
-        "gpu_hours": cost.gpu_seconds,
-    }
-    values = {name: seconds / HOUR for name, seconds in hours.items()}
-    return {name: round(value, 6) for name, value in {**values, **asdict(bill)}.items()}
 
 
 def _hours(cost: Cost) -> str:
