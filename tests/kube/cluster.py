@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from tests.kube.api import FakeApi
 from tests.kube.gate import Gate
+from tests.kube.kubelet import NOT_FOUND
 from tests.kube.logs import LogQuery
 from tests.kube.nodes import Node
 from tests.kube.objects import Object
@@ -163,6 +164,15 @@ class Cluster:
         return self._standin.kubelet.missing_images
 
     @property
+    def pull_error(self) -> str:
+        """Why these are not to be had: no registry has them, unless tests say otherwise."""
+        return self._standin.kubelet.pull_error
+
+    @pull_error.setter
+    def pull_error(self, why: str) -> None:
+        self._standin.kubelet.pull_error = why
+
+    @property
     def broken(self) -> dict[str, str]:
         """Node → why its runtime starts no container; tests add to it."""
         return self._standin.kubelet.broken
@@ -189,6 +199,7 @@ class Cluster:
     def restore(self) -> None:
         """All nodes are there again and as they should be, and every image."""
         self.missing_images.clear()
+        self.pull_error = NOT_FOUND
         self.broken.clear()
         for node in NODES:
             if node.name not in self._standin.nodes:

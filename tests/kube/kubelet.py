@@ -19,6 +19,7 @@ from tests.kube.rest import Rest
 
 Disruption: TypeAlias = Literal["EvictionByEvictionAPI", "PreemptionByScheduler", "TerminationByKubelet"]
 
+NOT_FOUND = "not found"
 _END_SECONDS = 10.0  # to tell how a pod ended before it is gone
 _SIDECAR_SECONDS = 5.0  # from SIGTERM to SIGKILL
 _FALLBACK = (2048, 80)  # size and lines of a termination message that is the log's end
@@ -68,6 +69,7 @@ class Kubelet:
 
     folder          for the pods' files
     missing_images  parts of names of images that no registry has
+    pull_error      why they are not to be had
     broken          node → why its runtime starts no container
     """
 
@@ -77,6 +79,7 @@ class Kubelet:
         self._lock = threading.Lock()
         self._closed = False
         self.missing_images: set[str] = set()
+        self.pull_error = NOT_FOUND
         self.broken: dict[str, str] = {}
 
     # Called for what the API server tells
@@ -232,7 +235,7 @@ class Kubelet:
             if container in before:
                 for other in running.pod["spec"]["containers"]:
                     running.states[other["name"]] = {"waiting": {"reason": "PodInitializing"}}
-            missing = f'failed to pull and unpack image "{image}": not found'
+            missing = f'failed to pull and unpack image "{image}": {self.pull_error}'
             for reason, message in (
                 ("ErrImagePull", missing),
                 ("ImagePullBackOff", f'Back-off pulling image "{image}": {missing}'),

@@ -124,11 +124,48 @@ def test_the_image_of_an_environment_that_is_missing_says_how_to_build_it(
     assert "from requirements/opuscleaner.lock by deploy/environment.Dockerfile" in outcome.message
 
 
-def test_a_node_whose_runtime_is_not_ready_is_worth_another_attempt(place: Place) -> None:
-    place.cluster.broken.update(dict.fromkeys(place.cluster.nodes, "nvidia-container-cli: driver not loaded"))
+NO_DRIVER = "nvidia-container-cli: initialization error: driver not loaded"
+
+
+def test_a_node_whose_runtime_is_not_ready_is_worth_another_attempt(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "NODE_SECONDS", 0.1)
+    place.cluster.broken.update(dict.fromkeys(place.cluster.nodes, NO_DRIVER))
     outcome = place.run().make(place.job(COPY))
     assert outcome.kind == "temporary"
-    assert "the container could not be started on cpu-1: nvidia-container-cli: driver not" in outcome.message
+    assert f"the container could not be started on cpu-1: {NO_DRIVER}" in outcome.message
+
+
+def test_a_node_that_fails_is_left_some_time_unless_nobody_waits(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "NODE_SECONDS", 3600.0)
+    place.cluster.broken.update(dict.fromkeys(place.cluster.nodes, NO_DRIVER))
+    run = place.run()
+    ending = run.start(place.job(COPY))
+    assert eventually(
+        lambda: any(f"{NO_DRIVER}. The attempt ends in" in line for line in run.lines["step-0"])
+    )
+    assert not ending.done()
+    run.cancel.set()
+    assert ending.result(60).kind == "cancelled"
+
+
+def test_a_registry_that_fails_is_told_and_worth_another_attempt(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "PULL_SECONDS", 0.0)
+    monkeypatch.setattr(following, "PASSING_SECONDS", 1.0)
+    place.cluster.missing_images.add(IMAGE)
+    place.cluster.pull_error = "dial tcp 192.0.2.1:443: i/o timeout"
+    run = place.run()
+    outcome = run.make(place.job(COPY))
+    assert outcome.kind == "temporary"
+    assert "i/o timeout" in outcome.message
+    assert "make images" not in outcome.message
+    (told,) = [line for line in run.lines["step-0"] if "is tried again" in line]
+    assert "the image cannot be pulled" in told
 
 
 def test_a_pod_that_no_machine_takes_says_what_is_missing(place: Place) -> None:

@@ -84,6 +84,7 @@ def test_each_end_has_its_cause(job: JobState | None, pod: PodState | None, caus
     assert said in verdict.message
     assert verdict.failed == (cause == "script")
     assert verdict.lost_machine == (cause in ("preempted", "evicted", "rejected"))
+    assert verdict.blames_node == (cause in ("rejected", "start"))
 
 
 @pytest.mark.parametrize(
@@ -100,6 +101,27 @@ def test_an_image_that_lacks_the_program_lacks_it_on_every_node(said: str) -> No
     found = cannot_start(replace(POD, waiting=("RunContainerError", said), started=False))
     assert found
     assert found.failed
+
+
+@pytest.mark.parametrize(
+    ("said", "failed"),
+    [
+        (
+            'failed to do request: Head "https://registry.example/": dial tcp 192.0.2.1:443: i/o timeout',
+            False,
+        ),
+        ("unexpected status from HEAD request to https://registry.example: 503 Service Unavailable", False),
+        ("toomanyrequests: You have reached your pull rate limit", False),
+        ("pull QPS exceeded", False),
+        ("registry.example/worker:1: not found", True),
+        ("dial tcp: lookup registry.exmaple: no such host", True),
+        ("failed to authorize: 403 Forbidden", True),
+    ],
+)
+def test_a_registry_that_fails_is_not_one_without_the_image(said: str, failed: bool) -> None:
+    found = cannot_start(replace(POD, waiting=("ErrImagePull", said), started=False))
+    assert found
+    assert (found.cause, found.failed) == ("image", failed)
 
 
 def test_what_a_node_cannot_create_another_one_may() -> None:

@@ -43,7 +43,7 @@ class Admission:
 
     def __init__(self, cluster: Cluster, job: str, clock: Clock = CLOCK) -> None:
         self._cluster, self._job, self._clock = cluster, job, clock
-        self._pod = re.compile(rf"{re.escape(job)}-\w*")  # each try has another name
+        self._varies = re.compile(rf"{re.escape(job)}-\w*|\d+")  # the pod's name, what a quota has left
         self._looked = clock.monotonic()
         self._same, self._since = "", 0.0
 
@@ -56,7 +56,7 @@ class Admission:
         text = last_refusal(self._cluster.events(self._job))
         if not text:
             return None
-        same = self._pod.sub(self._job, text)
+        same = self._varies.sub("", text)
         is_news = same != self._same
         if is_news:
             self._same, self._since = same, now

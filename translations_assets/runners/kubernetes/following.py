@@ -31,6 +31,8 @@ from translations_assets.running.runner import Submission
 from translations_assets.running.tasks import Work
 
 PULL_SECONDS = 20.0  # in which the kubelet tries a second time to pull an image
+PASSING_SECONDS = 300.0  # in which it tries some times more, where its trouble may pass
+NODE_SECONDS = 60.0  # before another attempt, which a node that fails is likely to get, too
 _CHECK_SECONDS = 1.0
 _UNSEEN_SECONDS = 30.0  # a Job that the watch has not shown after that time is asked for
 _DEAD_NODE_SECONDS = 30.0  # after the pod's grace period
@@ -224,8 +226,10 @@ class Following:
             if self._pod and (found := cannot_start(self._pod)):
                 if not trouble:
                     trouble_since = now
+                if not trouble and not found.failed:
+                    self._sink(f"{found.message}. It is tried again.".encode())
                 trouble = max(trouble or found, found, key=lambda verdict: len(verdict.message))
-                if now - trouble_since > PULL_SECONDS:
+                if now - trouble_since > (PULL_SECONDS if trouble.failed else PASSING_SECONDS):
                     return self._give_up(trouble)
             elif self._pod and self._pod.waiting is None:
                 trouble = None
@@ -241,7 +245,7 @@ class Following:
 
     def _give_up(self, verdict: Verdict) -> Verdict:
         self._connection.cluster.delete_job(self._state)
-        if verdict.cause != "image":
+        if verdict.cause != "image" or not verdict.failed:
             return verdict
         remedy = self._connection.descriptions.images.remedy(self._state.image)
         return replace(verdict, message=f"{verdict.message}. {remedy}")
@@ -306,6 +310,8 @@ class Following:
         while not verdict and self._may_change(job) and time.monotonic() < deadline:
             self._wait()
             job = self._refresh()
+        if not verdict:
+            self._spare_node(judge(job, self._pod))
         last_words = self._last_words()
         for number, member in enumerate(self._members):
             if member not in self._tickets.unfinished():
@@ -313,6 +319,14 @@ class Following:
             word = self._held.get(number) or last_words.get(number)
             found = verdict or judge(job, self._pod, word.message if word else "")
             self._tickets.finish(member.step, self._ending(member, word, found))
+
+    def _spare_node(self, verdict: Verdict) -> None:
+        """Leave a node that could not run the pod some time, as long as a step waits."""
+        if verdict.blames_node:
+            self._sink(f"{verdict.message}. The attempt ends in {NODE_SECONDS:.0f} s.".encode())
+            end = time.monotonic() + NODE_SECONDS
+            while (left := end - time.monotonic()) > 0 and not self._tickets.pause(left):
+                pass
 
     def _may_change(self, job: JobState | None) -> bool:
         """Whether the cluster may still say more: the pod's end, and the reason that its Job gives for it."""

@@ -35,6 +35,11 @@ _CREATE = {
     "PreCreateHookError",
     "PreStartHookError",
 }
+# A registry or a network that fails: the kubelet tries again
+_MAY_PASS = re.compile(
+    r"timeout|timed out|deadline exceeded|connection re(?:fused|set)|server misbehaving|Temporary failure|EOF"
+    r"|toomanyrequests|Too Many Requests|QPS exceeded|Internal Server Error|Bad Gateway|Service Unavailable"
+)
 # An image without the program, or for another processor: the same on every node
 _NO_PROGRAM = re.compile(
     r'executable file .*not found|exec: "[^"]*": .*(?:no such file|permission denied)|exec format error'
@@ -279,6 +284,11 @@ class Verdict:
         """Whether it was the machine that went away, or was not what it had been."""
         return self.cause in ("preempted", "evicted", "rejected")
 
+    @property
+    def blames_node(self) -> bool:
+        """Whether the node could not run the pod, and may be able to soon."""
+        return self.cause in ("rejected", "start") and not self.failed
+
 
 def judge(job: JobState | None, pod: PodState | None, word: str = "") -> Verdict:
     """Why an attempt ended whose pod has ended or was deleted; `word` is what its worker said of that.
@@ -305,7 +315,8 @@ def cannot_start(pod: PodState) -> Verdict | None:
     """What keeps a pod's container from starting, unless that passes; None for nothing."""
     reason, message = pod.waiting or ("", "")
     if reason in _PULL:
-        return Verdict("image", f"the image cannot be pulled: {reason}: {message}", failed=True)
+        failed = not _MAY_PASS.search(message)
+        return Verdict("image", f"the image cannot be pulled: {reason}: {message}", failed)
     if reason in _CREATE:
         failed = reason == _CONFIG or bool(_NO_PROGRAM.search(message))
         return Verdict("start", f"the pod cannot start: {reason}: {message}", failed)
