@@ -9,6 +9,7 @@ import random
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from pipeline.alignments.eflomal_runs import Block, align_directions, compute_priors
 from pipeline.alignments.symmetrize import format_links, grow_diag_final_and, parse_links
+from pipeline.common.errors import TemporaryError
 from pipeline.common.lines import LineWriter, read_lines, write_lines, zip_lines
 from pipeline.common.processes import die_with_parent
 from pipeline.common.resources import at_once
@@ -114,19 +116,46 @@ def symmetrize_block(block: Block) -> None:
 def _align_all(
     pairs: Iterator[Pair], work: Path, priors: Path, block_lines: int
 ) -> Generator[Block, None, None]:
-    """Yield the blocks in their order, aligned; as many at a time as threads and memory allow."""
+    """Yield the blocks in their order, aligned; as many at a time as threads and memory allow.
+
+    When one is killed, those that are not done are aligned one at a time. Raises TemporaryError when one is
+    killed then.
+    """
     blocks = _cut(pairs, work, priors, block_lines)
     megabytes = max(1, BLOCK_MB * block_lines // BLOCK_LINES)
     workers = at_once(megabytes, threads_each=2, besides=NEXT_MB)  # a block's directions run at once
+    begun: deque[Block] = deque()
+    try:
+        yield from _align_side_by_side(blocks, workers, begun)
+    except TemporaryError as error:
+        if workers == 1:
+            raise
+        logger.warning("%s Going on with one block at a time", error)
+        yield from _align_side_by_side(chain([*begun], blocks), 1, deque())
+
+
+def _align_side_by_side(
+    blocks: Iterable[Block], workers: int, begun: deque[Block]
+) -> Generator[Block, None, None]:
+    """Align blocks, so many at a time; those that are not yet yielded stand in `begun`."""
     spawn = get_context("spawn")  # a fork would copy the threads that compress the output
-    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=die_with_parent) as pool:
-        running: deque[Future[Block]] = deque()
-        for block in blocks:
-            running.append(pool.submit(align_and_symmetrize, block))
-            if len(running) == workers:
-                yield running.popleft().result()
-        while running:
-            yield running.popleft().result()
+    try:
+        with ProcessPoolExecutor(workers, mp_context=spawn, initializer=die_with_parent) as pool:
+            running: deque[Future[Block]] = deque()
+            for block in blocks:
+                begun.append(block)
+                running.append(pool.submit(align_and_symmetrize, block))
+                if len(running) == workers:
+                    yield _next_of(running, begun)
+            while running:
+                yield _next_of(running, begun)
+    except BrokenProcessPool as error:
+        raise TemporaryError("A process that aligned words was killed; was memory short?") from error
+
+
+def _next_of(running: deque[Future[Block]], begun: deque[Block]) -> Block:
+    running.popleft().result()
+    return begun.popleft()
 
 
 def _cut(pairs: Iterator[Pair], work: Path, priors: Path, block_lines: int) -> Iterator[Block]:

@@ -6,6 +6,7 @@ eflomal samples, and has no option for its seed: the same text gets somewhat dif
 import itertools
 import math
 import os
+import signal
 import subprocess
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ from typing import Any
 
 import eflomal
 
-from pipeline.common.errors import InputError
+from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import count_lines, read_lines
 from pipeline.common.processes import die_with_parent
 from pipeline.common.resources import threads
@@ -58,7 +59,7 @@ class Block:
 def align_directions(block: Block) -> None:
     """Align a block in both directions: `source`, `target` → `forward`, `reverse` (source-target indices).
 
-    Raises InputError when its priors are none.
+    Raises InputError when its priors are none, TemporaryError when eflomal is killed.
     """
     indices = [_write_numbers(text) for text in (block.source, block.target)]
     pairs = sum(1 for line in read_lines(block.source) if line)
@@ -137,8 +138,10 @@ def _run(block: Block, pairs: int, option: str) -> None:
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         preexec_fn=die_with_parent,
     )
+    if result.returncode < 0 and result.returncode != -signal.SIGILL:  # built for another processor
+        name = signal.Signals(-result.returncode).name
+        raise TemporaryError(f"eflomal was killed by {name}; was memory short?")
     if result.returncode != 0:
-        # A negative code is a signal: SIGILL (-4) means that eflomal was built for another processor.
         raise RuntimeError(f"eflomal ended with code {result.returncode}: {result.stderr.decode()[-2000:]}")
 
 

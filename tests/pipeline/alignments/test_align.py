@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from pipeline.alignments import blocks, priors
+from pipeline.alignments import blocks, eflomal_runs, priors
 from pipeline.alignments.align import main
 from pipeline.alignments.blocks import Corpus, align_corpus, sample_pairs
 from pipeline.alignments.symmetrize import parse_links
-from pipeline.common.errors import InputError
+from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import read_lines, write_lines
 from tests.pipeline.alignments.small_corpus import sentence_pairs, write_corpus
 
@@ -154,6 +154,45 @@ def test_a_corpus_longer_than_a_block_is_aligned_in_blocks(
     for links in written:
         assert len(links) == 130
         assert sum("0-0" in line.split() for line in links) > 100
+
+
+@pytest.mark.parametrize("killed", ["$$", "$PPID"], ids=["eflomal", "the process that runs it"])
+@pytest.mark.parametrize("always", [False, True])
+def test_what_is_killed_is_aligned_again_one_block_at_a_time(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    killed: str,
+    always: bool,
+) -> None:
+    """As the kernel does when memory is short: once, or always from the second run in a pool on."""
+    patched = tmp_path / "patched"
+    patched.mkdir()
+    (patched / "eflomal").write_text(
+        f"#!/bin/sh\nmkdir {patched}/begun || if mkdir {patched}/killed || {str(always).lower()}\n"
+        f'then kill -9 {killed}; fi\nexec {eflomal_runs.PROGRAM} "$@"\n'
+    )
+    (patched / "eflomal").chmod(0o755)
+    (patched / "sitecustomize.py").write_text(
+        "from pathlib import Path\nfrom pipeline.alignments import eflomal_runs\n"
+        f"eflomal_runs.PROGRAM = Path({str(patched / 'eflomal')!r})\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", f"{patched}:{Path.cwd()}")  # of the processes of the pool alone
+    monkeypatch.setenv("TRANSLATIONS_THREADS", "4")
+    source, target = write_corpus(tmp_path, sentence_pairs(130))
+    work = tmp_path / "work"
+    work.mkdir()
+    corpus = Corpus(source, target, 130)
+    if always:
+        with pytest.raises(TemporaryError, match="was killed.*was memory short"):
+            align_corpus(corpus, work / "links", work, block_lines=40)
+        return
+    align_corpus(corpus, work / "links", work, block_lines=40)
+    assert caplog.text.count("Going on with one block at a time") == 1
+    assert {path.name for path in work.iterdir()} == {"corpus.priors", "links"}
+    links = [*read_lines(work / "links")]
+    assert len(links) == 130
+    assert sum("0-0" in line.split() for line in links) > 100
 
 
 def test_the_sample_is_uniform_ordered_and_whole_when_it_fits(tmp_path: Path) -> None:

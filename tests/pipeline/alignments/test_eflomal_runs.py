@@ -1,5 +1,6 @@
 """eflomal; priors by hand."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from pipeline.alignments.eflomal_runs import (
     iterations,
 )
 from pipeline.alignments.symmetrize import parse_links
-from pipeline.common.errors import InputError
+from pipeline.common.errors import InputError, TemporaryError
 
 
 def block(folder: Path, source: list[str], target: list[str], priors: Path | None = None) -> Block:
@@ -118,3 +119,22 @@ def test_more_text_is_sampled_less_often() -> None:
     assert iterations(1) == (1250, 1250, 5000)
     assert iterations(10_000) == (12, 12, 50)
     assert iterations(10_000_000) == (2, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("KILL", TemporaryError, "eflomal was killed by SIGKILL; was memory short?"),
+        ("SEGV", TemporaryError, "eflomal was killed by SIGSEGV"),
+        ("ILL", RuntimeError, "eflomal ended with code -4"),  # built for another processor: no attempt helps
+    ],
+)
+def test_eflomal_that_is_killed_is_worth_another_attempt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, error: type[Exception], message: str
+) -> None:
+    killed = tmp_path / "eflomal"
+    killed.write_text(f"#!/bin/sh\nulimit -c 0\nkill -{name} $$\n")
+    killed.chmod(0o755)
+    monkeypatch.setattr(eflomal_runs, "PROGRAM", killed)
+    with pytest.raises(error, match=re.escape(message)):
+        align_directions(block(tmp_path / "block", ["the cat"] * 20, ["la kato"] * 20))
