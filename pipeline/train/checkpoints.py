@@ -27,6 +27,7 @@ OPTIONS = "model.npz.yml"
 CONTINUED = "model.npz.continued"  # there when the optimizer's steps are not the updates: it began elsewhere
 FEED = "feed.json"
 SET = "set.json"
+KEPT = 2  # sets: should the newest be damaged, the one before is used
 
 # With these options Adam takes fewer steps, or steps of another length, than there are updates.
 _UNCOUNTED = ("cost-scaling", "check-gradient-nan", "lr-decay-reset-optimizer", "mini-batch-words-ref")
@@ -109,7 +110,7 @@ def saved_at(folder: Path) -> tuple[int, ...] | None:
 
 
 class Checkpoints:
-    """The sets in the folder that outlives an attempt; without a folder, nothing is kept."""
+    """The newest two sets, in the folder that outlives an attempt; without a folder, nothing is kept."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -137,6 +138,7 @@ class Checkpoints:
             return
         hidden.rename(self._folder / name)
         log.info("Checkpoint %s", name)
+        self._remove_old(self._folder)
 
     def restore(self, folder: Path) -> Place | None:
         """Put the newest set that is whole into a folder, and say where its training stands."""
@@ -151,6 +153,13 @@ class Checkpoints:
             return Place(**json.loads((kept / FEED).read_text()))
         log.info("No checkpoint: training from the beginning")
         return None
+
+    def _remove_old(self, folder: Path) -> None:
+        """Remove all but the newest two sets; each loses its name first, so that none is taken for whole."""
+        for old in [*self._newest_first()][KEPT:]:
+            hidden = folder / f".{old.name}"
+            old.rename(hidden)
+            shutil.rmtree(hidden)
 
     def _next_number(self) -> int:
         numbers = (int(kept.name.split("-")[0]) for kept in self._newest_first())

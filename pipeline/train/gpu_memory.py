@@ -8,13 +8,14 @@ import math
 import re
 from collections.abc import Mapping
 
-from pipeline.common.errors import InputError
+from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.marian_options import Options, Value
 
-# How CUDA (cudaErrorMemoryAllocation), cuBLAS, cuSPARSE and cuRAND (…_ALLOC_FAILED) are told in Marian's log.
+# How CUDA (cudaErrorMemoryAllocation), cuBLAS, cuSPARSE and cuRAND (…_ALLOC_FAILED) are told in Marian's log;
+# what Thrust throws, by its text, whoever catches it. NCCL's 'unhandled cuda error' may be anything.
 _RAN_OUT = re.compile(
     r"Error: (?:CUDA [Ee]rror 2\b|CUDA error \d+ 'out of memory|Cublas Error: 3\b|Cusparse Error: 2\b"
-    r"|Curand error 102\b|NCCL error \d+ .*out of memory)"
+    r"|Curand error 102\b|NCCL error \d+ .*out of memory|.*\bcudaErrorMemoryAllocation: out of memory)"
 )
 
 
@@ -25,6 +26,14 @@ class OutOfGpuMemory(Exception):
 def ran_out(line: str) -> bool:
     """Whether a line of Marian's log says that a GPU's memory ran out."""
     return _RAN_OUT.search(line) is not None
+
+
+def not_reserved(said: str) -> TemporaryError:
+    """What to raise when memory ran out before the first micro-batch, so that smaller ones would not help."""
+    return TemporaryError(
+        f"{said}\nThe GPU has no room for Marian's workspace: another process holds its memory, or "
+        "TRANSLATIONS_WORKSPACE is more than it has."
+    )
 
 
 def halve(options: Mapping[str, Value]) -> Options:

@@ -24,7 +24,7 @@ from pipeline.common.resources import grace_seconds, marian_command
 from pipeline.train.checkpoints import MODEL, Checkpoints, Place, read_progress, saved_at
 from pipeline.train.curve import Curve, parse_validation
 from pipeline.train.feed import CLOSED, LOST, Feed
-from pipeline.train.gpu_memory import OutOfGpuMemory, ran_out
+from pipeline.train.gpu_memory import OutOfGpuMemory, not_reserved, ran_out
 from pipeline.train.settings import updates_in
 from pipeline.train.stopping import StopSwitch
 from pipeline.train.validations import Validations
@@ -35,7 +35,9 @@ KILL_AFTER = 0.75  # of the time that a worker gives; the rest is for keeping th
 FEED_END_SECONDS = 1.0
 TAIL_LINES = 40
 CURVE = "curve.jsonl"
-INTERRUPTED = "Training interrupted (via signal)"  # in Marian's log
+# In Marian's log
+STARTED = "Training started"  # the workspace has been reserved, and only with mini-batch-fit been used
+INTERRUPTED = "Training interrupted (via signal)"
 
 log = logging.getLogger(__name__)
 
@@ -61,15 +63,18 @@ class Stage:
         self._told = False  # Marian was told to stop
         self._interrupted = False  # Marian says so; its status may be 0
         self._spoilt = False  # by the stop, which cut a validation short
+        self._batches = False  # micro-batches may have been computed
         self._ran_out = ""  # how Marian says that a GPU's memory ran out
 
     def run(self, options: Options, curve: Curve, stop: StopSwitch) -> bool:
         """Train until the stage's text ends (True), or until Marian ends the training by itself (False).
 
-        Raises TemporaryError when asked to stop, OutOfGpuMemory when Marian wants more than there is,
-        InputError when the training fails or diverges.
+        Raises TemporaryError when asked to stop, when the feed is killed or a GPU has no room for the
+        workspace, OutOfGpuMemory when micro-batches want more than there is, InputError when the training
+        fails or diverges.
         """
         self._valid_freq = updates_in(options["valid-freq"]) or 0
+        self._batches = bool(options.get("mini-batch-fit"))
         metrics = options["valid-metrics"]
         assert isinstance(metrics, list)
         anew = bool(options["valid-reset-stalled"])
@@ -85,12 +90,13 @@ class Stage:
                 self._stop_if_asked(stop, marian, feeding)
             status = marian.wait()
             feeding.join(FEED_END_SECONDS)
+            fed = feeding.exitcode  # before the stage ends it
         finally:
             kill_group(marian.pid)
             marian.wait()
             feeding.join()
             marian.stderr.close()
-        return self._outcome(status, feeding.exitcode, validations, stop)
+        return self._outcome(status, fed, validations, stop)
 
     def _start(self, options: Options) -> "tuple[subprocess.Popen[bytes], BaseProcess]":
         """Start Marian as the leader of a process group, and what feeds it."""
@@ -129,6 +135,7 @@ class Stage:
             return
         print(line, file=sys.stderr, flush=True)
         self._tail = [*self._tail, line][-TAIL_LINES:]
+        self._batches = self._batches or STARTED in line
         self._interrupted = self._interrupted or INTERRUPTED in line
         self._ran_out = self._ran_out or (line if ran_out(line) else "")
         if stop.seconds is not None and parse_validation(line):
@@ -201,7 +208,10 @@ class Stage:
         self._keep_save(unvalidated=is_cut)
 
     def _outcome(self, status: int, fed: int | None, validations: Validations, stop: StopSwitch) -> bool:
-        """Keep the last save, raise what ended the training early, and say whether the text has ended."""
+        """Keep the last save, raise what ended the training early, and say whether the text has ended.
+
+        fed  the feed's status, None when it did not end by itself
+        """
         ended = status == 0 and fed == 0
         progress = read_progress(self._folder)
         if ended and progress and not self._spoilt:
@@ -213,12 +223,15 @@ class Stage:
         if stop.seconds is not None or self._interrupted:
             raise TemporaryError(f"Stopped at update {progress.update if progress else 0}, as asked")
         if status and self._ran_out:
-            raise OutOfGpuMemory(self._ran_out)
+            raise OutOfGpuMemory(self._ran_out) if self._batches else not_reserved(self._ran_out)
         if status:
             raise marian_error("train", status, "\n".join(self._tail))
         if fed == LOST:
             raise TemporaryError("A worker of the feed died, for lack of memory perhaps; see above")
-        if fed not in (0, CLOSED, -signal.SIGKILL):
+        if fed is not None and fed < 0:
+            name = signal.Signals(-fed).name
+            raise TemporaryError(f"The feed was killed by {name}, for lack of memory perhaps; see above")
+        if fed not in (0, CLOSED, None):
             raise InputError(f"The feed failed (status {fed}); its messages stand above")
         return ended
 

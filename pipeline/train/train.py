@@ -14,8 +14,8 @@ order of training; marian-args.yml, the options that were laid over the configs;
 best scores, what was derived for this machine; and last.*, what Marian saved last. To train a model further,
 give its folder and these options (--pretrained-shape for those that shape the model, or --pretrained-args for
 all), over which --marian-args are laid; with --state, the folder with last.*, its optimizer and the count of
-its updates go on, too. When TRANSLATIONS_CHECKPOINTS names a folder, each save is kept there, and training
-goes on from the newest set in it that is whole. SIGTERM saves and exits with status 75.
+its updates go on, too. When TRANSLATIONS_CHECKPOINTS names a folder, the newest two saves are kept there, and
+training goes on from the newest set in it that is whole. SIGTERM saves and exits with status 75.
 """
 
 import argparse

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,8 +15,9 @@ from tests.runners.scripts import COPY, KEY, job
 from tests.virtual_clock import VirtualClock
 from translations_assets.background import Repeating
 from translations_assets.errors import StoreUnreachable
-from translations_assets.runners.publisher import Progress, Redaction, StepLog
+from translations_assets.runners.publisher import CheckpointWatch, Progress, Redaction, StepLog
 from translations_assets.running.reading import reading
+from translations_assets.store.contents import clone
 
 MINUTE, DAY = 60.0, 86_400.0
 
@@ -106,3 +108,62 @@ def test_a_store_that_cannot_tell_who_reads_does_not_keep_the_log_from_it(
     monkeypatch.setattr(training.store.owners, "waiters", away)
     training.clock.run(DAY / 8)
     assert training.oldest(5 * MINUTE) <= 2 * MINUTE + 5
+
+
+def make_set(sets: Path, number: int) -> None:
+    new = sets / f".{number:06}"
+    (new / "best").mkdir(parents=True)
+    (new / "model.npz").write_text(f"weights {number}")
+    (new / "best" / "model.npz").write_text(f"best {number}")
+    new.rename(sets / f"{number:06}")
+
+
+class Busy(MemoryStore):
+    """A store that takes so long for a set that its script saves two more, and removes this one."""
+
+    def __init__(self, sets: Path) -> None:
+        super().__init__()
+        self.sets, self.saves = sets, iter([(2, 3), (4, 5)])
+
+    def add_checkpoint(self, key: str, generation: int, name: str, folder: Path) -> None:
+        for number in next(self.saves, ()):
+            make_set(self.sets, number)
+            if number > 2:
+                shutil.rmtree(self.sets / f"{number - 2:06}")
+        super().add_checkpoint(key, generation, name, folder)
+
+
+def test_a_set_is_stored_whole_though_its_script_removes_it_meanwhile(tmp_path: Path) -> None:
+    sets = tmp_path / "sets"
+    sets.mkdir()
+    store = Busy(sets)
+    watched = job(store, COPY, resumable=True)
+    watch = CheckpointWatch(sets, store, watched, StepLog(tmp_path / "log", store, watched, Redaction(())))
+    make_set(sets, 1)
+    watch.commit_new()
+    assert store.checkpoints(KEY, 1) == ["000001"]
+    assert sorted(path.name for path in sets.iterdir()) == ["000002", "000003"]
+    watch.commit_new()  # while the first is stored, both are removed
+    watch.commit_new()
+    assert store.place_checkpoints(KEY, 1, tmp_path / "placed") == ["000004", "000005"]
+    assert (tmp_path / "placed/000005/model.npz").read_text() == "weights 5"
+    assert (tmp_path / "placed/000005/best/model.npz").read_text() == "best 5"
+    assert (tmp_path / "log").read_text().count("stored checkpoint set") == 4
+
+
+def test_a_set_that_is_gone_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sets, store = tmp_path / "sets", MemoryStore()
+    sets.mkdir()
+    watched = job(store, COPY, resumable=True)
+    watch = CheckpointWatch(sets, store, watched, StepLog(tmp_path / "log", store, watched, Redaction(())))
+    make_set(sets, 1)
+    make_set(sets, 2)
+
+    def remove_first(source: Path, target: Path, link: bool) -> None:
+        if source.parent.name == "000001":
+            shutil.rmtree(sets / "000001")
+        clone(source, target, link)
+
+    monkeypatch.setattr("translations_assets.runners.publisher.clone", remove_first)
+    watch.commit_new()
+    assert store.checkpoints(KEY, 1) == ["000002"]

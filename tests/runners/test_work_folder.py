@@ -13,6 +13,8 @@ from tests.runners.scripts import alive, tar
 from translations_assets.errors import StoreError
 from translations_assets.runners.work_folder import sweep, unpack, work_folder
 
+LARGEST_BLOCK = 64 << 10  # bytes, of a file system
+
 
 def test_a_work_folder_is_fresh_and_removed(tmp_path: Path) -> None:
     with work_folder(tmp_path / "work") as one, work_folder(tmp_path / "work") as other:
@@ -40,9 +42,22 @@ def test_the_size_counts_what_the_script_wrote(tmp_path: Path) -> None:
         (folder.inputs / "input").write_bytes(bytes(5000))
         assert folder.size() == 0
         folder.outputs.mkdir()
-        (folder.outputs / "a").write_bytes(bytes(1000))
-        (folder.temporary / "b").write_bytes(bytes(200))
-        assert folder.size() == 1200
+        (folder.outputs / "a").write_bytes(bytes(1_000_000))
+        (folder.temporary / "b").write_bytes(bytes(200_000))
+        assert folder.size() == pytest.approx(1_200_000, abs=2 * LARGEST_BLOCK)
+
+
+def test_what_has_several_names_counts_once_and_holes_do_not(tmp_path: Path) -> None:
+    """Sets of checkpoints have the files of earlier ones."""
+    with work_folder(tmp_path / "work") as folder:
+        part = folder.temporary / "part"
+        part.write_bytes(bytes(1_000_000))
+        for number in range(25):
+            (folder.checkpoints / f"set-{number}").mkdir()
+            os.link(part, folder.checkpoints / f"set-{number}" / "part")
+        with (folder.temporary / "hole").open("wb") as file:
+            file.truncate(1 << 30)
+        assert folder.size() == pytest.approx(1_000_000, abs=2 * LARGEST_BLOCK)
 
 
 def test_a_sweep_takes_abandoned_folders_and_only_those(tmp_path: Path) -> None:

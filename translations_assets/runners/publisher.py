@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from translations_assets.background import CLOCK, Clock, Repeating
 from translations_assets.running.job import Job
 from translations_assets.running.reading import is_read
+from translations_assets.store.contents import clone
 
 if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
@@ -28,6 +30,7 @@ _ECHO_BYTES = 64 << 10
 _ECHO_SECONDS = 0.5
 _TAIL_BYTES = 16 << 10
 _TAIL_LINES = 20
+_HELD = ".held"  # the set that is being stored
 
 
 def secrets_of(job: Job, outer: Mapping[str, str]) -> dict[str, str]:
@@ -224,9 +227,36 @@ class CheckpointWatch:
         """Commit each new set, oldest first; a set has its final name once it is complete."""
         for path in sorted(self._folder.iterdir()):
             if path.name not in self._known and not path.name.startswith(".") and path.is_dir():
-                self._store.add_checkpoint(self._job.key, self._job.generation, path.name, path)
+                self._commit(path)
+
+    def _commit(self, path: Path) -> None:
+        """Commit a set, unless its script has removed it already, which has newer ones then.
+
+        It is stored by second names of its files: the script may remove the set meanwhile.
+        """
+        held = self._folder / _HELD
+        shutil.rmtree(held, ignore_errors=True)
+        try:
+            _hold(path, held)
+            if path.exists():
+                self._store.add_checkpoint(self._job.key, self._job.generation, path.name, held)
                 self._known.add(path.name)
                 self._log.note(f"stored checkpoint set {path.name}")
+        except FileNotFoundError:
+            if path.exists():
+                raise
+        finally:
+            shutil.rmtree(held, ignore_errors=True)
+
+
+def _hold(folder: Path, target: Path) -> None:
+    """Give the plain files below a folder second names, or copy them where that cannot be."""
+    target.mkdir()
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            held = target / path.relative_to(folder)
+            held.parent.mkdir(parents=True, exist_ok=True)
+            clone(path, held, link=True)
 
 
 class Progress:

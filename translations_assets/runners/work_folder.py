@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from translations_assets.errors import StoreError
@@ -19,6 +20,7 @@ from translations_assets.records.inside import inside
 from translations_assets.store.locks import acquire, acquire_new, release, share_folder
 
 _SWEEP_SECONDS = 2.0
+_BLOCK = 512  # bytes, the unit of st_blocks (stat(2))
 _NAME = re.compile(r"[0-9a-f]{8}")  # of `acquire_new`: nothing else is removed
 
 
@@ -50,8 +52,12 @@ class WorkFolder:
             folder.mkdir()
 
     def size(self) -> int:
-        """Bytes that the script has written: outputs, temporary files, checkpoints."""
-        return sum(map(_size, (self.outputs, self.temporary, self.checkpoints)))
+        """Bytes of the disk that the script has filled: outputs, temporary files, checkpoints.
+
+        A file counts once, however many names it has, as checkpoint sets have the same files.
+        """
+        found = chain.from_iterable(map(_files, (self.outputs, self.temporary, self.checkpoints)))
+        return sum({(file.st_dev, file.st_ino): file.st_blocks * _BLOCK for file in found}.values())
 
 
 @contextmanager
@@ -139,13 +145,11 @@ def _kill_if_marked(pid: int, mark: bytes) -> bool:
         os.close(process)
 
 
-def _size(folder: Path) -> int:
-    total = 0
+def _files(folder: Path) -> Iterator[os.stat_result]:
     for parent, _, names in os.walk(folder):
         for name in names:
             with suppress(OSError):
-                total += os.lstat(os.path.join(parent, name)).st_size
-    return total
+                yield os.lstat(os.path.join(parent, name))
 
 
 def _remove(path: Path) -> None:

@@ -68,8 +68,13 @@ def fill(folder: Path, mode: str, config: dict[str, Any]) -> None:
     full-validating  after a save and half a validation
     full-stopping    at SIGTERM
     full-always      with smaller micro-batches as well
+    full-reserving   before it has read any text
     """
     print(f"optimizer-delay: {config['optimizer-delay']}", file=sys.stderr, flush=True)
+    print("[memory] Extending reserved space to 9088 MB (device gpu0)", file=sys.stderr, flush=True)
+    if mode == "full-reserving":
+        abort()
+    print("Training started", file=sys.stderr, flush=True)
     sys.stdin.readline()
     if config["optimizer-delay"] > 1 and mode != "full-always":
         print("Ep. 1 : Up. 25 : Sen. 800 : Cost 5.25 : Time 1s : 9.00 words/s", file=sys.stderr, flush=True)

@@ -78,6 +78,29 @@ def test_a_later_save_leaves_earlier_sets_as_they_were(folders: tuple[Checkpoint
     assert np.load(oldest / OPTIMIZER)["weights"][0] == 10
 
 
+def test_the_newest_two_sets_are_kept(folders: tuple[Checkpoints, Path, Path]) -> None:
+    checkpoints, sets, new = folders
+    work = sets.parent / "work"
+    for update in (30, 40):
+        save_like_marian(work, update)
+        keep(checkpoints, work, update)
+    left = sorted(path.name for path in sets.iterdir())
+    assert left == ["000003-update-000000030", "000004-update-000000040"]
+    assert [find_fault(sets / name) for name in left] == [None, None]
+    (sets / left[1] / MODEL).unlink()
+    assert checkpoints.restore(new) == Place(30, 1, {"seen": 30}, 900)
+
+
+def test_a_save_that_is_spoilt_removes_no_set(folders: tuple[Checkpoints, Path, Path]) -> None:
+    checkpoints, sets, _ = folders
+    work = sets.parent / "work"
+    later = 10_000 * 1_000_000_000
+    os.utime(work / MODEL, ns=(later, later))  # the next save has begun
+    before = sorted(sets.iterdir())
+    keep(checkpoints, work, 30)
+    assert sorted(sets.iterdir()) == before
+
+
 def truncate(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:-200])
 

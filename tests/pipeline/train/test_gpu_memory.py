@@ -30,6 +30,10 @@ ASKED = {**QUICK, "valid-freq": 20, "valid-mini-batch": 9, "optimizer-delay": 1}
         "Cusparse Error: 2 - /src/tensors/gpu/backend.h:80: cusparseCreate(&cusparseHandle_)",
         "Curand error 102 - /src/tensors/rand.cpp:67: curandCreateGenerator(&generator_, type)",
         "CUDA Error 2: out of memory - /src/tensors/gpu/algorithm.cu:12: cudaMalloc(&p, n)",
+        "Unhandled exception of type 'N6thrust6system6detail9bad_allocE': std::bad_alloc: "
+        "cudaErrorMemoryAllocation: out of memory",
+        "Unhandled exception of type 'N6thrust6system12system_errorE': after reduction step 1: "
+        "cudaErrorMemoryAllocation: out of memory",
     ],
 )
 def test_how_marian_says_that_a_gpu_is_full(message: str) -> None:
@@ -45,6 +49,8 @@ def test_how_marian_says_that_a_gpu_is_full(message: str) -> None:
         "Error: Cublas Error: 13 - x.cu:1: f()",
         "[memory] Extending reserved space to 9088 MB (device gpu0)",
         "terminate called after throwing an instance of 'std::bad_alloc'",
+        "Error: Unhandled exception of type 'St9bad_alloc': std::bad_alloc",
+        "Error: NCCL error 1 'unhandled cuda error' - x.cpp:1: ncclAllReduce()",
     ],
 )
 def test_what_else_fails_is_no_lack_of_a_gpus_memory(message: str) -> None:
@@ -120,6 +126,15 @@ def test_the_second_time_training_fails_and_says_what_to_set(tmp_path: Path) -> 
     assert "error: [2026-01-01 00:00:00] Error: CUDA error 2 'out of memory'" in done.stderr
     assert "optimizer-delay: 4 (smaller micro-batches of the same batch)" in done.stderr
     assert "smaller mini-batch-words" in done.stderr
+    assert names(tmp_path / "out") == []
+
+
+def test_a_gpu_without_room_for_the_workspace_is_worth_another_attempt(tmp_path: Path) -> None:
+    """Smaller micro-batches would not help: another process holds its memory."""
+    done = trained(tmp_path, "full-reserving")
+    assert done.returncode == 75, done.stderr
+    assert delays(done.stderr) == [1]
+    assert "The GPU has no room for Marian's workspace: another process holds its memory" in done.stderr
     assert names(tmp_path / "out") == []
 
 

@@ -14,7 +14,15 @@ from pipeline.common.lines import write_lines
 from pipeline.train.checkpoints import FEED, PROGRESS, find_fault
 from tests.patience import PATIENCE
 from tests.pipeline.train import tiny
-from tests.pipeline.train.training import QUICK, SMALL_CURRICULUM, metrics, newest_update, running, train
+from tests.pipeline.train.training import (
+    QUICK,
+    SMALL_CURRICULUM,
+    keeping_all_sets,
+    metrics,
+    newest_update,
+    running,
+    train,
+)
 
 pytestmark = [pytest.mark.marian, pytest.mark.slow]
 
@@ -24,7 +32,7 @@ OFTEN |= {"lr-decay-inv-sqrt": 40, "learn-rate": 0.002, "beam-size": 1, "normali
 
 
 class Trained(NamedTuple):
-    """The training that was interrupted twice, its sets, the logs of its going on; and the other one."""
+    """The training that was interrupted twice, all its sets, the logs of its going on; and the other one."""
 
     interrupted: Any
     whole: Any
@@ -44,7 +52,7 @@ def interrupt(folder: Path, how: signal.Signals, saves: int) -> None:
         for number, side in enumerate(("dev-src", "dev-trg")):
             options[side] = folder / f"{side}.zst"
             write_lines(folder / f"{side}.zst", (pair[number].strip() for pair in tiny.pairs(150, seed=3)))
-    with running(folder, options, marian_args=OFTEN) as process:
+    with running(folder, options, keeping_all_sets(folder), OFTEN) as process:
         deadline = time.monotonic() + PATIENCE
         while newest(folder) < begun + 11 * saves or (how == signal.SIGTERM and not validates(folder)):
             assert time.monotonic() < deadline, (folder / "log").read_text()
@@ -78,7 +86,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
         updates.append(newest(folder))
         logs.append((folder / "log").read_text())
     end = updates[-1] + 30
-    done = train(folder, {**OFTEN, "after": f"{end}u"}, env={"TRANSLATIONS_CHECKPOINTS": folder / "sets"})
+    kept = {"TRANSLATIONS_CHECKPOINTS": folder / "sets", **keeping_all_sets(folder)}
+    done = train(folder, {**OFTEN, "after": f"{end}u"}, env=kept)
     assert done.returncode == 0, done.stderr
     whole = train(other, {**OFTEN, "after": f"{end}u"})
     assert whole.returncode == 0, whole.stderr

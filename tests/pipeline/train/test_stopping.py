@@ -80,10 +80,10 @@ def resume(stopped: Path, folder: Path, updates: int) -> "subprocess.CompletedPr
 def test_training_goes_on_from_a_set_and_from_the_one_before_a_damaged_one(
     stopped: Path, tmp_path: Path
 ) -> None:
-    target = newest_update(stopped) + 15
+    target, newest = newest_update(stopped) + 15, max(path.name for path in stopped.glob("sets/0*"))
     done = resume(stopped, tmp_path, target)
     assert done.returncode == 0, done.stderr
-    assert f"Going on from checkpoint {newest_set_before(stopped, done.stderr)}" in done.stderr
+    assert f"Going on from checkpoint {newest}" in done.stderr
     updates = [point["update"] for point in metrics(tmp_path)["curve"] if point["kind"] == "train"]
     assert metrics(tmp_path)["updates"] == target
     assert updates == list(range(5, target + 1, 5))  # of both attempts, each once
@@ -94,12 +94,6 @@ def test_training_goes_on_from_a_set_and_from_the_one_before_a_damaged_one(
     done = resume(stopped, again, target + 5)
     assert f"Checkpoint {damaged.name} is damaged" in done.stderr
     assert metrics(again)["updates"] == target + 5
-
-
-def newest_set_before(stopped: Path, log: str) -> str:
-    """The set that was the newest when the training began: none of those it wrote itself."""
-    own = [line.split()[-1] for line in log.splitlines() if "checkpoints: Checkpoint 0" in line]
-    return max(path.name for path in stopped.glob("sets/0*") if path.name not in own)
 
 
 @pytest.mark.parametrize(
@@ -187,3 +181,18 @@ def test_a_killed_worker_of_the_feed_is_worth_another_attempt(tmp_path: Path) ->
         assert process.wait(timeout=PATIENCE) == 75, (tmp_path / "log").read_text()
     assert "A worker of the feed died" in (tmp_path / "log").read_text()
     assert names(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_a_feed_that_is_killed_does_not_end_the_training(tmp_path: Path, number: signal.Signals) -> None:
+    """Marian takes the end of its text for that of the training, saves and ends well."""
+    with running(tmp_path, with_workers(tmp_path)) as process:
+        wait_for_sets(tmp_path, 1)
+        (feeding,) = (child for child in psutil.Process(process.pid).children() if child.children())
+        feeding.send_signal(number)
+        assert process.wait(timeout=PATIENCE) == 75, (tmp_path / "log").read_text()
+    assert f"The feed was killed by {number.name}" in (tmp_path / "log").read_text()
+    assert names(tmp_path / "out") == []
+    newest = max(tmp_path.glob("sets/0*"))
+    assert find_fault(newest) is None
+    assert json.loads((newest / FEED).read_text())["stage"] == 0

@@ -15,6 +15,7 @@ from pipeline.alignments.icu_tokens import tokenize
 from pipeline.common.lines import write_lines
 from tests.patience import PATIENCE
 from tests.pipeline.train import tiny
+from translations_assets.settings import repository_root
 
 QUICK = {**tiny.TINY, "save-freq": 10, "valid-freq": 1000, "disp-freq": 5, "maxi-batch": 2}
 SMALL_CURRICULUM = {
@@ -78,6 +79,16 @@ def running(
         finally:
             process.kill()
             process.wait()
+
+
+def keeping_all_sets(folder: Path) -> dict[str, object]:
+    """The environment of a training that keeps more than its newest two sets."""
+    patch = folder / "all-sets"
+    patch.mkdir(exist_ok=True)
+    (patch / "sitecustomize.py").write_text(
+        "from pipeline.train import checkpoints\ncheckpoints.KEPT = 1000\n"
+    )
+    return {"PYTHONPATH": f"{patch}:{repository_root()}"}
 
 
 def wait_for_sets(folder: Path, number: int) -> None:
