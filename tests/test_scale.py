@@ -74,6 +74,22 @@ def test_what_does_not_fit_is_named() -> None:
     }
 
 
+def test_the_disk_of_a_training_has_its_pairs_its_result_and_its_saves() -> None:
+    """Of a teacher of 0.84 GB: two saves and the one that is written, and nine best models; or all saves."""
+    graph = graph_of(PAIRS["160"])
+    step = graph.step("train-teacher-en-ru-1")
+    flow = flows(graph)[step]
+    before = replace(NOW, saves=None)
+    now, all_saves = (needs(graph, cluster(), rates)[step] for rates in (NOW, before))
+    assert flow.written == pytest.approx(4 * 0.84e9)
+    assert now.disk == pytest.approx(flow.read + flow.written + (3 * 3 + 9) * 0.84e9)
+    saves = now.working / NOW.trainings["teacher"].saved
+    assert all_saves.disk - now.disk == pytest.approx((saves - 3) * 3 * 0.84e9)
+    few = graph_of(replace(PAIRS["1"], parallel=1_000, mono=1_000))
+    short = needs(few, cluster(), NOW)[few.step("train-teacher-en-ru-1")]
+    assert short.disk < flow.written + (2 * 3 + 9) * 0.84e9
+
+
 def test_every_step_runs_once_and_its_time_is_paid() -> None:
     one = simulated()
     needed = needs(graph_of(SMALL), cluster(), NOW)

@@ -12,9 +12,12 @@ from benchmarks.scale.flow import TRAINING, Flow, flows
 from benchmarks.scale.pair import WORDS
 from benchmarks.scale.rates import (
     BACKWARDS_FASTER,
+    BEST,
     GB,
     MB,
+    MODELS,
     OTHERS,
+    SAVE,
     START_SECONDS,
     GpuRate,
     Rate,
@@ -119,7 +122,7 @@ def _need(step: Step, flow: Flow, machine: Machine, rates: Rates) -> Need:
         keeps = training.saved
         working, busy = _train(training, flow.lines, machine, rates)
         preparing += flow.lines * rates.feed.preparing / 1e6
-        scratch = flow.lines * rates.feed.scratch
+        scratch = flow.lines * rates.feed.scratch + _saves(step, working / training.saved, rates)
         memory = 16 * GB
     elif isinstance(rate, GpuRate) and machine.gpus:
         words = rate.words * (BACKWARDS_FASTER if step.stage == "translate_mono_trg" else 1.0)
@@ -147,6 +150,13 @@ def _train(training: Training, lines: float, machine: Machine, rates: Rates) -> 
     words = min(able, rates.feed.words * machine.cores, rates.feed.most)
     passes = training.passes * math.sqrt(MODEL_PAIRS / lines)
     return lines * WORDS * passes / words, words / able
+
+
+def _saves(step: Step, number: float, rates: Rates) -> float:
+    """Bytes of the saves that stand on a training's disk, of so many in all."""
+    weights = MODELS[step.label.split("-")[1], "model.npz"]
+    at_once = number if rates.saves is None else min(number, rates.saves)
+    return (SAVE * at_once + BEST) * weights
 
 
 def _compute(rate: Rate, lines: float, machine: Machine, node_cores: int | None) -> tuple[float, float]:

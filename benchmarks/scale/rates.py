@@ -32,6 +32,11 @@ MODELS = {
 }
 
 
+# Of a training's disk, times its weights: a save has a model and Adam's two; the best models by three metrics
+# are others in each of three saves at the most, as two are kept while one is written.
+SAVE, BEST = 3.0, 9.0
+
+
 @dataclass(frozen=True)
 class Rate:
     """What a script takes.
@@ -114,6 +119,7 @@ class Rates:
     scripts      by module
     parts        of each text, whatever its length; None for as many as `config generate` writes
     resumes      the scripts that go on from checkpoints; None for those whose steps say so
+    saves        of a training, that stand on its disk at a time; None for all
     node_cores   of the machine, for which scripts start processes whatever their pod's memory; None where
                  they heed it
     old_example  the example's deployment as it was before
@@ -124,6 +130,7 @@ class Rates:
     feed: Feed
     parts: int | None = None
     resumes: frozenset[str] | None = None
+    saves: int | None = 3
     node_cores: int | None = None
     old_example: bool = False
     network: float = 200 * MB  # bytes a second between bucket and pod: assumed
@@ -157,7 +164,8 @@ SCRIPTS: Mapping[str, Rate | GpuRate] = {
     "pipeline.alignments.shortlist": Rate(1_830.0, 2, most=10e6, drawing=2.0, grows=4_000),
     "pipeline.translate.split": Rate(5.5, 2),
     "pipeline.translate.collect": Rate(2.5, 2),
-    "pipeline.translate.extract_best": Rate(810.0),
+    # 10 µs a character: of 129, as real lines have; those of a real run, of 78, take 810 µs
+    "pipeline.translate.extract_best": Rate(1_260.0, source="python -m benchmarks.extract_best"),
     "pipeline.cefilter.filter": Rate(5.0, 2, grows=16),
     "pipeline.train.training_pairs": Rate(
         134.0, memory=2_700, source="docs/decisions/0037-training-pairs.md: a guided student; 90 MB a process"
@@ -206,6 +214,7 @@ BEFORE = replace(
     ),
     parts=20,
     resumes=frozenset(("pipeline.clean.score_bicleaner", "pipeline.clean.score_monocleaner")),
+    saves=None,
     node_cores=32,
     old_example=True,
 )
