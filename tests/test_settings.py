@@ -171,6 +171,19 @@ def test_the_server_is_the_one_of_make_ui_unless_named(monkeypatch: pytest.Monke
     assert settings.server_url() == "https://dagster.example.org"
 
 
+def test_people_reach_the_server_where_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSLATIONS_SERVER", "http://dagster-webserver:3000")
+    assert settings.public_server_url() == ""
+    monkeypatch.setenv("TRANSLATIONS_PUBLIC_SERVER", "https://dagster.example.org\n")
+    assert settings.public_server_url() == "https://dagster.example.org"
+
+
+def test_a_webhook_from_a_file_of_a_secret_has_no_end_of_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert settings.webhook() == ""
+    monkeypatch.setenv("TRANSLATIONS_WEBHOOK", "https://hooks.example.org/1\n")
+    assert settings.webhook() == "https://hooks.example.org/1"
+
+
 def test_downloads_are_cached_where_a_folder_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert settings.download_cache() is None
     monkeypatch.setenv("TRANSLATIONS_CACHE", "/cache")

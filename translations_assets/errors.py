@@ -49,12 +49,14 @@ class FailedStep:
 
     command  prints its whole log; empty when it has none
     log      key and generation of the result that it would have had, under which its log stands
+    is_lost  it was not run: its result is lost, and is made again when that is asked for (`--repair`)
     """
 
     label: str
     text: str
     command: str = ""
     log: tuple[str, int] | None = None
+    is_lost: bool = False
 
     def __str__(self) -> str:
         return f"{self.text}\nIts whole log: {self.command}" if self.command else self.text

@@ -30,6 +30,7 @@ REPORTS = "/reports"  # and those (`ui.reports`) that show the reports that are 
 REPORT, WANDB = "report", "wandb_publication"  # the assets that are no stages: see `defs.looking`
 # Of events that stand for those of an asset, where overrides make another one than the training config does
 STAGE, NUMBERS, GATE = "made with overrides", "numbers", "gate"
+CAUSE = "cause"  # of the failure of an asset: see `defs.endings`
 ENDED = ("SUCCESS", "FAILURE", "CANCELED")
 
 _READ_SECONDS = 60.0

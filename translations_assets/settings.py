@@ -11,6 +11,7 @@ No other module reads these variables, so this page is the complete list:
 | `TRANSLATIONS_CONFIGS` | folders of training configs, split by `:` | `configs` here, else in the checkout |
 | `TRANSLATIONS_SPACE` | the space that refs are written to | the deployment's, else `<user>-<git branch>` |
 | `TRANSLATIONS_SERVER` | the address of Dagster's web server | `http://127.0.0.1:3000` |
+| `TRANSLATIONS_PUBLIC_SERVER` | its address for people elsewhere, for links in notices | none |
 | `TRANSLATIONS_MIRROR` | copies of files of the network, a folder or `gs://bucket/path` | none |
 | `TRANSLATIONS_FILES` | folders whose files file:// URLs may name, split by `:` | see `file_folders` |
 | `TRANSLATIONS_CACHE` | the folder for downloads from a bucket, shared by all steps of a machine | none |
@@ -32,6 +33,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 _CREDENTIALS = (".config/gcloud", ".kube", ".ssh", ".aws", ".netrc")  # below the user's home
+LOCAL_SERVER = "http://127.0.0.1:3000"  # of `make ui`, and of a port that kubectl forwards
 _SPACE = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
@@ -140,12 +142,17 @@ def space(deployed: str | None = None) -> str:
 
 def webhook() -> str:
     """The address that notices of runs are sent to; empty when there is none."""
-    return os.environ.get("TRANSLATIONS_WEBHOOK", "")
+    return os.environ.get("TRANSLATIONS_WEBHOOK", "").strip()  # a file of a secret often ends a line
 
 
 def server_url() -> str:
-    """The address of Dagster's web server: where the UI shows runs, and pasted training configs are run."""
-    return os.environ.get("TRANSLATIONS_SERVER") or "http://127.0.0.1:3000"
+    """The address of Dagster's web server, as this machine reaches it."""
+    return os.environ.get("TRANSLATIONS_SERVER") or LOCAL_SERVER
+
+
+def public_server_url() -> str:
+    """The address under which people reach the web server from anywhere; empty when there is none."""
+    return os.environ.get("TRANSLATIONS_PUBLIC_SERVER", "").strip()
 
 
 def download_cache() -> tuple[Path, int] | None:

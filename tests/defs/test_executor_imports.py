@@ -23,8 +23,10 @@ ASSETS = PACKAGE / "defs" / "assets.py"
 RUNS = PACKAGE / "defs" / "runs.py"
 RECIPES = PACKAGE / "defs" / "recipes.py"
 ENDINGS = PACKAGE / "defs" / "endings.py"
+ENDED = PACKAGE / "defs" / "ended.py"
+NOTICES = PACKAGE / "defs" / "notices.py"
 UI = PACKAGE / "ui" / "__main__.py"  # tests/ui starts it
-USERS = (ASSETS, EXECUTOR, RUNS, RECIPES, ENDINGS, UI)
+USERS = (ASSETS, EXECUTOR, RUNS, RECIPES, ENDINGS, ENDED, NOTICES, UI)
 
 
 def private_imports(path: Path) -> list[tuple[str, str]]:
@@ -53,7 +55,11 @@ def lookup(module: str, *names: str) -> Any:
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [found for path in (EXECUTOR, RUNS, RECIPES, ENDINGS, UI) for found in private_imports(path)],
+    [
+        found
+        for path in (EXECUTOR, RUNS, RECIPES, ENDINGS, ENDED, NOTICES, UI)
+        for found in private_imports(path)
+    ],
 )
 def test_private_names_are_where_they_were(module: str, name: str) -> None:
     assert lookup(module, name) is not None

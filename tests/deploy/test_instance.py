@@ -27,6 +27,7 @@ from dagster_postgres import PostgresEventLogStorage, PostgresRunStorage, Postgr
 from tests.deploy.files import DEPLOY, objects, read_yaml, values
 
 FILE = DEPLOY / "dagster.yaml"
+NOTICES = ("TRANSLATIONS_PUBLIC_SERVER", "TRANSLATIONS_WEBHOOK")  # variables that only they need
 CHART = "DAGSTER_CHART"  # folder of the chart, unpacked: helm pull --untar dagster/dagster
 
 KUBECONFIG = """\
@@ -118,11 +119,24 @@ def test_runs_get_what_the_code_server_has() -> None:
         instance()["run_launcher"]["config"],
     )
     assert code["includeConfigInLaunchedRuns"] == {"enabled": False}
-    assert config["env_vars"] == [f"{pair['name']}={pair['value']}" for pair in code["env"]]
+    for_runs = [pair for pair in code["env"] if pair["name"] not in NOTICES]
+    assert config["env_vars"] == [f"{pair['name']}={pair['value']}" for pair in for_runs]
     assert (config["volumes"], config["volume_mounts"]) == (code["volumes"], code["volumeMounts"])
     assert config["resources"] == code["resources"]
     account = values()["dagster-user-deployments"]["serviceAccount"]["name"]
     assert config["service_account_name"] == account
+
+
+def test_the_webhook_of_notices_is_a_secret_that_runs_do_not_get() -> None:
+    code = values()["dagster-user-deployments"]["deployments"][0]
+    given = {pair["name"]: pair for pair in code["env"]}
+    secret = given["TRANSLATIONS_WEBHOOK"]["valueFrom"]["secretKeyRef"]
+    guide = (DEPLOY.parent / "docs" / "deployment.md").read_text(encoding="utf-8")
+    made = re.search(r"create secret generic (\S+webhook) \\?\s*--from-literal (\w+)=", guide)
+    assert made
+    assert secret == {"name": made[1], "key": made[2], "optional": True}
+    assert set(NOTICES) <= set(given)
+    assert not [line for line in instance()["run_launcher"]["config"]["env_vars"] if "WEBHOOK" in line]
 
 
 def pod_of_a_run(tmp_path: Path, wished: dict[str, Any]) -> dict[str, Any]:

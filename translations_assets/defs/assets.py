@@ -266,7 +266,7 @@ def make_checks(stage: str) -> dg.AssetChecksDefinition:
             yield _check_of_changed(run, finding) if is_changed else _check_result(finding)
         if failed := [finding for finding in found if finding.is_error]:
             lines = [f"{stage} {finding.gate.name}: {finding.description}" for finding in failed]
-            raise ToldFailure("\n".join(lines))
+            raise ToldFailure("\n".join(lines), "gates", gates=[finding.gate.name for finding in failed])
 
     return check
 

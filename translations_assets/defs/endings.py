@@ -6,27 +6,41 @@ Of an error that comes with a record of itself (`DagsterUserCodeProcessError`) i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
 import dagster as dg
 
 # Of a process of user code; its record of the error is taken as it is.
 from dagster._core.errors import DagsterUserCodeProcessError
 from dagster_shared.error import SerializableErrorInfo
 
+from translations_assets.config.errors import ConfigError
 from translations_assets.errors import FailedStep, StepFailed
-from translations_assets.server import log_path
+from translations_assets.server import CAUSE, GATE, log_path
+
+Cause: TypeAlias = Literal["steps", "lost results", "gates", "training config", ""]
 
 
 class ToldFailure(DagsterUserCodeProcessError, dg.Failure):
     """A failure that people are told of in words; another attempt would fail as well.
 
+    cause   what kind of failure it is, for notices; "" for any other
     failed  steps, whose logs are linked
+    gates   the names of those that failed
     """
 
-    def __init__(self, text: str, failed: tuple[FailedStep, ...] = ()) -> None:
+    def __init__(
+        self, text: str, cause: Cause = "", failed: Sequence[FailedStep] = (), gates: Sequence[str] = ()
+    ) -> None:
         links = {f"log of {step.label}": log_path(*step.log) for step in failed if step.log}
         super().__init__(  # type: ignore[no-untyped-call]  # Dagster's
             text,
-            {name: dg.MetadataValue.url(path) for name, path in links.items()},
+            {
+                **{name: dg.MetadataValue.url(path) for name, path in links.items()},
+                **({CAUSE: dg.MetadataValue.text(cause)} if cause else {}),
+                **({GATE: dg.MetadataValue.text(" ".join(gates))} if gates else {}),
+            },
             allow_retries=False,
             user_code_process_error_infos=[_in_words(text)],
         )
@@ -41,11 +55,24 @@ class ToldCancellation(DagsterUserCodeProcessError, dg.DagsterExecutionInterrupt
         )
 
 
+class ToldDelay(DagsterUserCodeProcessError):
+    """What a run-status sensor was to do comes later: the next tick is for the same run again; in words.
+
+    Dagster moves such a sensor's cursor past other errors, but not past those of its own kind.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(  # type: ignore[no-untyped-call]
+            text, user_code_process_error_infos=[_in_words(text)]
+        )
+
+
 def failure_of(error: Exception) -> ToldFailure:
     """What Dagster is told of an error that is written for people."""
     if isinstance(error, StepFailed):  # with links in place of commands
-        return ToldFailure("\n\n".join(step.text for step in error.failures), error.failures)
-    return ToldFailure(str(error))
+        cause: Cause = "lost results" if any(step.is_lost for step in error.failures) else "steps"
+        return ToldFailure("\n\n".join(step.text for step in error.failures), cause, error.failures)
+    return ToldFailure(str(error), "training config" if isinstance(error, ConfigError) else "")
 
 
 def _in_words(text: str) -> SerializableErrorInfo:

@@ -4,88 +4,114 @@ Off until `TRANSLATIONS_WEBHOOK` names the webhook's address and the sensors are
 Google Chat take the same form.
 """
 
+from __future__ import annotations
+
+import time
 from collections.abc import Iterator, Mapping
 
 import dagster as dg
-import requests
 
-from translations_assets.defs.shared import PROJECT
-from translations_assets.records.run import RunRecord
+# What a run-status sensor gives when it has done its work. A tick ends with it, so that a tick which is done
+# again because of one notice has sent no other.
+from dagster._core.definitions.run_request import DagsterRunReaction
+
+from translations_assets import settings
+from translations_assets.defs.ended import EndedRun
+from translations_assets.defs.endings import ToldDelay
+from translations_assets.defs.webhook import Refused, Undelivered, Webhook
 from translations_assets.server import PARTITION_TAG, Server
-from translations_assets.settings import server_url, webhook
 from translations_assets.why.history import duration
 
-SECONDS = 10.0  # that the webhook's server has to answer
-MOST_CHARACTERS = 600  # of why a run failed
-MOST_STEPS = 3
+MOST_CHARACTERS = 600  # of a reason
+MOST_REASONS = 3
 SENSOR_SECONDS = 30
+KEPT_SECONDS = 24 * 3600.0  # that it is tried to send a notice, from the run's end on
 
 ENDS: Mapping[dg.DagsterRunStatus, str] = {
     dg.DagsterRunStatus.SUCCESS: "done",
     dg.DagsterRunStatus.FAILURE: "failed",
     dg.DagsterRunStatus.CANCELED: "cancelled",
 }
+WEBHOOK = Webhook()
 
 
 def notice(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str:
     """What is said of a run that has ended."""
-    partition, short = run.tags[PARTITION_TAG], run.run_id[:8]
-    record = PROJECT.store.read_run(run.run_id) or RunRecord()
+    ended = EndedRun(instance, run)
     stats = instance.get_run_stats(run.run_id)
     took = ""
     if stats.start_time is not None and stats.end_time is not None:
         took = f" after {duration(stats.end_time - stats.start_time)}"
-    lines = [f"{partition}, run {short}: {ENDS[run.status]}{took}.", *_reasons(record)]
-    lines.append(Server(server_url()).run_url(run.run_id))
-    return "\n".join([*lines, *_next(run, record)])
+    lines = [f"{ended.partition}, run {ended.short}: {ENDS[run.status]}{took}."]
+    if run.status != dg.DagsterRunStatus.SUCCESS:
+        lines += _reasons([*ended.reasons()])
+    if server := settings.public_server_url():
+        lines.append(Server(server).run_url(run.run_id))
+    return "\n".join([*lines, *_next(ended, run.status)])
 
 
-def _reasons(record: RunRecord) -> Iterator[str]:
-    for label, why in [*record.failed.items()][:MOST_STEPS]:
-        yield f"{label}: {why}"[:MOST_CHARACTERS]
-    if len(record.failed) > MOST_STEPS:
-        yield f"and {len(record.failed) - MOST_STEPS} more"
+def _reasons(reasons: list[str]) -> Iterator[str]:
+    for reason in reasons[:MOST_REASONS]:
+        yield reason if len(reason) <= MOST_CHARACTERS else f"{reason[:MOST_CHARACTERS]} …"
+    if len(reasons) > MOST_REASONS:
+        yield f"and {len(reasons) - MOST_REASONS} more"
 
 
-def _next(run: dg.DagsterRun, record: RunRecord) -> Iterator[str]:
-    partition, short = run.tags[PARTITION_TAG], run.run_id[:8]
-    if run.status == dg.DagsterRunStatus.SUCCESS:
-        yield f"Scores: `translations results {partition}`"
-    elif run.status == dg.DagsterRunStatus.FAILURE and not record.failed:  # no step: a gate
-        yield f"It waits for a decision: `translations checks {partition}`"
-    else:
-        yield f"To go on: `translations rerun {short}`"
+def _next(ended: EndedRun, status: dg.DagsterRunStatus) -> Iterator[str]:
+    """What is to be done, by whom."""
+    if status == dg.DagsterRunStatus.SUCCESS:
+        if ended.makes_steps:
+            yield f"Scores: `{ended.question('results')}`"
+    elif again := ended.launched_again():
+        yield again
+    elif "lost results" in ended.causes:
+        yield f"To make again what is lost: `{ended.repetition('--repair')}`"
+    elif "training config" in ended.causes:
+        yield f"All that is wrong with its training config: `translations config check {ended.partition}`"
+    elif ended.makes_steps and not ended.record.failed and ended.failed_gates:
+        overrides = {f"checks.{gate}.level": "warn" for gate in ended.failed_gates}
+        yield f"It waits for a decision: `{ended.question('checks')}`"
+        yield f"To go on all the same: `{ended.repetition(overrides=overrides)}`"
+    elif ended.makes_steps:
+        yield f"To go on: `{ended.rerun()}`"
 
 
-def send(text: str) -> None:
-    """Send a message. Raises dg.Failure, which never names the address: who knows it may write."""
+def tell(context: dg.RunStatusSensorContext) -> dg.SkipReason | DagsterRunReaction:
+    """Send the notice of a run that has ended.
+
+    Raises ToldDelay when another tick is to try again, dg.Failure when the notice is lost.
+    """
+    run = context.dagster_run
+    if not settings.webhook():
+        return dg.SkipReason("TRANSLATIONS_WEBHOOK names no address: nothing was sent.")
+    if PARTITION_TAG not in run.tags:
+        return dg.SkipReason("Not a run of a training config.")
+    text = notice(context.instance, run)
     try:
-        answer = requests.post(webhook(), json={"text": text}, timeout=SECONDS, allow_redirects=False)
-    except requests.RequestException as error:
-        raise dg.Failure(f"The webhook cannot be reached: {type(error).__name__}") from None
-    if not 200 <= answer.status_code < 300:
-        raise dg.Failure(f"The webhook answers {answer.status_code} {answer.reason}")
+        WEBHOOK.send(settings.webhook(), text)
+    except Undelivered as error:
+        said, is_lost = str(error), isinstance(error, Refused) or _is_old(context.instance, run)
+    else:
+        return DagsterRunReaction(run, run_status=run.status)
+    if is_lost:
+        raise dg.Failure(f"The webhook does not take a notice ({said}), which is lost:\n{text}")
+    raise ToldDelay(f"The webhook does not take a notice ({said}). The next tick tries again:\n{text}")
+
+
+def _is_old(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
+    record = instance.get_run_record_by_id(run.run_id)
+    return bool(record and record.end_time and time.time() - record.end_time > KEPT_SECONDS)
 
 
 def _sensor(status: dg.DagsterRunStatus) -> dg.SensorDefinition:
-    name = ENDS[status]
-
-    @dg.run_status_sensor(
+    return dg.run_status_sensor(
         status,
-        name=f"notice_of_runs_{name}",
-        description=f"Tells TRANSLATIONS_WEBHOOK that a run is {name}. Off until it is switched on.",
+        name=f"notice_of_runs_{ENDS[status]}",
+        description=f"Tells TRANSLATIONS_WEBHOOK that a run is {ENDS[status]}. Off until it is switched on.",
         minimum_interval_seconds=SENSOR_SECONDS,
         default_status=dg.DefaultSensorStatus.STOPPED,
-    )
-    def tell(context: dg.RunStatusSensorContext) -> dg.SkipReason | None:
-        if not webhook():
-            return dg.SkipReason("TRANSLATIONS_WEBHOOK names no address: nothing was sent.")
-        if PARTITION_TAG not in context.dagster_run.tags:
-            return dg.SkipReason("Not a run of a training config.")
-        send(notice(context.instance, context.dagster_run))
-        return None
-
-    return tell
+        monitor_all_code_locations=True,  # runs of the command line belong to none
+    )(tell)
 
 
 NOTICES = [_sensor(status) for status in ENDS]

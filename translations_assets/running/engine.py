@@ -249,7 +249,7 @@ class _Execution:
             assert found.parts is not None  # a result that is given does not run
             return _Missing(step, found.parts, found.generation, found.reasons if found.manifest else ())
         if found.manifest is None or (found.status == "lost" and not self.session.is_spent(step)):
-            self._failed(step, self._lost(step, "; ".join(found.reasons)))
+            self._failed(step, self._lost(step, "; ".join(found.reasons)), is_lost=True)
             return None
         if found.status == "lost":
             warning = f"{step.label} is lost ({found.reasons[0]}); everything made from it is whole."
@@ -404,10 +404,10 @@ class _Execution:
         self.waiting.note_result(step)
         self._emit(StepEvent("cached" if cached else "done", step, {"manifest": manifest}))
 
-    def _failed(self, step: Step, message: str, why: str = "") -> None:
+    def _failed(self, step: Step, message: str, why: str = "", *, is_lost: bool = False) -> None:
         self.session.fail(step, why or message)
         log, command = self.logs.get(step), self.session.command("logs", step.label)
-        failure = FailedStep(step.label, message, command if log else "", log)
+        failure = FailedStep(step.label, message, command if log else "", log, is_lost)
         self.failures.append(failure)
         self._emit(StepEvent("failed", step, {"message": str(failure), **({"log": log} if log else {})}))
 
