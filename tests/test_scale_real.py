@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 import sys
 from itertools import chain
 from pathlib import Path
 
 import pytest
+import yaml
 
 from benchmarks.scale import measured, real
 from benchmarks.scale import pair as pair_module
 from benchmarks.scale.flow import TRAINING
+from benchmarks.scale.marian import READ_AHEAD
 from benchmarks.scale.pair import PAIRS
 from benchmarks.scale.text import Text, pairs, translated
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.marian import decode, score_blocks
+from pipeline.train.checkpoints import MODEL, OPTIMIZER, find_fault
+from tests.pipeline.train.test_checkpoints import save_like_marian
+from tests.pipeline.train.training import QUICK, train
 
 STAND_IN = shlex.join([sys.executable, "-I", "-m", "benchmarks.scale.marian"])
+# A small process, since a child's peak is that of its parent at first
+PEAK = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+"""
 SCALE = 200_000  # three hundred pairs
 
 
@@ -63,6 +75,58 @@ def test_the_stand_in_translates_and_scores_as_many_lines_as_it_is_given(model: 
     scores = list(chain.from_iterable(score_blocks(model, text, text, tmp_path)))
     assert len(scores) == 30
     assert all(float(score) < 0 for score in scores)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("links", ["", "\t0-0"])
+def test_the_stand_in_takes_the_memory_of_the_lines_that_marian_reads_ahead(
+    tmp_path: Path, links: str
+) -> None:
+    few, most, all_lines = (
+        memory_of_training(tmp_path / name, lines, ahead, links)
+        for name, lines, ahead in (("few", 1_000, 100), ("most", 60_000, 30), ("all", 60_000, 100))
+    )
+    each = READ_AHEAD[bool(links)]
+    assert most - few == pytest.approx(29_000 * each, rel=0.4)
+    assert all_lines - few == pytest.approx(59_000 * each, rel=0.4)
+
+
+def memory_of_training(folder: Path, lines: int, ahead: int, links: str) -> int:
+    """The largest memory in bytes of the stand-in, which reads so many lines, so many thousand ahead."""
+    folder.mkdir()
+    save_like_marian(folder, 1)
+    config = {
+        "model": str(folder / MODEL),
+        "mini-batch": 1000,
+        "maxi-batch": ahead,
+        "valid-metrics": [],
+        **dict.fromkeys(("disp-freq", "save-freq", "valid-freq"), "1000u"),
+        **({"guided-alignment": "2"} if links else {}),
+    }
+    (folder / "train.yml").write_text(yaml.safe_dump(config))
+    text = folder / "text"
+    text.write_text("".join(f"{source}\t{target}{links}\n" for source, target in pairs(Text(1, 0, lines))))
+    command = [*shlex.split(STAND_IN), "train", "--config", str(folder / "train.yml")]
+    with text.open() as stream:
+        done = subprocess.run(
+            [sys.executable, "-c", PEAK, *command], stdin=stream, capture_output=True, text=True, check=True
+        )
+    return int(done.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.marian
+def test_the_saves_of_the_stand_in_are_as_large_as_those_of_the_model(tmp_path: Path) -> None:
+    given = {
+        "TRANSLATIONS_MARIAN": f"{STAND_IN} --weights-mb 2",
+        "TRANSLATIONS_CHECKPOINTS": tmp_path / "sets",
+    }
+    asked = {**QUICK, "after": "35u", "mini-batch-words": 100}
+    done = train(tmp_path, asked, env=given)
+    assert done.returncode == 0, done.stderr
+    newest = max((tmp_path / "sets").iterdir())
+    assert find_fault(newest) is None
+    assert 6e6 < sum((newest / name).stat().st_size for name in (MODEL, OPTIMIZER)) < 9e6
 
 
 @pytest.mark.slow

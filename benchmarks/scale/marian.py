@@ -5,7 +5,8 @@
 The command line, files, log and exit codes are Marian's. It translates by the dictionary of the generated
 text. A training's weights are those that Marian itself has after one update, so that they are quantised,
 exported and loaded by engines as real ones; what Marian does besides (its options in full, conversions) it
-does itself.
+does itself. It holds as much memory for the lines that a training reads ahead as Marian does, and with
+`--weights-mb` its saves are as large as those of a model with such weights.
 """
 
 from __future__ import annotations
@@ -17,22 +18,26 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import yaml
 
 from benchmarks.scale.text import translated
+from pipeline.train.checkpoints import CONTINUED
 
 MARIAN = str(Path(sys.executable).with_name("pymarian"))
 FIRST_LINES = 64  # that Marian itself reads
 SAVED = ("model.npz.yml", "model.npz", "model.npz.progress.yml", "model.npz.optimizer.npz")  # in this order
 INTERRUPTED = 143
+READ_AHEAD = 1_200, 2_400  # bytes a line, without and with links: `python -m benchmarks.read_ahead`
 
 
 @dataclass
@@ -58,9 +63,19 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--words-per-second", type=float, default=0, help="that it reads; 0 without a limit")
+    parser.add_argument(
+        "--weights-mb",
+        type=float,
+        default=0,
+        help="of a model that saves as much; 0 for its own",
+    )
     parser.add_argument("command", help="as Marian's")
     options, rest = parser.parse_known_args()
-    works = {"train": train, "decode": decode, "score": score}
+    works: dict[str, Callable[[dict[str, Any], Pace], None]] = {
+        "train": partial(train, options.weights_mb),
+        "decode": decode,
+        "score": score,
+    }
     if options.command not in works or "--dump-config" in rest:
         os.execv(MARIAN, [MARIAN, options.command, *rest])
     config = yaml.safe_load(Path(rest[rest.index("--config") + 1]).read_text(encoding="utf-8"))
@@ -100,13 +115,15 @@ def score(config: dict[str, Any], pace: Pace) -> None:
             output.write(f"-{0.1 + abs(len(one) - len(other)) / (len(one) + len(other)):.6f}\n")
 
 
-def train(config: dict[str, Any], pace: Pace) -> None:
+def train(weights_mb: float, config: dict[str, Any], pace: Pace) -> None:
     """Read what is fed to the end, or as many updates as asked for; save and validate as often as asked."""
     lines = sys.stdin.buffer
     first = list(islice(lines, FIRST_LINES))
     training = Training(config, Path(config["model"]).parent)
     if not (training.folder / SAVED[-1]).exists():
         make_weights(config, training.folder, first)
+        enlarge(training.folder / SAVED[-1], round(3 * weights_mb * 1e6))
+        (training.folder / CONTINUED).write_text("the optimizer is that of one update\n")
     signal.signal(signal.SIGTERM, training.interrupt)
     training.read(chain(first, lines), pace)
 
@@ -119,6 +136,9 @@ class Training:
         self._after = _updates(config.get("after")) or _updates(config.get("after-batches"))
         self._batch = int(config.get("mini-batch-words") or 0) or 20 * int(config["mini-batch"])
         self._sentences = 0
+        self._line = b"-" * READ_AHEAD[config.get("guided-alignment", "none") != "none"]
+        self._most_ahead = int(config["mini-batch"]) * int(config.get("maxi-batch", 100)) * len(self._line)
+        self._ahead = bytearray()  # the memory of lines that Marian reads before it learns from them
         saved = self._progress() if (folder / SAVED[2]).exists() else {}
         self._update = int(saved.get("batches", 0))
 
@@ -129,6 +149,8 @@ class Training:
             read = line.count(b" ", 0, line.find(b"\t")) + 1
             words += read
             self._sentences += 1
+            if len(self._ahead) < self._most_ahead:
+                self._ahead += self._line
             if words >= self._batch:
                 pace.read(words)
                 self._finish_update(words)
@@ -208,6 +230,14 @@ def make_weights(config: dict[str, Any], folder: Path, lines: list[bytes]) -> No
             sys.exit(done.returncode)
         for file in SAVED:
             shutil.move(scratch / file, folder / file)
+
+
+def enlarge(optimizer: Path, size: int) -> None:
+    """Put so many bytes more into Adam's file, for all of a save: the model stays small, to be exported."""
+    if size:
+        with np.load(optimizer) as arrays:
+            kept = {name: arrays[name] for name in arrays.files}
+        np.savez(optimizer, **kept, more=np.zeros(size, np.uint8))
 
 
 def _updates(said: object) -> int:

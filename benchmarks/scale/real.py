@@ -20,6 +20,7 @@ import yaml
 
 from benchmarks.scale.measured import Measured, measure
 from benchmarks.scale.pair import PAIRS, WORDS, Pair
+from benchmarks.scale.rates import MODELS
 from benchmarks.scale.text import Text, write_sides
 from benchmarks.timing import BIN
 from translations_assets.config.load import load_config
@@ -61,7 +62,8 @@ def run(folder: Path, name: str, scale: int, target: str, words_per_second: floa
         "TRANSLATIONS_FILES": str(folder),
     }
     environment.pop("TRANSLATIONS_DEPLOYMENT", None)
-    python = make_environment(folder / "environment", words_per_second)
+    weights = MODELS["teacher", "model.npz"] / scale / 1e6
+    python = make_environment(folder / "environment", words_per_second, weights)
     command = [python, str(BIN / "translations"), "train", partition, "--target", target, "--yes"]
     if subprocess.run(command, env=environment, stdout=sys.stderr, check=False).returncode:
         sys.exit(f"The run failed; what it has made is kept in {folder}: the same command goes on.")
@@ -71,7 +73,7 @@ def run(folder: Path, name: str, scale: int, target: str, words_per_second: floa
         return measure(build_graph(config, STAGES), manifests(store, partition), store, Path(scratch))
 
 
-def make_environment(folder: Path, words_per_second: float) -> str:
+def make_environment(folder: Path, words_per_second: float, weights_mb: float) -> str:
     """This environment with the stand-in for Marian; its Python, beside which scripts look for Marian."""
     (folder / "bin").mkdir(parents=True, exist_ok=True)
     for name in ("lib", "pyvenv.cfg"):
@@ -81,7 +83,8 @@ def make_environment(folder: Path, words_per_second: float) -> str:
     if not python.exists():
         python.symlink_to(Path(sys.executable).resolve())
     marian = folder / "bin" / "pymarian"
-    stand_in = f"{sys.executable} -I -m benchmarks.scale.marian --words-per-second {words_per_second}"
+    options = f"--words-per-second {words_per_second} --weights-mb {weights_mb}"
+    stand_in = f"{sys.executable} -I -m benchmarks.scale.marian {options}"
     marian.write_text(f'#!/bin/sh\nexec {stand_in} "$@"\n', encoding="utf-8")
     marian.chmod(0o755)
     return str(python)

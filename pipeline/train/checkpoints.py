@@ -32,6 +32,7 @@ KEPT = 2  # sets: should the newest be damaged, the one before is used
 # With these options Adam takes fewer steps, or steps of another length, than there are updates.
 _UNCOUNTED = ("cost-scaling", "check-gradient-nan", "lr-decay-reset-optimizer", "mini-batch-words-ref")
 _SAME = 1e-9  # of sums in double precision
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, BadZipFile, EOFError, yaml.YAMLError)
 _NAME = re.compile(r"(\d+)-update-\d+")
 _PROGRESS = re.compile(r"^(\w+): (\d+)$", re.MULTILINE)
 
@@ -189,7 +190,7 @@ def find_fault(kept: Path) -> str | None:
             if name.endswith(".npz"):
                 _read_through(kept / name)
         return _find_disagreement(kept, facts["update"])
-    except (OSError, ValueError, KeyError, TypeError, BadZipFile, EOFError, yaml.YAMLError) as error:
+    except _DAMAGE as error:
         return f"{type(error).__name__}: {error}"
 
 

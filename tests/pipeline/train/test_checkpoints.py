@@ -135,6 +135,14 @@ def without_opustrainer(file: Path) -> None:
     (file.parent / SET).write_text(json.dumps(facts))
 
 
+def while_it_was_written(file: Path) -> None:
+    """Marian rewrites the file in place: for a moment it is empty."""
+    file.write_text("")
+    facts = json.loads((file.parent / SET).read_text())
+    facts["files"][file.name] = 0
+    (file.parent / SET).write_text(json.dumps(facts))
+
+
 def ahead_of_marian(file: Path) -> None:
     """A state that more lines had led to than Marian trained on, 640."""
     file.write_text(file.read_text().replace('"lines": 600', '"lines": 641'))
@@ -158,6 +166,8 @@ DAMAGES: list[tuple[Damage, str, str]] = [
     (of_the_save_before, FEED, "the update counts disagree"),
     (ahead_of_marian, FEED, "the feed had given out 641 lines, and Marian trained on 640"),
     (broken_yaml, PROGRESS, "Error"),
+    (while_it_was_written, OPTIONS, "Error"),
+    (while_it_was_written, PROGRESS, "Error"),
 ]
 
 
