@@ -56,6 +56,11 @@ def log_path(key: str, generation: int, attempt: int | None = None) -> str:
     return page if attempt is None else f"{page}?attempt={attempt}"
 
 
+def run_path(run: str) -> str:
+    """The page of a run, as a path like those of logs."""
+    return f"/runs/{run}"
+
+
 def report_path(key: str, generation: int) -> str:
     """The page of a report that the store keeps, as a path like those of logs."""
     return f"{REPORTS}/{key}/{generation}"
@@ -87,7 +92,7 @@ class Server:
 
     def run_url(self, run: str) -> str:
         """The page of a run."""
-        return f"{self.url}/runs/{run}"
+        return f"{self.url}{run_path(run)}"
 
     def check(self) -> None:
         """Raise ServerUnreachable unless a server with our jobs is there."""

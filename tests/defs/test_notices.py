@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import dagster as dg
 import pytest
+from dagster._core.execution.plan.objects import StepFailureData, UserFailureData
 
 from tests.cli.conftest import make
 from tests.defs.runner import MadeUpRunner
@@ -30,6 +31,8 @@ from translations_assets.server import PARTITION_TAG
 RUN = "12345678-0000-4000-8000-000000000000"
 SECRET = "a-secret-address"
 SUCCESS, FAILURE = dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE
+CANCELED = dg.DagsterRunStatus.CANCELED
+KINDS = {SUCCESS: "PIPELINE_SUCCESS", FAILURE: "PIPELINE_FAILURE", CANCELED: "PIPELINE_CANCELED"}
 KILLED = "Detected run worker status FAILED. Marking run as failed."
 GATES = ToldFailure("merge_corpus duplicates: 50 % of the lines", "gates", gates=["duplicates"])
 LABEL = "merge-corpus-en-eo"
@@ -80,10 +83,12 @@ def tell(
     error: Exception | None = None,
     settings: Mapping[str, Any] | None = None,
     asked: Mapping[str, Any] | None = None,
+    killed: bool = False,
 ) -> object:
     """What the sensor of a status says of a run that ends so.
 
     error     of its only asset; without one, a run that fails is killed
+    killed    so it is although the asset has failed
     settings  of Dagster's instance
     asked     the options of the run
     """
@@ -100,18 +105,27 @@ def tell(
     options = {"resources": {"run": {"config": dict(asked or {})}}}
     tagged = {PARTITION_TAG: PARTITION} if tags is None else tags
     with dg.DagsterInstance.ephemeral(settings=dict(settings or {})) as instance:
-        if status == SUCCESS or error:
+        if status == SUCCESS or (error and status == FAILURE and not killed):
             job.execute_in_process(options, instance, tags=dict(tagged), run_id=RUN, raise_on_error=False)
         else:
             run = instance.create_run_for_job(job, run_id=RUN, tags=tagged, run_config=options)
             instance.report_dagster_event(dg.DagsterEvent("PIPELINE_START", "job"), RUN)
-            instance.report_run_failed(run, KILLED)
+            if isinstance(error, dg.Failure):
+                told = UserFailureData("intentional-failure", error.description, error.metadata)  # type: ignore[no-untyped-call]
+                data = StepFailureData(None, told)  # type: ignore[no-untyped-call]
+                failed = dg.DagsterEvent(
+                    "STEP_FAILURE", "job", step_key="merge_corpus", event_specific_data=data
+                )
+                instance.report_dagster_event(failed, RUN)
+            if status == CANCELED:
+                instance.report_run_canceled(run)
+            else:
+                instance.report_run_failed(run, KILLED)
         ended_run = instance.get_run_by_id(RUN)
         assert ended_run is not None
         assert ended_run.status == status
         (sensor,) = (each for each in notices.NOTICES if each.name.endswith(notices.ENDS[status]))
-        kind = "PIPELINE_SUCCESS" if status == SUCCESS else "PIPELINE_FAILURE"
-        event = dg.DagsterEvent(kind, "job", message="")
+        event = dg.DagsterEvent(KINDS[status], "job", message="")
         return sensor(dg.build_run_status_sensor_context(sensor.name, event, instance, ended_run))
 
 
@@ -167,6 +181,22 @@ def test_a_run_whose_process_was_killed_waits_for_no_decision(server: type[Serve
     tell(FAILURE)
     _, why, command = server.got[0].splitlines()
     assert why == f"It has lost its process. {KILLED}"
+    assert command == "To go on: `translations rerun 12345678`"
+
+
+def test_a_run_that_was_killed_after_a_gate_had_failed_tells_both(server: type[Server]) -> None:
+    remember()
+    tell(FAILURE, error=GATES, killed=True)
+    _, gate, killed, *_ = server.got[0].splitlines()
+    assert gate == "merge_corpus duplicates: 50 % of the lines"
+    assert killed == f"It has lost its process. {KILLED}"
+
+
+def test_a_run_that_was_cancelled_goes_on_where_it_was(server: type[Server]) -> None:
+    remember()
+    tell(CANCELED, error=ToldFailure("Cancelled."))
+    first, command = server.got[0].splitlines()
+    assert first.startswith(f"{PARTITION}, run 12345678: cancelled after ")
     assert command == "To go on: `translations rerun 12345678`"
 
 

@@ -79,9 +79,11 @@ class EndedRun:
         """Why it did not succeed: a failed step each, then what else failed, then what ended all of it."""
         for label, why in self.record.failed.items():
             yield f"{label}: {why}"
+        if self.run.status == dg.DagsterRunStatus.CANCELED:
+            return  # its assets say no more than that
         of_steps = {"steps", "lost results"} if self.record.failed else set[str]()
         yield from (asset.text for asset in self.failed if asset.cause not in of_steps)
-        if not self.failed:
+        if not self.failed or self._has_lost_its_process():
             yield from self._end()
 
     def launched_again(self) -> str:

@@ -26,7 +26,7 @@ from translations_assets.defs.runs import CONFIG
 from translations_assets.defs.shared import PROJECT, reported_failures
 from translations_assets.errors import TranslationsError
 from translations_assets.records.run import RunOptions
-from translations_assets.server import REPORT, Server, ServerUnreachable, assets_of
+from translations_assets.server import REPORT, Server, ServerUnreachable, assets_of, run_path
 from translations_assets.settings import repository_root
 
 # Where people stop to look, or start again.
@@ -117,9 +117,8 @@ def _train(
         return
     server.load_partition(key)
     run = server.launch(key, assets, options)
-    url = server.run_url(run)
-    context.log.info(f"Launched {url}")
-    context.add_output_metadata({"partition": key, "run": dg.MetadataValue.url(url)})
+    context.log.info(f"Launched {run_path(run)}")
+    context.add_output_metadata({"partition": key, "run": dg.MetadataValue.url(run_path(run))})
 
 
 def _train_in_child(context: dg.OpExecutionContext, key: str, target: str, options: RunOptions) -> None:
