@@ -11,7 +11,13 @@ from tests.checks.numbers import NUMBERS, differences, training
 from tests.cli.conftest import Command, make
 from tests.defs import runner
 from tests.end_to_end.tiny import PARTITION, Place
+from translations_assets.cli.report import gathered
+from translations_assets.project import this_project
 from translations_assets.report.page import SECTIONS
+from translations_assets.running.prices import HOUR, Bill
+from translations_assets.why.costs import Spent
+from translations_assets.why.forecast import amount
+from translations_assets.why.history import Cost, duration
 
 PAGE, CARD = f"{PARTITION}.html", f"{PARTITION}.md"
 
@@ -149,3 +155,73 @@ def test_money_is_told_where_the_deployment_has_prices(
     whole = re.search(r"energy\s+cpu\s+(\S+ \w+)\s+\1\s+([\d.]+) EUR\s+([\d.]+) kWh", text)
     assert whole, text[text.index("worker class") :][:200]
     assert float(whole[3]) == 2 * float(whole[2])
+
+
+def test_each_model_is_told_with_what_it_took_and_all_that_it_was_made_from(
+    command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everything takes an hour; a training has four GPUs, other steps that ask for some, too."""
+    make("evaluate_exported", runner=runner.MadeUpRunner(seconds=3600.0, gpus=4))
+    prices = place.root / "deployment.yml"
+    prices.write_text(
+        "costs: {currency: EUR, worker-classes: {cpu: {price: 0.5}, large-gpu: {price: 8, watts: 2000}}}\n"
+    )
+    monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(prices))
+    this_project.cache_clear()
+    graph = this_project().configs.read(PARTITION).graph
+    found = {each.model: each for each in gathered(PARTITION, None).models}
+    assert list(found) == ["backwards", "teacher-1", "student", "finetuned-student", "quantized", "exported"]
+    for model, (label, own) in {
+        "teacher-1": ("train-teacher-en-eo-1", Spent(Cost(HOUR, 0, 4 * HOUR), Bill(8, 2))),
+        "exported": ("export-en-eo", Spent(Cost(HOUR, HOUR), Bill(0.5))),
+    }.items():
+        before = graph.step_closure([graph.step(label)])
+        gpus = [step for step in before if step.worker.endswith("gpu")]
+        large = [step for step in before if step.worker == "large-gpu"]
+        cheap = [step for step in before if step.worker == "cpu"]
+        assert found[model].own == own
+        assert found[model].whole.cost.seconds == len(before) * HOUR
+        assert found[model].whole.cost.gpu_seconds == len(gpus) * 4 * HOUR
+        assert found[model].whole.bill.money == pytest.approx(8 * len(large) + 0.5 * len(cheap))
+        assert found[model].whole.bill.kwh == pytest.approx(2 * len(large))
+        assert found[model].lacking == 0
+    teacher, exported = found["teacher-1"].whole, found["exported"].whole
+    assert teacher.cost.gpu_seconds < exported.cost.gpu_seconds  # which was made by the teacher
+    command("report", PARTITION)
+    whole = rf"{amount(exported.bill.money)} EUR\s*{amount(exported.bill.kwh)} kWh"
+    itself = r"60 min\s+0.50 EUR"
+    assert re.search(
+        rf"exported\s+{itself}\s+{duration(exported.cost.seconds)}\s+\S+ h\s+{whole}", page_text(place)
+    )
+    command("report", PARTITION, "--card")
+    hours = duration(exported.cost.gpu_seconds)
+    card = (place.root / CARD).read_text()
+    assert f"| {duration(exported.cost.seconds)} | {hours} | {amount(exported.bill.money)} EUR |" in card
+    assert "| teacher-1 | 60 min | 4.0 h | 8.0 EUR | 2.0 kWh |" in card
+
+
+def page_text(place: Place) -> str:
+    return Page(place.root / PAGE).text
+
+
+def test_hours_stand_under_the_class_where_steps_run(
+    command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make("train_vocab", runner=runner.MadeUpRunner(seconds=3600.0))
+    deployment = place.root / "deployment.yml"
+    deployment.write_text(
+        f"runner: kubernetes\nstore: {this_project().store.url}\nkubernetes:\n  image: registry/worker\n"
+        f"  files: [{place.root / 'data'}]\n"
+        "  worker-classes: {cpu: {}, large-cpu: {}, gpu: {gpus: 1}}\n"
+        "  stages: {train_vocab: {worker-class: cpu}}\n"
+        "costs: {worker-classes: {cpu: {price: 1}, large-cpu: {price: 3}}}\n"
+    )
+    own = gathered(PARTITION, None).classes
+    monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(deployment))
+    this_project.cache_clear()
+    moved = gathered(PARTITION, None).classes
+    assert moved["cpu"].cost.seconds == own["cpu"].cost.seconds + HOUR
+    assert moved["cpu"].bill.money == pytest.approx(moved["cpu"].cost.seconds / HOUR)
+    assert moved["large-cpu"].cost.seconds == own["large-cpu"].cost.seconds - HOUR
+    command("report", PARTITION)
+    assert re.search(r"train-vocab-en-eo\s+cpu\s+60 min\s+60 min of CPU\s+1.0 USD", page_text(place))

@@ -52,6 +52,7 @@ def test_a_report_is_made_anew_when_what_it_shows_has_changed(
     first = materialize(place, REPORT)
     assert first
     assert first["summary"].startswith("**2.0** chrF; **1.0** BLEU; **17.0 MB** model; **2,500** words/s; **")
+    assert "exported" in [row.data["model"] for row in first["cost, by model"].records]
     assert (first["chrf"], first["words_per_second"], first["missing_results"]) == (2.0, 2500.0, 0)
     assert {*place.store.runs()} == runs  # it is no run of steps
     assert materialize(place, REPORT) == first

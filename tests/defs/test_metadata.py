@@ -11,11 +11,13 @@ import pytest
 from dagster import TableMetadataValue
 
 from tests.memory_store import MemoryStore
+from translations_assets.config.deployment import Costs
 from translations_assets.defs.metadata import KEY_DIGITS, MAX_SAMPLES, stage_metadata
 from translations_assets.defs.quality import MAX_VALIDATIONS
 from translations_assets.graph.step import Step
-from translations_assets.records.manifest import Blob, Manifest, Provenance, Usage
+from translations_assets.records.manifest import Blob, Manifest, Provenance, Usage, Worker
 from translations_assets.running.engine import StepResult
+from translations_assets.running.prices import Prices
 
 KEY = "0123456789abcdef" * 4
 PNG = b"\x89PNG\r\n\x1a\nrest"
@@ -73,7 +75,8 @@ def test_steps_cost_and_size_are_summed(store: MemoryStore) -> None:
 
 def with_gpus(result: StepResult, **used: Any) -> StepResult:
     """The same, of a step that had GPUs."""
-    manifest = replace(result.manifest, usage=replace(result.manifest.usage, **used))
+    provenance = replace(result.manifest.provenance, worker=Worker(gpus=used["gpus"]))
+    manifest = replace(result.manifest, usage=replace(result.manifest.usage, **used), provenance=provenance)
     return replace(result, manifest=manifest)
 
 
@@ -86,6 +89,25 @@ def test_what_was_used_of_gpus_is_told_where_there_were_some(store: MemoryStore)
     assert found["gpu_time"] == 80.0
     assert found["gpu_utilisation"] == 80.3  # of 80.325
     assert found["peak_gpu_memory"] == 9000.0
+
+
+def test_what_a_materialization_took_is_told_with_gpu_hours_money_and_energy(store: MemoryStore) -> None:
+    costs = {"currency": "EUR", "worker-classes": {"cpu": {"price": 2, "watts": 100}}}
+    prices = Prices(Costs.model_validate(costs), None, lambda stage: "")
+    plain = result(store, "a", text=b"1")
+    trained = with_gpus(plain, seconds=3600.0, gpus=4)
+    cached = replace(with_gpus(plain, seconds=7200.0, gpus=2, earlier_seconds=1800.0), cached=True)
+    names = ("gpu_hours", "money", "kwh")
+    found = stage_metadata([trained, cached], store, (), prices)
+    assert [found[name].value for name in names] == [9.0, 7.0, 0.35]  # with the attempts that were lost
+    assert [found[f"{name}_spent"].value for name in names] == [4.0, 2.0, 0.1]
+    assert found["currency"].value == "EUR"
+    assert {type(found[name].value) for name in names} == {float}
+    nothing = stage_metadata([cached], store, (), prices)
+    assert [nothing[f"{name}_spent"].value for name in names] == [0.0, 0.0, 0.0]
+    free = stage_metadata([trained], store, ())
+    assert free["gpu_hours"].value == 4.0
+    assert not {"money", "kwh", "currency"} & free.keys()
 
 
 def test_each_step_has_a_row_and_a_link_to_its_log(store: MemoryStore) -> None:

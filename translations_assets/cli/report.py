@@ -54,7 +54,9 @@ def gathered(partition: str, overrides: Sequence[str] | None) -> Report:
     from translations_assets.report.facts import gather
 
     project, session = this_project(), common.reading_session(partition, overrides)
-    found = gather(session, project.history(session.partition), project.prices(session.machine))
+    found = gather(
+        session, project.history(session.partition), project.prices(session.machine), project.cluster
+    )
     if not found.results:
         raise TranslationsError(
             f"not made: the store has no results of {session.partition}. "

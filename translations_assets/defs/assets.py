@@ -91,7 +91,7 @@ def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.Material
     if not results:
         context.log.info(f"{stage.name} has no steps for this training config.")
     metadata = {
-        **stage_metadata(results, PROJECT.store, session.warnings),
+        **stage_metadata(results, PROJECT.store, session.warnings, PROJECT.prices(session.machine)),
         **lines_by_dataset(session, results, PROJECT.store),
     }
     if stage.name in session.changed:

@@ -13,6 +13,7 @@ import dagster as dg
 from translations_assets.defs.assets import log_event
 from translations_assets.defs.quality import Metadata
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_failures
+from translations_assets.defs.tables import table
 from translations_assets.errors import TranslationsError
 from translations_assets.records.run import RunOptions
 from translations_assets.records.scores import METRICS
@@ -67,6 +68,7 @@ def report(context: dg.AssetExecutionContext) -> Results:
         "summary": dg.MetadataValue.md(told),
         "report": dg.MetadataValue.url(report_path(made.key, made.generation)),
         **_numbers(found),
+        **_models(found),
         "size": dg.MetadataValue.int(made.outputs[PAGE].size),
         "missing_results": dg.MetadataValue.int(len(found.lacking)),
     }
@@ -117,18 +119,42 @@ def _gathered(context: dg.AssetExecutionContext, read: ReadConfig) -> Report:
     """What the store has of the run's partition, found apart from what the run's own session knows."""
     options = RunOptions(overrides=context.resources.run.overrides)
     session = PROJECT.new_session(context.run_id, read, options, ())
-    return gather(session, PROJECT.history(session.partition), PROJECT.prices(session.machine))
+    history, prices = PROJECT.history(session.partition), PROJECT.prices(session.machine)
+    return gather(session, history, prices, PROJECT.cluster)
 
 
 def _numbers(found: Report) -> dict[str, dg.MetadataValue[Any]]:
-    """Scores, size and speed of the model that users get, gates by state, hours: under names that stay."""
+    """Scores, size and speed of the model that users get, and what it took with all that it was made from
+    (`model_hours`, `model_money`, …); gates by state, hours of all results: under names that stay.
+    """
     scores = {name: found.shown_scores[name]["score"] for name in METRICS if name in found.shown_scores}
-    numbers = {**scores, **found.shown_scores.get("speed", {}), **hours(found.classes), **money(found.bills)}
+    model = found.shown_cost.whole.values if found.shown_cost else {}
+    numbers = {
+        **scores,
+        **found.shown_scores.get("speed", {}),
+        **{f"model_{name}": value for name, value in model.items() if value},
+        **hours(found.classes),
+        **money(found.classes),
+    }
     states = [gate.state for gate in found.gates]
     return {
         **{name: dg.MetadataValue.float(float(value)) for name, value in numbers.items()},
         **{f"gates_{state}": dg.MetadataValue.int(states.count(state)) for state in ("passed", "failed")},
     }
+
+
+def _models(found: Report) -> Metadata:
+    """What each model took, by itself and with all that it was made from."""
+    rows = [
+        {
+            "model": each.model,
+            **each.own.values,
+            **{f"{name}, all": v for name, v in each.whole.values.items()},
+        }
+        for each in found.models
+    ]
+    currency = {"currency": dg.MetadataValue.text(found.prices.currency)} if found.prices else {}
+    return {**currency, **({"cost, by model": table(rows)} if rows else {})}
 
 
 def _told(context: dg.AssetExecutionContext, metadata: Metadata, version: str) -> Results:

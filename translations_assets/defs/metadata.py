@@ -26,9 +26,11 @@ from translations_assets.records.manifest import Blob
 from translations_assets.report.flow import merged_lines
 from translations_assets.report.machines import machine_use
 from translations_assets.running.engine import StepResult
+from translations_assets.running.prices import Prices
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session
 from translations_assets.server import log_path
+from translations_assets.why.costs import spent_on, total
 from translations_assets.why.history import Cost, cost_of, duration
 
 MAX_IMAGES = 4
@@ -41,7 +43,9 @@ NOTES_TAG = "translations/notes"  # how many there are, among the tags by which 
 Counts = Mapping[str, int]  # stage → lines that are left after it
 
 
-def stage_metadata(results: Sequence[StepResult], store: Store, warnings: Sequence[str]) -> Metadata:
+def stage_metadata(
+    results: Sequence[StepResult], store: Store, warnings: Sequence[str], prices: Prices | None = None
+) -> Metadata:
     """Everything worth knowing of a stage's results: a summary, numbers, tables.
 
     Numbers have the same names whatever the stage, the partition and the labels of its steps are, so that
@@ -64,6 +68,7 @@ def stage_metadata(results: Sequence[StepResult], store: Store, warnings: Sequen
         **training_numbers(trained),
         **_lines(statistics),
         **_usage(results),
+        **_cost(results, prices),
         **_found(results),
         **evaluation_tables(evaluated),
         **training_tables(trained),
@@ -111,6 +116,21 @@ def _usage(results: Sequence[StepResult]) -> Metadata:
     return {
         "size": dg.MetadataValue.int(sizes),
         **{name: dg.MetadataValue.float(value) for name, value in used.items()},
+    }
+
+
+def _cost(results: Sequence[StepResult], prices: Prices | None) -> Metadata:
+    """GPU hours, money and energy of the results, whoever made them, and those that this run has spent on
+    them (`gpu_hours_spent`). The former where there were GPUs, the others where there are prices.
+    """
+    found = [(result.cached, spent_on(result.step, result.manifest, prices)) for result in results]
+    whole = total(spent for _, spent in found).values
+    now = total(spent for cached, spent in found if not cached).values
+    names = [*(["gpu_hours"] if whole["gpu_hours"] else []), *(["money", "kwh"] if prices else [])]
+    return {
+        **{name: dg.MetadataValue.float(float(whole[name])) for name in names},
+        **{f"{name}_spent": dg.MetadataValue.float(float(now[name])) for name in names},
+        **({"currency": dg.MetadataValue.text(prices.currency)} if prices else {}),
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from translations_assets.config.model_names import BACKWARDS, EXPORTED
-from translations_assets.graph.step import Step
+from translations_assets.graph.step import Output, Step
 from translations_assets.records.scores import differences_in, scores_in
 from translations_assets.report.known import Documents, Known, documents
 from translations_assets.running.session import Session
@@ -15,6 +15,7 @@ from translations_assets.running.session import Session
 # Model → test set → metrics.json, with the scores of further metrics, and differences as `others`.
 Evaluations: TypeAlias = "dict[str, dict[str, dict[str, Any]]]"
 
+PARAMETERS = re.compile(r"model\..*(npz|bin)")
 EVALUATING = ("evaluate_", "final_evaluation")
 COMPARING = ("check_evaluate_", "check_final_evaluation")
 
@@ -45,6 +46,11 @@ def read_evaluations(session: Session, results: Mapping[str, Known], metrics: Do
         if evaluation := found.get(numbers["model"], {}).get(numbers["dataset"]):
             evaluation.setdefault("others", {}).update(differences_in(numbers))
     return found
+
+
+def parameters_of(step: Step) -> Iterator[Output]:
+    """The files of parameters that an evaluation reads: two forms of one model, several of an ensemble."""
+    return (made for _, _, made in step.input_outputs() if PARAMETERS.fullmatch(made.name))
 
 
 def evaluations_in(

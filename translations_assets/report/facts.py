@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from translations_assets.checks.gates import GATES, Finding, examine
 from translations_assets.config.languages import language
 from translations_assets.graph.step import Output, Step
+from translations_assets.report.costs import ModelCost, StageCost, class_costs, model_costs, stage_costs
 from translations_assets.report.curves import out_of_memory_at
 from translations_assets.report.evaluations import (
     EVALUATING,
     Evaluations,
     evaluations_in,
     model_of,
+    parameters_of,
     read_evaluations,
     shown_model,
 )
@@ -30,11 +31,14 @@ from translations_assets.report.flow import (
     sources,
 )
 from translations_assets.report.known import Documents, Known, documents, known_results, read_text
-from translations_assets.running.prices import Bill, Prices
+from translations_assets.running.prices import Prices
 from translations_assets.running.session import Session
-from translations_assets.why.history import Cost, History, cost_of
+from translations_assets.why.costs import Spent, total
+from translations_assets.why.history import History
 
-PARAMETERS = re.compile(r"model\..*(npz|bin)")
+if TYPE_CHECKING:
+    from translations_assets.config.deployment import Kubernetes
+
 SENTENCES = 20  # of the first test set, through every model
 
 
@@ -72,16 +76,6 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class StageCost:
-    """What the attempts that made a stage's results took, and cost by the prices that are known."""
-
-    stage: str
-    steps: int
-    cost: Cost
-    bill: Bill
-
-
-@dataclass(frozen=True)
 class Report:
     """Everything that a report tells.
 
@@ -90,7 +84,11 @@ class Report:
     before       model, test set → the evaluation before
     sizes        model → bytes of its parameters, all of an ensemble's
     sentences    of the first test set
+    costs        by stage
+    classes      worker class on which steps run → what their results took
+    models       what the partition's own models took, in the order of their evaluations
     prices       by which money and energy are told; None where none are known
+    kubernetes   the cluster that steps run on; None for one's own machine
     """
 
     session: Session
@@ -106,7 +104,10 @@ class Report:
     sentences: Sequence[Sentence]
     gates: Sequence[Finding]
     costs: Sequence[StageCost]
+    classes: Mapping[str, Spent]
+    models: Sequence[ModelCost]
     prices: Prices | None
+    kubernetes: Kubernetes | None
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -126,20 +127,14 @@ class Report:
         return sorted(dict.fromkeys(filter(None, made_by)))
 
     @property
-    def classes(self) -> dict[str, Cost]:
-        """Worker class → what the attempts took there that made the results."""
-        found: dict[str, Cost] = {}
-        for step, manifest in self.results.values():
-            found[step.worker] = found.get(step.worker, Cost()) + cost_of(manifest)
-        return found
+    def spent(self) -> Spent:
+        """What the attempts took that made the results."""
+        return total(self.classes.values())
 
     @property
-    def bills(self) -> dict[str, Bill]:
-        """Worker class → money and energy that the same cost; empty without prices."""
-        found: dict[str, Bill] = {}
-        for known in self.results.values() if self.prices else ():
-            found[known.step.worker] = found.get(known.step.worker, Bill()) + _bill(known, self.prices)
-        return found
+    def shown_cost(self) -> ModelCost | None:
+        """What the model took that users get, with all that it was made from."""
+        return next((found for found in self.models if found.model == self.shown_model), None)
 
     @property
     def test_sets(self) -> list[str]:
@@ -157,9 +152,12 @@ class Report:
         return next(iter(self.evaluations.get(self.shown_model, {}).values()), {})
 
 
-def gather(session: Session, history: History, prices: Prices | None = None) -> Report:
+def gather(
+    session: Session, history: History, prices: Prices | None = None, kubernetes: Kubernetes | None = None
+) -> Report:
     """What the store has of a session's partition. Runs nothing, and reads the store only."""
-    results = known_results(session, session.graph.steps)
+    graph = session.graph
+    results = known_results(session, graph.steps)
     statistics, metrics = (documents(session, results, f"{name}.json") for name in ("stats", "metrics"))
     stages = list(session.graph.stages)
     gates = sorted(GATES, key=lambda gate: stages.index(gate.stage))
@@ -187,8 +185,11 @@ def gather(session: Session, history: History, prices: Prices | None = None) -> 
         sizes=_sizes(results),
         sentences=_sentences(session, results),
         gates=[examine(session, gate, {}) for gate in gates],
-        costs=list(_costs(session, results, prices)),
+        costs=list(stage_costs(graph, results, prices)),
+        classes=class_costs(results, prices, kubernetes),
+        models=list(model_costs(graph, results, prices)),
         prices=prices,
+        kubernetes=kubernetes,
     )
 
 
@@ -217,8 +218,8 @@ def _sizes(results: Mapping[str, Known]) -> dict[str, int]:
     found: dict[str, dict[str, int]] = {}
     for step, _ in results.values():
         if step.stage.startswith(EVALUATING):
-            for _, _, made in step.input_outputs():
-                if PARAMETERS.fullmatch(made.name) and (known := results.get(made.step.label)):
+            for made in parameters_of(step):
+                if known := results.get(made.step.label):
                     sizes = found.setdefault(model_of(step), {})
                     size = known.manifest.outputs[made.name].size
                     sizes[made.step.label] = max(size, sizes.get(made.step.label, 0))
@@ -258,17 +259,3 @@ def _sentences(session: Session, results: Mapping[str, Known]) -> list[Sentence]
 def _made_by(step: Step, name: str) -> Output:
     """The file of another step that an input is."""
     return next(output for given, _, output in step.input_outputs() if given == name)
-
-
-def _costs(session: Session, results: Mapping[str, Known], prices: Prices | None) -> Iterator[StageCost]:
-    for stage, steps in session.graph.stages.items():
-        made = [results[step.label] for step in steps if step.label in results]
-        if made:
-            cost = sum((cost_of(known.manifest) for known in made), Cost())
-            bill = sum((_bill(known, prices) for known in made), Bill())
-            yield StageCost(stage, len(made), cost, bill)
-
-
-def _bill(known: Known, prices: Prices | None) -> Bill:
-    made = known.manifest
-    return prices.bill(known.step, made.usage.all_seconds, made) if prices else Bill()

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 
 from translations_assets.records.manifest import Usage
 from translations_assets.running.prices import HOUR, Bill
+from translations_assets.why.costs import Spent, total
 from translations_assets.why.history import Cost
 
 
@@ -35,12 +36,12 @@ def _gpu_use(usages: Collection[Usage]) -> dict[str, float]:
     }
 
 
-def hours(costs: Mapping[str, Cost]) -> dict[str, float]:
+def hours(classes: Mapping[str, Spent]) -> dict[str, float]:
     """Hours by worker class: `hours`, `gpu_hours` and `cpu_hours` of all, `gpu_hours_large_gpu` of one."""
-    total = sum(costs.values(), Cost())
-    found = {"hours": total.seconds, **_kinds("", total)}
-    for worker, cost in costs.items():
-        found |= _kinds(f"_{worker.replace('-', '_')}", cost)
+    whole = total(classes.values()).cost
+    found = {"hours": whole.seconds, **_kinds("", whole)}
+    for worker, spent in classes.items():
+        found |= _kinds(f"_{worker.replace('-', '_')}", spent.cost)
     return {name: round(seconds / HOUR, 4) for name, seconds in found.items() if seconds}
 
 
@@ -48,11 +49,11 @@ def _kinds(suffix: str, cost: Cost) -> dict[str, float]:
     return {f"gpu_hours{suffix}": cost.gpu_seconds, f"cpu_hours{suffix}": cost.cpu_seconds}
 
 
-def money(bills: Mapping[str, Bill]) -> dict[str, float]:
+def money(classes: Mapping[str, Spent]) -> dict[str, float]:
     """Money and energy by worker class: `money` and `kwh` of all, `money_large_gpu` of one."""
-    found = _bill("", sum(bills.values(), Bill()))
-    for worker, bill in bills.items():
-        found |= _bill(f"_{worker.replace('-', '_')}", bill)
+    found = _bill("", total(classes.values()).bill)
+    for worker, spent in classes.items():
+        found |= _bill(f"_{worker.replace('-', '_')}", spent.bill)
     return {name: round(value, 4) for name, value in found.items() if value}
 
 

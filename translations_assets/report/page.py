@@ -20,9 +20,10 @@ from translations_assets.report.curves import charts
 from translations_assets.report.facts import Report, Sentence
 from translations_assets.report.flow import DatasetLines
 from translations_assets.report.plots import line_chart
-from translations_assets.running.prices import Bill
+from translations_assets.running.prices import class_of
+from translations_assets.why.costs import spent_on
 from translations_assets.why.forecast import amount
-from translations_assets.why.history import Cost, cost_of, duration
+from translations_assets.why.history import duration
 
 FOLDER = Path(__file__).parent
 SECTIONS = {
@@ -60,10 +61,11 @@ def as_html(report: Report, config: str) -> str:
                 for training in report.trainings
             ],
             flows=list(_flows(report)),
-            total=_total(report),
-            total_bill=_bill(report),
             texts=_texts(report),
-            costs=[(known.step, cost_of(known.manifest)) for known in report.results.values()],
+            costs=[
+                (known.step.label, class_of(known.step, report.kubernetes), spent_on(*known, report.prices))
+                for known in report.results.values()
+            ],
         )
     )
 
@@ -82,7 +84,6 @@ def as_card(report: Report, config: str) -> str:
             metadata=yaml.safe_dump(_card_metadata(report), sort_keys=False, allow_unicode=True),
             metrics=_metrics(report),
             needs=_needs(report),
-            total=_total(report),
         )
     )
 
@@ -156,14 +157,6 @@ def _needs(report: Report) -> list[ModelNeeds]:
     return found
 
 
-def _total(report: Report) -> Cost:
-    return sum((found.cost for found in report.costs), Cost())
-
-
-def _bill(report: Report) -> Bill:
-    return sum(report.bills.values(), Bill())
-
-
 def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
     """Name, value and note of the numbers that come first."""
     found = report.shown_scores
@@ -180,8 +173,8 @@ def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
         yield "words/s", f"{speed['words_per_second']:,.0f}", "one thread, a sentence at a time"
     states = [gate.state for gate in report.gates]
     yield "gates passed", f"{states.count('passed')} of {len(states) - states.count('off')}", ""
-    yield "duration", duration(_total(report).seconds), "of all results"
-    if report.prices and (bill := _bill(report)).money:
+    yield "duration", duration(report.spent.cost.seconds), "of all results"
+    if report.prices and (bill := report.spent.bill).money:
         yield report.prices.currency, amount(bill.money), f"{amount(bill.kwh)} kWh" if bill.kwh else ""
 
 
