@@ -34,8 +34,18 @@ from translations_assets.project import Project
 pytestmark = pytest.mark.slow
 
 SECRET = "a-secret-address"
+RUN = "12345678-0000-4000-8000-000000000000"
 BACKWARDS = "train-backwards-en-eo"
 SENSOR = "notice_of_runs_failed"
+
+
+LAUNCHED = f"""
+from dagster import AssetKey, DagsterInstance
+from translations_assets.defs.runs import run_here
+with DagsterInstance.get() as instance:
+    tags = {{"dagster/partition": "{PARTITION}"}}
+    run_here(instance, "all", [AssetKey("dataset_test")], run_id="{RUN}", config={{}}, tags=tags)
+"""
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -231,3 +241,16 @@ def test_the_command_for_what_is_lost_makes_it_again(place: Place, daemon: Daemo
     assert planned.returncode == 0, planned.stderr
     states = {step["label"]: step["status"] for step in json.loads(planned.stdout)["steps"]}
     assert states[BACKWARDS] == "run"
+
+
+def test_a_config_that_is_wrong_when_its_run_begins_is_told_as_such(place: Place, daemon: Daemon) -> None:
+    path = place.root / "configs" / f"{PARTITION}.yml"
+    path.write_text(path.read_text().replace("  trg: eo", "  trgt: eo"))
+    done = place.run("python", "-c", LAUNCHED)
+    assert done.returncode == 0, done.stderr
+    daemon.tick()
+    lines = Answers.took[0].splitlines()
+    assert "experiment.trg" in "\n".join(lines[1:-2])
+    shown = typed(place, lines[-1])
+    assert shown.returncode == 1
+    assert "experiment.trg" in shown.stdout + shown.stderr
