@@ -12,11 +12,16 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from tests.allowed_skips import ALLOWED_SKIPS
 from tests.session import VARIABLE
 from tests.shared_home import share_home
 from tests.shared_keys import share_keys
+
+# A loaded machine takes its time, and a change lands or not by the same examples as another
+settings.register_profile("suite", deadline=None, derandomize=True)
+settings.load_profile("suite")
 
 if TYPE_CHECKING:
     from tests.kube.cluster import Cluster

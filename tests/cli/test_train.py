@@ -275,7 +275,7 @@ def write_long_text(folder: Path) -> None:
 
 def cleaning(process: subprocess.Popen[bytes], place: Place) -> list[psutil.Process]:
     """All processes below, as soon as the slow step runs."""
-    end = time.monotonic() + 120
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
         children = psutil.Process(process.pid).children(recursive=True)
         downloaded = "dataset-train" in (place.root / "out").read_text()

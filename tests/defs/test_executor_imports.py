@@ -23,10 +23,11 @@ ASSETS = PACKAGE / "defs" / "assets.py"
 RUNS = PACKAGE / "defs" / "runs.py"
 RECIPES = PACKAGE / "defs" / "recipes.py"
 ENDINGS = PACKAGE / "defs" / "endings.py"
+CAPTURED = PACKAGE / "defs" / "captured_output.py"
 ENDED = PACKAGE / "defs" / "ended.py"
 NOTICES = PACKAGE / "defs" / "notices.py"
 UI = PACKAGE / "ui" / "__main__.py"  # tests/ui starts it
-USERS = (ASSETS, EXECUTOR, RUNS, RECIPES, ENDINGS, ENDED, NOTICES, UI)
+USERS = (ASSETS, EXECUTOR, CAPTURED, RUNS, RECIPES, ENDINGS, ENDED, NOTICES, UI)
 
 
 def private_imports(path: Path) -> list[tuple[str, str]]:
@@ -57,7 +58,7 @@ def lookup(module: str, *names: str) -> Any:
     ("module", "name"),
     [
         found
-        for path in (EXECUTOR, RUNS, RECIPES, ENDINGS, ENDED, NOTICES, UI)
+        for path in (EXECUTOR, CAPTURED, RUNS, RECIPES, ENDINGS, ENDED, NOTICES, UI)
         for found in private_imports(path)
     ],
 )

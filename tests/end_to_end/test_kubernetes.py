@@ -149,7 +149,7 @@ def test_a_step_that_no_machine_can_take_says_what_is_missing(site: Site) -> Non
 
 def test_an_attempt_that_takes_too_long_is_ended(site: Site) -> None:
     short = {**site.deployment()["kubernetes"]["worker-classes"]["cpu"], "max-hours": 5 / 3600}
-    changes = {"worker-classes": {"cpu": short}, "pending-minutes": 0.05}
+    changes = {"worker-classes": {"cpu": short}, "pending-minutes": 0.25}
     outcome = site.orchestrator(**changes).run(job(site.store, HOLD))
     assert outcome.kind == "failed"
     assert "max-hours" in outcome.message

@@ -206,10 +206,9 @@ def test_ctrl_c_leaves_the_run_running(server: Server) -> None:
     run = said.partition("/runs/")[2].split()[0]
     assert f"To cancel it: translations cancel {run} --server {server.url}" in said
     cancelled = translations(server, "cancel", run, "--server", server.url)
-    if cancelled.returncode:  # it was faster than we
-        assert ended(server, run)["status"] == "SUCCESS"
-    else:
-        assert ended(server, run)["status"] == "CANCELED"
+    # It may be faster than we, and on a loaded machine slower than a command waits
+    may_be = {"SUCCESS", "CANCELED"} if cancelled.returncode else {"CANCELED"}
+    assert ended(server, run)["status"] in may_be, cancelled.stderr
 
 
 def test_nothing_answers(server: Server) -> None:

@@ -138,7 +138,7 @@ def serve(place: Place) -> Iterator[Server]:
     with (place.root / "server.log").open("wb") as log:
         process = subprocess.Popen(command, env=environment, cwd=place.root, stdout=log, stderr=log)
     try:
-        wait_for(lambda: answers(port, process), 120, (place.root / "server.log").read_text)
+        wait_for(lambda: answers(port, process), PATIENCE, (place.root / "server.log").read_text)
         yield Server(place, port, psutil.Process(process.pid))
     finally:
         end(process)
@@ -200,7 +200,7 @@ def _command(process: psutil.Process) -> str:
 def test_a_selection_is_materialized(server: Server, job: str) -> None:
     """By the button of the asset graph, which uses the hidden job of all assets, and by a job's own."""
     run = server.launch(PARTITION, ["dataset_train", "dataset_devtest", "dataset_test", "clean_corpus"], job)
-    wait_for(lambda: server.run(run)["status"] in STATUSES, 120, lambda: server.run(run))
+    wait_for(lambda: server.run(run)["status"] in STATUSES, PATIENCE, lambda: server.run(run))
     found = server.run(run)
     assert found["status"] == "SUCCESS", found
     events = {
@@ -217,7 +217,7 @@ def test_a_selection_is_materialized(server: Server, job: str) -> None:
 
 def test_terminate_ends_the_run_and_its_children(server: Server) -> None:
     run = server.launch(SLOW, ["dataset_train", "clean_corpus"])
-    wait_for(lambda: is_cleaning(server, run), 120, lambda: server.run(run))
+    wait_for(lambda: is_cleaning(server, run), PATIENCE, lambda: server.run(run))
     scripts = server.scripts()
     answer = server.ask(TERMINATE, id=run)["terminateRun"]
     assert answer["__typename"] == "TerminateRunSuccess", answer

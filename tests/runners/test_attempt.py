@@ -324,13 +324,15 @@ def test_an_interrupted_step_goes_on_from_its_checkpoint_sets(
 def test_checkpoint_sets_are_stored_while_the_script_runs(
     runner: LocalRunner, store: LocalStore, tmp_path: Path
 ) -> None:
-    script = """
+    stored = store.root / "checkpoints" / KEY / "1" / "000100" / "set.json"
+    script = f"""
     import os, pathlib, signal, time
     sets = pathlib.Path(os.environ["TRANSLATIONS_CHECKPOINTS"])
     (sets / ".half").mkdir()
     (sets / "000100").mkdir()
     (sets / "000100" / "model.npz").write_text("m")
-    time.sleep(3)
+    while not os.path.exists({str(stored)!r}):
+        time.sleep(0.1)
     os.kill(os.getppid(), signal.SIGKILL)
     time.sleep(600)
     """

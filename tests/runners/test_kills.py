@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.runners.scripts import eventually, leftovers, processes_of
 from translations_assets.store.local import LocalStore
 
@@ -75,7 +76,10 @@ def test_killed_at_random_moments_it_goes_on_and_nothing_breaks(tmp_path: Path) 
     for number in range(_KILLS):
         program = start(tmp_path)
         wait_for_a_script(program, tmp_path)
-        time.sleep(chance.uniform(0.0, 2.0))
+        pause = chance.uniform(0.0, 2.0)
+        if number == 0:
+            assert eventually(lambda: any(store.manifests())), "some steps finish between two kills"
+        time.sleep(pause)
         kill_something(_KINDS[number % len(_KINDS)], chance, program.pid, tmp_path)
         program.kill()
         program.wait()
@@ -84,7 +88,7 @@ def test_killed_at_random_moments_it_goes_on_and_nothing_breaks(tmp_path: Path) 
         assert finished.items() <= now.items(), "what was finished stays finished and does not run again"
         finished = now
     assert finished, "some steps finish between two kills"
-    assert start(tmp_path).wait(timeout=120) == 0
+    assert start(tmp_path).wait(timeout=PATIENCE) == 0
     for number in range(_STEPS):
         made = store.latest(f"{number:064x}")
         assert made is not None

@@ -140,7 +140,7 @@ def test_the_whole_result_of_a_script_that_had_ended_is_kept(tmp_path: Path, dur
 
 def test_one_that_saves_because_its_machine_goes_away_is_ended_as_well(tmp_path: Path) -> None:
     """It was given two minutes, in which somebody else might begin."""
-    body = f"os.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(1)\n{WORKS_ON}"
+    body = f"os.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(5)\n{WORKS_ON}"
     outcome, stored = make_attempt(tmp_path, "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + body)
     assert outcome == "temporary False ended before it was done: SIGTERM from outside"
     assert stored == []

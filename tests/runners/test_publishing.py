@@ -42,7 +42,7 @@ store = Failing(root / "store")
 work = job(store, script, resumable=True)
 request = Request(
     work, store.url, str(root / "store" / "work"), threads=1, gpus=(), workspace=512, memory=2_000,
-    unsaved_minutes=0.04
+    unsaved_minutes=10 if when == "once" else 0.04
 )
 outcome = make_attempt(request, lambda: store, Control(), lambda event: None)
 print(json.dumps([outcome.kind, outcome.message, len(calls)]))

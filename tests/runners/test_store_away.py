@@ -33,7 +33,7 @@ pathlib.Path("out/copy.txt").write_text("done")
 def run_without_store(
     runner: LocalRunner, store: LocalStore, root: Path, end: str, until: Callable[[], bool]
 ) -> Outcome:
-    """Run a step; its store is away from before the script's end until something is so, and a second more."""
+    """Run a step; its store is away from before the script's end until something is so, and seconds more."""
     away = store.root.with_name("away")
     work = job(store, SCRIPT.format(root=str(root), end=end))
     with ThreadPoolExecutor(1) as pool:
@@ -43,7 +43,7 @@ def run_without_store(
         store.root.mkdir()
         (root / "go").touch()
         assert eventually(until)
-        time.sleep(1.5)
+        time.sleep(4)
         store.root.rmdir()
         away.rename(store.root)
         return outcome.result(timeout=PATIENCE)

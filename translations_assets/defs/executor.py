@@ -26,11 +26,10 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
@@ -82,6 +81,7 @@ from dagster._core.execution.retries import RetryMode, get_retries_config
 # The option of Dagster's multiprocess executor that limits steps with a tag.
 from dagster._core.execution.tags import get_tag_concurrency_limits_config
 
+from translations_assets.defs.captured_output import with_captured_output
 from translations_assets.defs.endings import ToldCancellation
 from translations_assets.process_id import PROCESS_TAG, this_process
 
@@ -196,7 +196,7 @@ class ThreadedExecutor(Executor):
             )
             stack.enter_context(active)
             steps = _Steps(job_context, active, slots, cancel)
-            yield from _with_captured_output(job_context, execution_plan, steps.events())
+            yield from with_captured_output(job_context, execution_plan, steps.events())
 
 
 @dataclass(frozen=True)
@@ -328,48 +328,6 @@ def _without_error(event: DagsterEvent) -> DagsterEvent:
     if not event.is_step_failure:
         return event
     return event._replace(event_specific_data=event.step_failure_data._replace(error=None))
-
-
-def _with_captured_output(
-    context: PlanExecutionContext, plan: ExecutionPlan, events: Iterator[DagsterEvent]
-) -> Iterator[DagsterEvent]:
-    """Pass the events on while standard output and error also go to files that the UI shows.
-
-    A capture that fails is reported in an event and does not fail the run.
-    """
-    manager = context.instance.compute_log_manager
-    log_key = manager.build_log_key_for_run(context.run_id, "output")
-    with ExitStack() as capture:
-        try:
-            with _no_interrupts():
-                log = capture.enter_context(manager.capture_logs(log_key))
-            yield DagsterEvent.capture_logs(context, plan.step_keys_to_execute, log_key, log)
-        except Exception as error:
-            yield _capture_failed(context, error)
-        yield from events
-        try:
-            capture.close()
-        except Exception as error:
-            yield _capture_failed(context, error)
-
-
-@contextmanager
-def _no_interrupts() -> Iterator[None]:
-    """Processes that are started in this context never see Ctrl-C, which a terminal sends to all of a run's.
-
-    Those that copy captured output would end at once, with a traceback, and what is said later would be lost;
-    they are ended with the capture. An interrupt of this process is delivered when the context is left.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _capture_failed(context: PlanExecutionContext, error: Exception) -> DagsterEvent:
-    message = f"The output of the run is not captured completely: {type(error).__name__}: {error}"
-    return DagsterEvent.engine_event(context, message, EngineEventData())
 
 
 def _report_canceling(instance: DagsterInstance, run_id: str) -> None:

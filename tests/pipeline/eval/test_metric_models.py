@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,10 @@ import sacrebleu
 from pipeline.checks import differences
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
-from pipeline.common.resources import marian_command
 from pipeline.common.vocabulary import load_vocabulary
 from pipeline.eval import comet, fetch_model, spbleu
 from pipeline.train.vocab import learn
+from tests import marian
 from tests.pipeline.eval.tiny_comet import write_comet
 from tests.pipeline.train.tiny import pairs
 
@@ -139,15 +138,11 @@ def test_comet_reads_source_translation_and_reference_in_either_form(models: Pat
     columns = ([*read_lines(texts / f"{name}.zst")] for name in ("src", "translations", "trg"))
     table = "".join(f"{chr(9).join(row)}\n" for row in zip(*columns, strict=True))
     converted = models / "model.bin"
-    convert = ["convert", "--from", str(models / "model.npz"), "--to", str(converted)]
-    subprocess.run([*marian_command(), *convert], check=True, capture_output=True)
+    marian.run(["convert", "--from", models / "model.npz", "--to", converted])
     vocabs = ["--vocabs", *[str(models / "vocab.spm")] * 3]
     command = ["evaluate", "--like", "comet", "--model", str(converted), *vocabs, "--cpu-threads", "1"]
     command += ["--width", "6", "--workspace", "128", "--quiet", "--mini-batch", "1"]
-    done = subprocess.run(
-        [*marian_command(), *command], input=table.encode(), check=True, capture_output=True
-    )
-    by_hand = [float(line) for line in done.stdout.decode().split()]
+    by_hand = [float(line) for line in marian.run(command, table).stdout.split()]
     found = by_comet(models, texts, "bin", model="model.bin")
     assert [*map(float, read_lines(texts / "bin" / "segments.zst"))] == pytest.approx(by_hand, abs=1e-5)
     perfect = by_comet(models, texts, "npz", "trg")

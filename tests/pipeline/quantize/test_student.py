@@ -1,6 +1,5 @@
 """The student's forward pass in numpy is Marian's, for every architecture; other families are refused."""
 
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +8,9 @@ import pytest
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.marian import decode
-from pipeline.common.resources import marian_command
 from pipeline.common.vocabulary import load_vocabulary
 from pipeline.quantize.student import END, Student, Weights, check_family, read_weights
+from tests import marian
 from tests.pipeline.alignments.small_corpus import sentence_pairs
 from tests.pipeline.quantize.random_model import architecture, model_folder
 from tests.pipeline.quantize.tiny_model import Tiny
@@ -26,8 +25,7 @@ def word_scores(model: Path, scratch: Path) -> list[list[float]]:
         write_lines(side, [pair[number] for pair in PAIRS])
     files = ["-m", model / "model.npz", "-v", model / "source.spm", model / "target.spm", "-t", *sides]
     options = ["--word-scores", "--cpu-threads", "1", "--workspace", "128", "--quiet"]
-    command = [*marian_command(), "score", *map(str, files), *options]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    said = marian.run(["score", *files, *options]).stdout
     return [[float(score) for score in line.split("WordScores= ")[1].split()] for line in said.splitlines()]
 
 

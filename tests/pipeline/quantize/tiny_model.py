@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import sentencepiece
 from pipeline.alignments.shortlist import main as make_shortlist
 from pipeline.common.marian import decoder_config
 from pipeline.common.marian_options import write_options
-from pipeline.common.resources import marian_command
+from tests import marian
 from tests.pipeline.alignments.small_corpus import sentence_pairs, write_corpus
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -94,7 +93,7 @@ def _train(model: Path, pairs: Pairs, scratch: Path) -> None:
         text.write_text("".join(f"{pair[side]}\n" for pair in pairs), encoding="utf-8")
     vocabularies = [model / "source.spm", model / "target.spm"]
     files = ["--model", scratch / "model.npz", "--train-sets", *sides, "--vocabs", *vocabularies]
-    subprocess.run([*marian_command(), "train", *map(str, files), *TRAINING.split()], check=True)
+    marian.run(["train", *files, *TRAINING.split()])
     (scratch / "model.npz").rename(model / "model.npz")
 
 

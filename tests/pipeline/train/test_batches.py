@@ -3,7 +3,6 @@
 import logging
 import math
 import re
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,12 @@ from sentencepiece import SentencePieceProcessor
 from benchmarks.batches import TRAININGS
 from pipeline.alignments.icu_tokens import tokenize
 from pipeline.common.marian_options import Options, Value, read_options, write_options
-from pipeline.common.resources import marian_command
 from pipeline.train import batches
 from pipeline.train.batches import count_pieces, plan_batch, sample_lengths, simulate
 from pipeline.train.pair_blocks import BLOCK, PairBlockWriter
 from pipeline.train.settings import MARIAN_DEFAULTS, expand
 from pipeline.train.workspace import Numbers, estimate
+from tests import marian
 from tests.pipeline.train import tiny
 from tests.pipeline.train.test_settings import grant, merged
 
@@ -92,9 +91,7 @@ def test_marian_makes_these_batches(tmp_path: Path) -> None:
     asked |= {"mini-batch": 100, "maxi-batch": 3, "mini-batch-words": 700, "mini-batch-fit": False}
     asked |= {"sync-sgd": True, "after": "1e", "disp-freq": 1, "optimizer-delay": 2, "workspace": 128}
     write_options(tmp_path / "train.yml", asked)
-    command = [*marian_command(), "train", "--config", str(tmp_path / "train.yml")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    done = marian.run(["train", "--config", tmp_path / "train.yml"])
     seen = [int(count.replace(",", "")) for count in re.findall(r"Up\. \d+ : Sen\. ([\d,]+)", done.stderr)]
     lengths = count_pieces(lines, tiny.corpus().vocabs, tokenized=False)
     sizes = [sum(sentences for sentences, _, _ in batch) for batch in by_hand(lengths, 700, 4)]

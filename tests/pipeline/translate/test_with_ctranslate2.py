@@ -95,18 +95,21 @@ def test_translations_are_those_of_marian(beam: int, least: float) -> None:
 @pytest.mark.marian
 @pytest.mark.parametrize(("beam", "joint"), [(1, False), (4, False), (4, True)])
 def test_scores_are_those_of_marian(beam: int, joint: bool) -> None:
-    """Of the same text, in whatever place of the list; control characters have a share of it with Marian."""
+    """Of the texts that both lists hold, in whatever place; control characters have a share with Marian."""
     marian, ctranslate2 = both(beam, joint)
     expected = {(one.sentence, one.text, one.path_score): one for one in marian}
+    texts = {(one.sentence, one.text) for one in marian}
+    found = [one for one in ctranslate2 if one.text and one[:2] in texts]
+    assert len(found) >= 0.85 * sum(bool(one.text) for one in ctranslate2)
     close = 0
-    for one in ctranslate2:
+    for one in found:
         alike = [
             other
             for (sentence, text, path_score), other in expected.items()
             if (sentence, text) == one[:2] and abs(path_score - one.path_score) <= 0.01 * abs(path_score)
         ]
-        close += any(other.score == pytest.approx(one.score, rel=0.01) for other in alike) or not one.text
-    assert close >= 0.95 * len(ctranslate2)
+        close += any(other.score == pytest.approx(one.score, rel=0.01) for other in alike)
+    assert close >= 0.98 * len(found)
 
 
 @pytest.mark.marian

@@ -189,7 +189,7 @@ def test_a_secret_that_is_missing_fails_early(place: Place, monkeypatch: pytest.
 @pytest.mark.slow
 @pytest.mark.parametrize(("resumable", "kind"), [(True, "temporary"), (False, "failed")])
 def test_an_attempt_that_takes_too_long_is_ended(place: Place, resumable: bool, kind: str) -> None:
-    run = place.run({"max-hours": 2 / 3600}, pending_minutes=1 / 60)
+    run = place.run({"max-hours": 2 / 3600}, pending_minutes=15 / 60)
     outcome = run.make(place.talking(resumable=resumable))
     assert outcome.kind == kind
     assert "max-hours" in outcome.message

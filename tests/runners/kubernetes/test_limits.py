@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
 from tests.runners.kubernetes.states import JOB
+from tests.runners.scripts import eventually
 from translations_assets.config.deployment import WorkerClassName
 from translations_assets.runners.kubernetes.connection import Limits, Slot
 from translations_assets.runners.kubernetes.state import JobState, Label
@@ -27,9 +27,14 @@ class Queue:
 
     def acquire(self, worker_class: WorkerClassName = "cpu") -> Future[Slot | None]:
         """Ask for a slot; those who ask later stand behind."""
+        before = self._known()
         asked = self._pool.submit(self.limits.acquire, worker_class, self.given_up.is_set)
-        time.sleep(0.05)
+        assert eventually(lambda: self._known() > before or asked.done())
         return asked
+
+    def _known(self) -> int:
+        """How many wait for a slot or have one."""
+        return len(self.limits._queue) + len(self.limits._held)
 
 
 @pytest.fixture
