@@ -124,8 +124,9 @@ def test_lines_go_where_output_went_before_it_was_redirected(capfd: pytest.Captu
             os.dup2(before, number)
             os.close(before)
     said = capfd.readouterr()
-    assert said.out == "[  1/2] a done\n[  2/2] b failed\n"
-    assert said.err == "\nIt failed.\n\n"
+    # Others write there as well: threads and processes of earlier tests that end in this moment
+    assert "[  1/2] a done\n[  2/2] b failed\n" in said.out
+    assert "\nIt failed.\n\n" in said.err
 
 
 def test_one_step_is_no_steps() -> None:
