@@ -83,6 +83,11 @@ def test_a_message_is_sent_again_after_the_pause_that_is_asked_for(address: str,
     assert clock.waits == [7.0, 2.0, 4.0]
 
 
+def test_characters_that_mean_something_to_slack_are_escaped(address: str, clock: HandClock) -> None:
+    Webhook(clock).send(address, 'cut -f1 <a> & "b"')
+    assert Server.asked == ['cut -f1 &lt;a&gt; &amp; "b"']
+
+
 def test_a_pause_may_be_a_date(address: str, clock: HandClock) -> None:
     Server.answers += [(429, {"Retry-After": formatdate(CLOCK.time() + 15, usegmt=True)})]
     Webhook(clock).send(address, "done")

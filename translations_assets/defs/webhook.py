@@ -6,6 +6,7 @@ standard library, because the one below `requests` logs addresses at level DEBUG
 
 from __future__ import annotations
 
+import html
 import http.client
 import itertools
 import json
@@ -86,7 +87,7 @@ def _post(address: str, text: str) -> None:
     """One try. The errors are told by type and number only: their texts may hold the address."""
     why, pause, status = "", None, 0
     try:
-        body = json.dumps({"text": text}).encode()
+        body = json.dumps({"text": html.escape(text, quote=False)}).encode()  # as Slack asks for
         request = urllib.request.Request(address, body, {"Content-Type": "application/json"})
         with _OPENER.open(request, timeout=TRY_SECONDS):
             return
