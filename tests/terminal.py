@@ -56,13 +56,32 @@ class Terminal:
                 raise AssertionError(f"{pattern} was not said:\n{self.said}")
         return found
 
+    def interrupt(self, seconds: float) -> int:
+        """Type Ctrl-C until the command ends; how it ended.
+
+        Once may be too few where it begins to read: Python notices an interrupt of that moment after the
+        line that is then waited for.
+        """
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self.type("\x03")
+            if self._has_ended(min(deadline, time.monotonic() + 30)):
+                return self.exit_code(seconds)
+        raise AssertionError(f"it does not end:\n{self.said}")
+
     def exit_code(self, seconds: float) -> int:
         """Read to the end of the command; how it ended."""
-        deadline = time.monotonic() + seconds
-        while self._read(deadline):
-            assert time.monotonic() < deadline, self.said
+        if not self._has_ended(time.monotonic() + seconds):
+            raise AssertionError(f"it does not end:\n{self.said}")
         process, self._process = self._process, 0
         return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+    def _has_ended(self, deadline: float) -> bool:
+        """Read until the command's end, or until a time."""
+        while self._read(deadline):
+            if time.monotonic() > deadline:
+                return False
+        return time.monotonic() < deadline
 
     def _read(self, deadline: float) -> bool:
         """Read what comes next; False at the command's end, or when nothing comes in time."""
