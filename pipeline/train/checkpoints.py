@@ -32,7 +32,6 @@ KEPT = 2  # sets: should the newest be damaged, the one before is used
 # With these options Adam takes fewer steps, or steps of another length, than there are updates.
 _UNCOUNTED = ("cost-scaling", "check-gradient-nan", "lr-decay-reset-optimizer", "mini-batch-words-ref")
 _SAME = 1e-9  # of sums in double precision
-_DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, BadZipFile, EOFError, yaml.YAMLError)
 _NAME = re.compile(r"(\d+)-update-\d+")
 _PROGRESS = re.compile(r"^(\w+): (\d+)$", re.MULTILINE)
 
@@ -190,7 +189,7 @@ def find_fault(kept: Path) -> str | None:
             if name.endswith(".npz"):
                 _read_through(kept / name)
         return _find_disagreement(kept, facts["update"])
-    except _DAMAGE as error:
+    except (OSError, ValueError, KeyError, TypeError, BadZipFile, EOFError, yaml.YAMLError) as error:
         return f"{type(error).__name__}: {error}"
 
 
@@ -209,6 +208,8 @@ def _find_disagreement(kept: Path, update: int) -> str | None:
 def _optimizer_agrees(kept: Path, update: int) -> bool:
     """Whether Adam has made so many steps, as far as it says: it keeps 1 - β₂ⁿ, which soon is 1."""
     options = yaml.safe_load((kept / OPTIONS).read_text()) if (kept / OPTIONS).exists() else {}
+    if not isinstance(options, dict):  # Marian was writing it
+        raise ValueError(f"{OPTIONS} is not whole")
     params = options.get("optimizer-params") or []
     if len(params) < 2 or any(map(options.get, _UNCOUNTED)):  # Marian's own default is not written down
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,14 +35,22 @@ class Changed:
 
 
 def sample(kind: str, number: int, seed: int = 1) -> list[tuple[str, int]]:
-    """Places for changes of a kind, as (file, number of the place); each file is as likely as another."""
+    """Places for changes of a kind, as (file, number of the place); each file is as likely as another.
+
+    None in `if __name__ == "__main__":`, which would then run the file where others only import it.
+    """
     places = {
         file: [number for number, site in enumerate(found) if site.kind == kind]
         for file, found in all_sites().items()
     }
     files = [file for file, found in places.items() if found]
     choice = random.Random(f"{kind} {seed}")
-    return [(file, choice.choice(places[file])) for file in choice.choices(files, k=number)]
+    drawn = [(file, choice.choice(places[file])) for file in choice.choices(files, k=number)]
+    return [(file, place) for file, place in drawn if not _is_guard(all_sites()[file][place].statement)]
+
+
+def _is_guard(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and "__name__" in ast.dump(statement.test)
 
 
 def change(repository: Repository, file: str, number: int) -> Changed:
