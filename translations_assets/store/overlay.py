@@ -92,8 +92,7 @@ class OverlayStore:
     # Logs: an attempt's stands in one of the two, as the numbers of ours go on from the base's
     def read_log(self, key: str, generation: int, attempt: int, part: int = 0) -> Iterator[bytes]:
         """The parts from number `part` on that are there now; below 0, so many of the last."""
-        ours = attempt in self.own.attempts(key, generation)
-        return (self.own if ours else self.base).read_log(key, generation, attempt, part)
+        return self._with_log(key, generation, attempt).read_log(key, generation, attempt, part)
 
     def attempts(self, key: str, generation: int) -> list[int]:
         """Numbers of the attempts that have a log, ascending."""
@@ -101,8 +100,11 @@ class OverlayStore:
 
     def log_seconds(self, key: str, generation: int, attempt: int) -> float:
         """The time from an attempt's first part of log to its last."""
-        ours = attempt in self.own.attempts(key, generation)
-        return (self.own if ours else self.base).log_seconds(key, generation, attempt)
+        return self._with_log(key, generation, attempt).log_seconds(key, generation, attempt)
+
+    def _with_log(self, key: str, generation: int, attempt: int) -> Reading:
+        """The store that has an attempt's log."""
+        return self.own if attempt in self.own.attempts(key, generation) else self.base
 
     # Checkpoint sets
     def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
