@@ -132,7 +132,7 @@ def test_the_page_of_a_failed_run_begins_with_the_error_and_links_the_log(server
     with chromium() as page:
         page.goto(f"{server.url}/runs/{run}")
         page.get_by_text("RUN_FAILURE").wait_for()
-        assert page.get_by_text("There is no file").count() == 1
+        page.get_by_text("There is no file").wait_for()  # once, or it is refused
         assert page.get_by_text("Stack Trace").count() == 0
         with page.expect_popup() as opened:
             page.get_by_role("link", name="/step-logs/").first.click()

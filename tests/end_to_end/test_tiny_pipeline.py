@@ -71,9 +71,9 @@ def test_a_report_shows_what_was_trained(trained: Place, tmp_path: Path) -> None
     assert len(page) < 5_000_000
 
 
-# Before its script has begun, a page is not busy either
+# Before its script has read what there is, a page is not busy either, and has no cards
 TRANSLATED = """!document.querySelector('[aria-busy=true]')
-    && document.querySelector('#teacher').textContent && document.querySelector('#target-1').textContent"""
+    && document.querySelector('#teacher')?.textContent && document.querySelector('#target-1')?.textContent"""
 
 
 def download_export(trained: Place, folder: Path) -> None:
