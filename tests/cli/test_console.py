@@ -13,7 +13,7 @@ from tests.patience import PATIENCE
 from tests.running.conftest import demo_graph
 from translations_assets.cli.console import Console, Follower, steps
 from translations_assets.graph.step import Step
-from translations_assets.running.engine import StepEvent
+from translations_assets.running.events import StepEvent
 
 SERVER = "http://127.0.0.1:3000"
 

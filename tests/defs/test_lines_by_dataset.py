@@ -12,7 +12,7 @@ from tests.memory_store import MemoryStore
 from translations_assets.defs.metadata import lines_by_dataset
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob
-from translations_assets.running.engine import StepResult
+from translations_assets.running.events import StepResult
 from translations_assets.running.session import Result
 
 

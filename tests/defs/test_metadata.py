@@ -16,7 +16,7 @@ from translations_assets.defs.metadata import KEY_DIGITS, MAX_SAMPLES, stage_met
 from translations_assets.defs.quality import MAX_VALIDATIONS
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob, Manifest, Provenance, Usage, Worker
-from translations_assets.running.engine import StepResult
+from translations_assets.running.events import StepResult
 from translations_assets.running.prices import Prices
 
 KEY = "0123456789abcdef" * 4

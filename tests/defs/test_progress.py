@@ -8,7 +8,7 @@ import pytest
 
 from translations_assets.defs.assets import OBSERVATION_SECONDS, Progress
 from translations_assets.graph.step import Step
-from translations_assets.running.engine import StepEvent
+from translations_assets.running.events import StepEvent
 
 STEP = Step("pipeline.train.train", "train-student-en-eo", "train_student", {}, {}, ("model.npz",))
 

@@ -19,7 +19,8 @@ from translations_assets.graph.stage import Stage, step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.runners.local import LocalRunner
 from translations_assets.runners.publisher import LogEcho, Redaction
-from translations_assets.running.engine import Engine, StepEvent
+from translations_assets.running.engine import Engine
+from translations_assets.running.events import StepEvent
 from translations_assets.running.session import Session
 from translations_assets.store.local import LocalStore
 from translations_assets.why.explain import Explainer

@@ -22,7 +22,8 @@ from translations_assets.graph.stage import Stage, build_graph, stage, step
 from translations_assets.graph.step import Input, Output, RepoFile
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
-from translations_assets.running.engine import Engine, StepEvent, StepResult
+from translations_assets.running.engine import Engine
+from translations_assets.running.events import StepEvent, StepResult
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.running.runner import Submission

@@ -18,7 +18,8 @@ from translations_assets.graph.stage import Stage, step
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.running import engine
-from translations_assets.running.engine import Engine, StepResult
+from translations_assets.running.engine import Engine
+from translations_assets.running.events import StepResult
 from translations_assets.running.job import Outcome
 from translations_assets.running.runner import Submission
 from translations_assets.running.session import Session

@@ -26,7 +26,8 @@ from translations_assets.records.manifest import Manifest
 from translations_assets.records.run import RunOptions
 from translations_assets.running import engine as engine_module
 from translations_assets.running import tasks
-from translations_assets.running.engine import Engine, StepEvent
+from translations_assets.running.engine import Engine
+from translations_assets.running.events import StepEvent
 from translations_assets.running.job import Outcome
 from translations_assets.running.plan import make_plan
 from translations_assets.running.resolve import DAMAGED

@@ -12,6 +12,7 @@ from translations_assets.errors import Cancelled, StepFailed, StoreUnreachable
 from translations_assets.records.manifest import Manifest
 from translations_assets.running import engine as engine_module
 from translations_assets.running import tasks
+from translations_assets.running.events import StepEvent
 from translations_assets.running.job import Outcome
 from translations_assets.running.tasks import when_reachable
 
@@ -166,7 +167,7 @@ def test_cancelling_ends_the_wait_and_is_no_failure(bench: Bench) -> None:
     bench.store = AwayStore("latest", times=1_000_000)
     session = bench.session()
 
-    def listen(event: engine_module.StepEvent) -> None:
+    def listen(event: StepEvent) -> None:
         bench.events.append(event)
         bench.cancel.set()
 

@@ -20,7 +20,8 @@ from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
-from translations_assets.store.verify import Problem, Verified, verify
+from translations_assets.store.problems import Problem
+from translations_assets.store.verify import Verified, verify
 
 RELEASED = "file:///released"
 LOG = [b"first part\n", b"second part\n", b"third part\n"]

@@ -17,7 +17,7 @@ from translations_assets.records.run import RunOptions
 if TYPE_CHECKING:
     from translations_assets.checks.gates import Finding
     from translations_assets.graph.step import Step
-    from translations_assets.running.engine import StepEvent
+    from translations_assets.running.events import StepEvent
     from translations_assets.running.session import Session
 
 # As the line of sums names them, in this order

@@ -119,7 +119,7 @@ class Commands(LazyGroup):
             Entry(
                 "explain",
                 "Why a step would run: the function, or the key of the config, that has changed",
-                "plan:explain",
+                "explain:explain",
                 ("explain en-ru train-student-en-ru",),
             ),
             Entry(

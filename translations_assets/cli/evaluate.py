@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from translations_assets.config.schema import TrainingConfig
     from translations_assets.graph.step import Step
     from translations_assets.report.evaluations import Evaluations
-    from translations_assets.running.engine import StepEvent
+    from translations_assets.running.events import StepEvent
     from translations_assets.running.session import Session
     from translations_assets.training_configs import ReadConfig
 

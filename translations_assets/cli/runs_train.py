@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from dagster import DagsterRun
 
     from translations_assets.cli.console import Follower
-    from translations_assets.running.engine import Listener
+    from translations_assets.running.events import Listener
     from translations_assets.running.plan import Plan
     from translations_assets.running.protocols import Store
     from translations_assets.running.session import Session

@@ -34,7 +34,7 @@ from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.graph.stage import Stage
 from translations_assets.graph.step import Step
 from translations_assets.records.canonical import json_digest
-from translations_assets.running.engine import Listener, StepEvent, StepResult
+from translations_assets.running.events import Listener, StepEvent, StepResult
 from translations_assets.running.session import Session, UpstreamMissing
 from translations_assets.server import (
     GATE,

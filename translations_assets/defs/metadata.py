@@ -25,7 +25,7 @@ from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob
 from translations_assets.report.flow import merged_lines
 from translations_assets.report.machines import machine_use
-from translations_assets.running.engine import StepResult
+from translations_assets.running.events import StepResult
 from translations_assets.running.prices import Prices
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session

@@ -26,7 +26,7 @@ from translations_assets.defs.shared import PROJECT
 from translations_assets.errors import TranslationsError
 from translations_assets.process_id import PROCESS_TAG, this_process
 from translations_assets.records.run import OPTIONS, Expected, RunOptions
-from translations_assets.running.engine import Listener, StepEvent
+from translations_assets.running.events import Listener, StepEvent
 from translations_assets.running.session import Session
 from translations_assets.server import PARTITION_TAG
 from translations_assets.stages import ASSETS, STAGES, last_asset

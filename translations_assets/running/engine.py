@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import TypeVar
 
 from translations_assets.background import CLOCK, Clock
 from translations_assets.errors import (
@@ -24,6 +24,7 @@ from translations_assets.errors import (
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import KeyParts, Manifest, Provenance
 from translations_assets.running.contents import stored_contents
+from translations_assets.running.events import Listener, StepEvent, StepResult
 from translations_assets.running.explaining import EXPLAINERS, Explain, Explaining
 from translations_assets.running.failure import error_line, lost_inputs, names, told
 from translations_assets.running.job import Job, JobEvent, Outcome, make_job
@@ -53,37 +54,6 @@ LOOK_SECONDS = 0.5  # how often it is looked whether the run is cancelled
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class StepEvent:
-    """Something that happened to a step, for progress displays.
-
-    cached, done  detail: {"manifest"}; waiting, started, progress  detail as in JobEvent, and when it started
-    {"log"}; explained, after it has started  detail: {"reason"}; retry  detail: {"message"}; failed  detail:
-    {"message"} and, if it ran, {"log"}; cancelled  detail: {}
-
-    A log is named by its step's key and generation.
-    """
-
-    kind: Literal[
-        "cached", "waiting", "started", "explained", "progress", "done", "retry", "failed", "cancelled"
-    ]
-    step: Step
-    detail: Mapping[str, Any] = field(default_factory=dict)
-
-
-Listener = Callable[[StepEvent], None]
-
-
-@dataclass(frozen=True)
-class StepResult:
-    """A finished step: its manifest, and whether it was there before; why it ran, where the run made it."""
-
-    step: Step
-    manifest: Manifest
-    cached: bool
-    reason: str = ""
 
 
 @dataclass(frozen=True)

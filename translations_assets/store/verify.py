@@ -10,12 +10,11 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import PurePosixPath
-from typing import Generic, Literal
+from typing import Generic
 
 from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
@@ -25,6 +24,7 @@ from translations_assets.store.contents import digest_of_name
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.encoding import DIFFERENT, original, seal_bytes, unseal_bytes
 from translations_assets.store.medium import P
+from translations_assets.store.problems import Id, Kind, Problem, Search, step_of
 from translations_assets.store.records import GC_LOCK
 
 LOST_PART = b"[store] this part of the log is lost\n"
@@ -33,121 +33,6 @@ _THREADS = 4
 
 Sample = int | float | None
 Progress = Callable[[int, int], None]
-Kind = Literal["damaged", "missing", "strange"]
-Role = Literal["output", "origin", "manifest", "log", "checkpoint set"]
-Id = tuple[str, int]  # key and generation
-
-
-@dataclass(frozen=True)
-class Owner:
-    """The step that a file belongs to, and what the file is to it.
-
-    name        of the output, or what the file is
-    repeatable  None when that was not recorded
-    """
-
-    label: str
-    stage: str
-    partition: str
-    role: Role
-    name: str
-    repeatable: bool | None = None
-
-    def remedy(self) -> str:
-        """What becomes of the step, and what to do."""
-        train = f"translations train {self.partition or 'PARTITION'}"
-        if self.role == "log":
-            return "nothing is to do: its files are whole"
-        if self.role == "checkpoint set":
-            return f"it goes on from the set before: {train}"
-        if self.role == "origin":
-            return "its files are whole, but it cannot be repeated from what the store keeps"
-        if self.role == "manifest":
-            return (
-                "the next run that needs it makes it again, if its bytes can be repeated; else it is lost: "
-                f"{train} --repair"
-            )
-        if self.repeatable is None:
-            return f"the next run that needs it makes it again, or reports that it is lost: {train}"
-        if self.repeatable:
-            return f"the next run that needs it makes it again: {train}"
-        return f"lost, unless all that was made from it is whole; to make it again: {train} --repair"
-
-
-@dataclass
-class Problem:
-    """A file that is damaged, missing or strange.
-
-    contents  the digest, when the file is in `blobs/`
-    aside     whether it was put aside in `quarantine/`
-    """
-
-    kind: Kind
-    path: str
-    reason: str
-    contents: str = ""
-    aside: bool = False
-    owners: list[Owner] = field(default_factory=list)
-
-
-class _Search:
-    """Finds the steps that problems concern."""
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.by_contents = {problem.contents: problem for problem in problems if problem.contents}
-        self.by_step: dict[Id, list[tuple[Problem, Role]]] = {}
-        for problem in problems:
-            if found := _step_of(problem.path):
-                step, role = found
-                self.by_step.setdefault(step, []).append((problem, role))
-        self.placed: dict[str, list[Owner]] = {}
-
-    def run(
-        self, manifests: Iterable[Manifest], remembered: Mapping[tuple[Id, str], tuple[str, str]]
-    ) -> None:
-        for manifest in manifests:
-            self._manifest(manifest)
-        for digest, owners in self.placed.items():  # files of the repository: no step makes them
-            problem = self.by_contents[digest]
-            problem.owners = problem.owners or owners
-        for (step, label), (stage, partition) in remembered.items():
-            for problem, role in self.by_step.get(step, ()):
-                if all(known.label != label for known in problem.owners):  # a step without a manifest
-                    problem.owners.append(Owner(label, stage, partition, role, f"its {role}"))
-
-    def _manifest(self, manifest: Manifest) -> None:
-        for name, blob in manifest.outputs.items():
-            if problem := self.by_contents.get(blob.digest):
-                problem.owners.append(_owner(manifest, "output", name))
-        for name, blob in zip(("its code", "its training config"), manifest.origins(), strict=False):
-            if problem := self.by_contents.get(blob.digest):
-                problem.owners.append(_owner(manifest, "origin", name))
-        for path, blob in manifest.provenance.files.items():
-            if blob.digest in self.by_contents:
-                self.placed.setdefault(blob.digest, []).append(_owner(manifest, "origin", f"in/{path}"))
-        for problem, role in self.by_step.get((manifest.key, manifest.generation), ()):
-            problem.owners.append(_owner(manifest, role, f"its {role}"))
-
-
-def _owner(manifest: Manifest, role: Role, name: str) -> Owner:
-    provenance = manifest.provenance
-    return Owner(manifest.label, manifest.stage, provenance.partition, role, name, provenance.repeatable)
-
-
-def _step_of(path: str) -> tuple[Id, Role] | None:
-    """Key and generation of the step that a manifest, log part or checkpoint set is of, and which it is."""
-    parts = PurePosixPath(path).parts
-    role: Role = "manifest"
-    if parts[0] == "steps" and len(parts) == 4:
-        key, number = parts[2], parts[3].removesuffix(".json")
-    elif parts[0] == "retired" and len(parts) == 2:
-        key, _, number = parts[1].removesuffix(".json").rpartition(".")
-    elif parts[0] in ("logs", "checkpoints") and len(parts) == 4:
-        key, number = parts[1], parts[2].partition(".")[0]
-        role = "log" if parts[0] == "logs" else "checkpoint set"
-    else:
-        return None
-    return ((original(key), int(number)), role) if number.isdecimal() else None
 
 
 @dataclass
@@ -206,7 +91,7 @@ class _Verification(Generic[P]):
         self._strange()
         if self.result.problems:
             manifests = chain(self.store.manifests(), self.store.retired())
-            _Search(self.result.problems).run(manifests, self.remembered)
+            Search(self.result.problems).run(manifests, self.remembered)
         return self.result
 
     # Manifests and what they name
@@ -383,7 +268,7 @@ class _Verification(Generic[P]):
         for path in self.files.foreign():
             self._problem("strange", path, "a symbolic link: nothing behind it is looked at or touched")
         for path in self.files.walk(self.store.root / "steps"):
-            found = _step_of(self._name_of(path))
+            found = step_of(self._name_of(path))
             if found is None or path != self.store.manifest_file(*found[0]):
                 self._problem("strange", path, "no manifest has this name")
 
