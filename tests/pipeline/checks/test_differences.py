@@ -2,14 +2,35 @@
 
 import json
 import random
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.significance import PairedTest
 
-from pipeline.checks.differences import System, differences, main, segment_differences
+import pipeline.checks.differences as checked
+from pipeline.checks.differences import (
+    Numbers,
+    Sampled,
+    System,
+    differences,
+    line_means,
+    main,
+    p_value,
+    resampled,
+    resamples,
+    segment_differences,
+    statistics,
+)
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
+from pipeline.eval.metrics import RESAMPLES
 
 LINES = 200
 
@@ -68,6 +89,7 @@ def test_a_better_model_differs_and_one_as_good_does_not(texts: Path) -> None:
         assert better["other"] > better["score"]
         assert better["p_value"] < 0.01
         assert "bs:1000|seed:12345" in found["signatures"][metric]
+        assert found["signatures"][metric].endswith("|p:centred")
 
 
 def test_comet_is_compared_line_by_line(texts: Path) -> None:
@@ -82,7 +104,7 @@ def test_comet_is_compared_line_by_line(texts: Path) -> None:
     assert alike["p_value"] > 0.05
     assert 0 < better["other"] - better["score"] < 4
     assert better["p_value"] < 0.01
-    assert found["signatures"]["comet"] == "model:random|bs:1000|seed:12345|scale:100"
+    assert found["signatures"]["comet"] == "model:random|bs:1000|seed:12345|scale:100|p:centred"
 
 
 def test_a_metric_of_segments_is_compared_as_sacrebleu_compares_its_own(texts: Path) -> None:
@@ -94,6 +116,98 @@ def test_a_metric_of_segments_is_compared_as_sacrebleu_compares_its_own(texts: P
     found = segment_differences(segments)["other"]
     assert 0.05 < found["p_value"] < 0.95
     assert found == pytest.approx(wanted["other"]["bleu"], abs=1e-3)
+
+
+def test_resamples_and_their_scores_are_sacrebleus(texts: Path) -> None:
+    one, other, references = (
+        list(read_lines(texts / f"{name}.zst")) for name in ("student", "better", "references")
+    )
+    metrics: dict[str, Metric] = {"bleu": BLEU(), "chrf": CHRF(), "chrfpp": CHRF(word_order=2)}
+    for metric in metrics.values():
+        test = PairedTest([("one", one), ("other", other)], {"": metric}, [references], "bs", RESAMPLES)
+        _, theirs = test()
+        (results,) = (found for name, found in theirs.items() if name != "System")
+        for lines, result in zip((one, other), results, strict=True):
+            ours = resampled(metric, statistics(metric, lines, references), resamples(LINES))
+            wanted: Any = result
+            assert ours.score == pytest.approx(wanted.score, abs=1e-9)
+            assert ours.resampled.mean() == pytest.approx(wanted.mean, abs=1e-4)
+            half = (np.sort(ours.resampled)[-26] - np.sort(ours.resampled)[25]) / 2
+            assert half == pytest.approx(wanted.ci, abs=1e-4)
+
+
+def test_a_p_value_is_the_share_of_centred_differences_that_are_as_large() -> None:
+    sampled = np.array(
+        [-1.0, 0.0, 1.0, 2.0, 3.0]
+    )  # centred: -2 to 2, of which four are 1 or more away from 0
+    assert p_value(1.0, sampled) == p_value(-1.0, -sampled) == pytest.approx((4 + 1) / (5 + 1))
+    assert p_value(1.5, sampled) == pytest.approx((2 + 1) / (5 + 1))
+    assert p_value(0.0, sampled) == 1.0
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_segments_are_compared_with_the_sign_of_their_differences(sign: int) -> None:
+    """Reckoned by hand: resamples as sacreBLEU draws them, and nothing but loops."""
+    model = [0.5, 0.7, 0.6, 0.4, 0.8, 0.3, 0.9, 0.55]
+    other = [
+        value + sign * more
+        for value, more in zip(model, (0.1, -0.2, 0.3, 0.0, 0.2, -0.1, 0.05, 0.1), strict=True)
+    ]
+    means = []
+    for chosen in np.random.default_rng(12345).choice(8, size=(1000, 8)).tolist():
+        means.append(sum(100 * (other[line] - model[line]) for line in chosen) / 8)
+    found_at = 100 * (sum(other) - sum(model)) / 8
+    middle = sum(means) / 1000
+    as_large = sum(abs(mean - middle) >= abs(found_at) for mean in means)
+    systems: list[System] = [("model", list(map(str, model))), ("other", list(map(str, other)))]
+    found = segment_differences(systems)["other"]
+    assert 0.2 < found["p_value"] < 0.6
+    assert found["p_value"] == pytest.approx((as_large + 1) / 1001, abs=1e-3)
+    assert (found["other"] > found["score"]) == (sign > 0)
+
+
+SENTENCES = 120
+EQUAL: dict[str, Callable[[], Metric]] = {
+    "bleu": BLEU,
+    "chrf": CHRF,
+    "chrfpp": partial(CHRF, word_order=2),
+    "single words": partial(BLEU, max_ngram_order=1),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EQUAL)
+def test_of_equal_systems_five_in_a_hundred_differ(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each line of two systems is exchanged by a coin. By sacreBLEU's rule 10 in 100 or more differ."""
+    monkeypatch.setattr(checked, "RESAMPLES", 200)
+    metric, chance, counts = EQUAL[name](), random.Random(1), resamples(SENTENCES)
+    references = [" ".join(chance.choices("abcdefghij", k=12)) for _ in range(SENTENCES)]
+    systems = [statistics(metric, garbled(references, 0.3, seed), references) for seed in (2, 3)]
+    coins = np.random.default_rng(1)
+    assert _share_below(partial(resampled, metric), systems, counts, coins, 250) < 0.08
+
+
+def test_of_equal_segments_five_in_a_hundred_differ() -> None:
+    coins, counts = np.random.default_rng(1), resamples(SENTENCES)
+    quality = coins.uniform(0.4, 0.9, size=SENTENCES)
+    systems = [quality, quality + coins.normal(0, 0.1, size=SENTENCES)]
+    assert 0.035 < _share_below(line_means, systems, counts, coins, 1_000) < 0.065
+
+
+def _share_below(
+    scoring: Callable[[Numbers, Numbers], Sampled],
+    systems: Sequence[Numbers],
+    counts: Numbers,
+    coins: np.random.Generator,
+    comparisons: int,
+) -> float:
+    """The share of p-values below 0.05 when the lines of two systems are exchanged at random."""
+    below, lines = 0, np.arange(SENTENCES)
+    for _ in range(comparisons):
+        coin = coins.integers(0, 2, size=SENTENCES)
+        one, other = (scoring(np.stack(systems)[side, lines], counts) for side in (coin, 1 - coin))
+        below += p_value(other.score - one.score, other.resampled - one.resampled) < 0.05
+    return below / comparisons
 
 
 def test_files_of_segments_must_be_those_of_all_models(
