@@ -5,9 +5,9 @@
 
 `upstream` goes line by line through Python, as Mozilla's pipeline does: first the best score of each target,
 by the hash of its NFC without white space at the ends, then the first pair with that score; no held-out sets,
-no limit. DuckDB has no reader of lines, so a line is a CSV of one column. Both libraries leave out sample.txt
-(one more reading), near-duplicates, weights, and messages that name the damaged line;
-`uv pip install --group merging` brings them.
+no limit. What it keeps is shuffled in memory. DuckDB has no reader of lines, so a line is a CSV of one
+column. Both libraries leave out sample.txt (one more reading), near-duplicates, weights, and messages that
+name the damaged line; `uv pip install --group merging` brings them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,14 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pipeline.clean import merge_parallel, merge_translated
 from pipeline.clean.columns import Dataset
 from pipeline.clean.held_out import held_out_lines, held_out_pairs
-from pipeline.common.lines import LineWriter, read_lines, zip_lines
+from pipeline.common.lines import read_lines, write_lines, zip_lines
 from pipeline.common.resources import memory_mb, threads
+from pipeline.common.selection import places
 
 if TYPE_CHECKING:
     import duckdb
@@ -52,14 +55,14 @@ DUCKDB_MACROS = f"""
 
 @dataclass(frozen=True)
 class Job:
-    """A merge; a shuffled one goes by both sides, others by the target."""
+    """A merge; one of translated text goes by both sides, others by the target."""
 
     datasets: Sequence[Dataset]
     held_out: Sequence[Iterable[str]]
     held_out_pairs: Iterable[tuple[str, ...]]
     limit: int | None
     seed: int
-    shuffled: bool
+    translated: bool
     output: Path
     names: Sequence[str]
 
@@ -100,19 +103,19 @@ def main() -> None:
     }
     scripts = {"merge_parallel": merge_parallel, "merge_translated": merge_translated}
     args = scripts[script].parse_arguments(options)
-    job = job_of(args, scripts[script].datasets_of(args), shuffled=script == "merge_translated")
+    job = job_of(args, scripts[script].datasets_of(args), translated=script == "merge_translated")
     job.output.mkdir()
     ways[way](job)
 
 
-def job_of(args: argparse.Namespace, datasets: Sequence[Dataset], *, shuffled: bool) -> Job:
+def job_of(args: argparse.Namespace, datasets: Sequence[Dataset], *, translated: bool) -> Job:
     """The merge that the options of a script ask for."""
     files = (args.held_out_src, args.held_out_trg)
     lines = [held_out_lines(paths, lang) for paths, lang in zip(files, (args.src, args.trg), strict=True)]
-    pairs = frozenset() if shuffled else held_out_pairs(files)
+    pairs = frozenset() if translated else held_out_pairs(files)
     names = [f"corpus.{args.src}.zst", f"corpus.{args.trg}.zst"]
-    limit = None if shuffled else args.max_sentences
-    return Job(datasets, lines, pairs, limit, args.seed, shuffled, args.output, names)
+    limit = None if translated else args.max_sentences
+    return Job(datasets, lines, pairs, limit, args.seed, translated, args.output, names)
 
 
 def start_of(seed: str) -> int:
@@ -121,22 +124,23 @@ def start_of(seed: str) -> int:
 
 
 def by_upstream(job: Job) -> None:
-    """Line by line; memory grows with the distinct targets."""
+    """Line by line; memory grows with the text that is kept."""
     best: dict[int, float] = {}
     for _, _, trg, score in _rows(job):
         key = hash(unicodedata.normalize("NFC", trg).strip())
         best[key] = max(best.get(key, score), score)
     counts = [[0] * len(REASONS) for _ in job.datasets]
-    with LineWriter(job.output / job.names[0]) as src_file, LineWriter(job.output / job.names[1]) as trg_file:
-        for dataset, src, trg, score in _rows(job):
-            key = hash(unicodedata.normalize("NFC", trg).strip())
-            if best.get(key) != score:
-                counts[dataset][DUPLICATE] += 1
-                continue
+    kept: list[tuple[str, str]] = []
+    for dataset, src, trg, score in _rows(job):
+        key = hash(unicodedata.normalize("NFC", trg).strip())
+        verdict = KEPT if best.get(key) == score else DUPLICATE
+        counts[dataset][verdict] += 1
+        if verdict == KEPT:
             del best[key]
-            counts[dataset][KEPT] += 1
-            src_file.write(src)
-            trg_file.write(trg)
+            kept.append((src, trg))
+    order = np.argsort(places(0, len(kept), f"order {job.seed}")).tolist()
+    for side, name in enumerate(job.names):
+        write_lines(job.output / name, (kept[row][side] for row in order))
     job.write_stats(
         (n, reason, rows) for n, part in enumerate(counts) for reason, rows in enumerate(part) if rows
     )
@@ -178,7 +182,7 @@ def _duckdb_rows(database: duckdb.DuckDBPyConnection, job: Job) -> None:
     database.execute(f"""
         create table rows as
         select row_number() over () - 1 as n, list_position({job.sides[0]}, filename) - 1 as dataset,
-            {pair if job.shuffled else "md5_number(t)"} as key, {"score" if job.scores else "1.0 as score"},
+            {pair if job.translated else "md5_number(t)"} as key, {"score" if job.scores else "1.0 as score"},
             case when s = '' or t = '' then {EMPTY} when {pair} in (from held_pairs) then {PAIR}
             when md5_number(s) in (from held_src) then {SRC}
             when md5_number(t) in (from held_trg) then {TRG} else {KEPT} end as verdict
@@ -205,9 +209,8 @@ def _duckdb_text(database: duckdb.DuckDBPyConnection, job: Job) -> None:
     verdicts = "(select verdict from verdicts order by n)"
     for files, name in zip(job.sides, job.names, strict=True):
         kept = f"{_duckdb_lines(files)} side positional join {verdicts} where verdict = {KEPT}"
-        if job.shuffled:
-            numbered = f"(select line, row_number() over () - 1 as number from {kept})"
-            kept = f"{numbered} order by place(number, {start_of(f'order {job.seed}')})"
+        numbered = f"(select line, row_number() over () - 1 as number from {kept})"
+        kept = f"{numbered} order by place(number, {start_of(f'order {job.seed}')})"
         database.execute(f"""
             copy (select translate(line, chr(9) || chr(13), '  ') from {kept}) to '{job.output / name}'
             (format csv, header false, quote '', escape '', delimiter '\x01', compression zstd)""")
@@ -237,7 +240,7 @@ def _polars_rows(job: Job) -> pl.DataFrame:
     if job.scores:
         columns.append(pl.scan_lines(job.scores).select(score=pl.col("line").cast(pl.Float64)))
     s, t, pair = pl.col("s"), pl.col("t"), pl.col("s") + "\t" + pl.col("t")
-    key = pair if job.shuffled else t
+    key = pair if job.translated else t
     numbers = range(len(job.datasets))
     rows = pl.concat(columns, how="horizontal").with_row_index("n").select(
         "n",
@@ -283,8 +286,7 @@ def _polars_text(verdicts: pl.DataFrame, job: Job) -> None:
         side = pl.concat([pl.scan_lines(files), verdicts.lazy().select("verdict")], how="horizontal")
         kept = side.filter(pl.col("verdict") == KEPT)
         text = kept.select(pl.col("line").str.replace_all(r"[\t\r]", " "))
-        if job.shuffled:
-            text = text.with_columns(place=_place(f"order {job.seed}")).sort("place").select("line")
+        text = text.with_columns(place=_place(f"order {job.seed}")).sort("place").select("line")
         text.sink_csv(
             job.output / name,
             include_header=False,

@@ -4,7 +4,7 @@
         --text news.ru.zst A.ru.zst --parallel corpus.ru.zst --held-out dev.ru.zst test.ru.zst \\
         --max-sentences 100000000 --seed 1 --output merged
 
-    merged/mono.ru.zst    the lines, in the order of the data sets
+    merged/mono.ru.zst    the lines, shuffled
     merged/sample.txt     10,000 of them, uniformly chosen
     merged/stats.json     lines in, kept, dropped by reason, overall and per data set
 
@@ -17,8 +17,8 @@ order:
     duplicate     it came before
     sampled_out   more than --max-sentences were left, and a uniform, seeded choice fell on others
 
---near-duplicates, --weights, memory and scratch space are as for pipeline.clean.merge_parallel; the lines of
---parallel count, too.
+--near-duplicates, --weights, order, memory and scratch space are as for pipeline.clean.merge_parallel; the
+lines of --parallel count, too.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         judgement = judge(datasets, policy, scratch)
         if args.max_sentences:
             limit_rows(judgement, args.max_sentences, args.seed, weights)
-        write_merged(datasets, judgement, folder, [f"mono.{args.lang}.zst"], args.seed)
+        write_merged(datasets, judgement, folder, [f"mono.{args.lang}.zst"], args.seed, scratch)
 
 
 if __name__ == "__main__":

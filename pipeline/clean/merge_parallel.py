@@ -5,7 +5,7 @@
         --held-out-src dev.en.zst test.en.zst --held-out-trg dev.ru.zst test.ru.zst \\
         --max-sentences 100000000 --seed 1 --output merged
 
-    merged/corpus.en.zst, merged/corpus.ru.zst   the pairs, in the order of the data sets
+    merged/corpus.en.zst, merged/corpus.ru.zst   the pairs, shuffled
     merged/sample.txt                            10,000 of them, uniformly chosen: source, tab, target
     merged/stats.json                            lines in, kept, dropped by reason, overall and per data set
 
@@ -25,9 +25,11 @@ pairs of the others have the score 1, the best: such a data set is trusted as it
 each data set, a data set gives of --max-sentences in proportion to its weight times its pairs, as long as it
 has some; within it the choice is uniform. Dev sets are merged in the same way, with the test sets held out.
 
-The text streams twice; memory is bounded by TRANSLATIONS_MEMORY (but for the lines of the held-out sets), and
-the result does not depend on it. Scratch space, in the output folder, is 33 bytes a pair, 8 more with scores,
-and 32 more when the pairs' keys do not fit in memory.
+The order is fixed by the seed and the number of pairs kept: trainings read neighbours together. The text
+streams twice; memory is bounded by TRANSLATIONS_MEMORY (but for the lines of the held-out sets), and the
+result does not depend on it. Scratch space, in the output folder, is 33 bytes a pair, 8 more with scores, and
+32 more when the pairs' keys do not fit in memory; a text that memory does not hold is shuffled through it,
+which takes the size of the text that is kept and 16 bytes a pair.
 """
 
 import argparse
@@ -100,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if args.max_sentences:
             limit_rows(judgement, args.max_sentences, args.seed, weights)
         names = (f"corpus.{args.src}.zst", f"corpus.{args.trg}.zst")
-        write_merged(datasets, judgement, folder, names, args.seed)
+        write_merged(datasets, judgement, folder, names, args.seed, scratch)
 
 
 if __name__ == "__main__":

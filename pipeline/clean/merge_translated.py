@@ -14,9 +14,7 @@ agree in NFC with white space collapsed. The reasons to drop a pair, in this ord
 held_out_src and held_out_trg (it stands in a file of that option, and there has at least five words),
 duplicate (the pair came before).
 
-The order is fixed by the seed and the number of lines kept. Memory and scratch space are as for
-pipeline.clean.merge_parallel; a text that memory does not hold is shuffled through the scratch space, which
-takes the text's size and 16 bytes a pair.
+Order, memory and scratch space are as for pipeline.clean.merge_parallel.
 """
 
 import argparse
@@ -70,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with staged(args.output) as (folder, scratch):
         judgement = judge(datasets, Policy(both_sides, held_out), scratch)
         names = (f"corpus.{args.src}.zst", f"corpus.{args.trg}.zst")
-        write_merged(datasets, judgement, folder, names, args.seed, shuffle_folder=scratch)
+        write_merged(datasets, judgement, folder, names, args.seed, scratch)
 
 
 if __name__ == "__main__":

@@ -53,11 +53,12 @@ def write_merged(
     folder: Path,
     names: Sequence[str],
     seed: int,
-    shuffle_folder: Path | None = None,
+    scratch: Path,
 ) -> None:
     """Write the rows to keep to folder/<name>, one name a side, 10,000 of them to sample.txt, and stats.json.
 
-    They stand in the order of the data sets or, given a folder for scratch files, in a random one.
+    Both sides are in the same random order, which the seed and the number of rows kept fix. What does not
+    fit in memory is shuffled in the folder `scratch`.
     """
     tallies = list(map(_tally, judgement.counts()))
     kept = sum(tally.kept for tally in tallies)
@@ -71,7 +72,7 @@ def write_merged(
             size,
             folder / name,
             sample,
-            Shuffle(f"order {seed}", shuffle_folder / name, _shuffle_limit()) if shuffle_folder else None,
+            Shuffle(f"order {seed}", scratch / name, _shuffle_limit()),
         )
         for side, (name, size) in enumerate(zip(names, judgement.bytes, strict=True))
     ]

@@ -13,18 +13,19 @@ Numbers = npt.NDArray[np.int64]
 
 
 def write_side(
-    files: Sequence[Path], verdicts: Path, size: int, output: Path, sample: Numbers, shuffle: Shuffle | None
+    files: Sequence[Path], verdicts: Path, size: int, output: Path, sample: Numbers, shuffle: Shuffle
 ) -> list[str]:
-    """Write the lines of the files whose verdict is 0 to `output`; return those with the sample's numbers.
+    """Write the lines of the files whose verdict is 0 to `output`, shuffled; return the sample's.
 
-    `verdicts` has a byte for each line of the files; kept lines are numbered from 0. Tabs and carriage
-    returns become spaces: tabs part columns later. `size` is that of the files' text in bytes.
+    `verdicts` has a byte for each line of the files; kept lines are numbered from 0, in the files' order,
+    for `sample`, whose lines are returned in that order. Tabs and carriage returns become spaces: tabs part
+    columns later. `size` is that of the files' text in bytes.
     """
     sampled: list[str] = []
     blocks = _kept_blocks(files, verdicts, sample, sampled)
     writer = BlockWriter(output)
     with writer:
-        for block in shuffle.blocks(blocks, size) if shuffle else blocks:
+        for block in shuffle.blocks(blocks, size):
             writer.write_block(block)
     return sampled
 

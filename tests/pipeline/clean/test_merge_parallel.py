@@ -2,13 +2,16 @@
 
 import tempfile
 from collections import Counter
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from statistics import pstdev
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.clean import tasks
+from pipeline.clean import merged, tasks
 from pipeline.clean.merge_parallel import main
 from pipeline.common.errors import InputError
 from pipeline.common.text import normal_form
@@ -70,7 +73,7 @@ def test_one_pair_for_each_target_without_test_sentences(tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
     out = tmp_path / "out"
     kept = [("Hello.", "Привет."), ("Yes.", "Да."), ("Cafe", "Кафе и чай"), ("Cancel", "Отменить")]
-    assert list(zip(read(out / "corpus.en.zst"), read(out / "corpus.ru.zst"), strict=True)) == kept
+    assert sorted(zip(read(out / "corpus.en.zst"), read(out / "corpus.ru.zst"), strict=True)) == sorted(kept)
     assert sorted(read(out / "sample.txt")) == sorted(map("\t".join, kept))
     stats = stats_of(out)
     held_out_ones = {"held_out_pair": 1, "held_out_src": 1, "held_out_trg": 1}
@@ -143,7 +146,7 @@ def test_targets_are_distinct_best_and_not_held_out(
         pair = (normal_form(src), normal_form(trg))
         if pair not in whole and not any(side in held for side, held in zip(pair, lines, strict=False)):
             rivals.setdefault(normal_form(trg), []).append((-score, line, (src, trg)))
-    best = sorted((line, pair) for _, line, pair in (min(group) for group in rivals.values()))
+    best = sorted(pair for _, _, pair in (min(group) for group in rivals.values()))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         datasets = [[row[:2] for row in rows] for rows in (first, second)]
@@ -154,21 +157,37 @@ def test_targets_are_distinct_best_and_not_held_out(
             with pytest.raises(InputError, match="Merging left none"):
                 merge(folder / "out", command, *options)
             return
-        assert merge(folder / "out", command, *options) == [pair for _, pair in best]
+        assert sorted(merge(folder / "out", command, *options)) == best
         stats_of(folder / "out")
 
 
-def test_a_sample_keeps_the_order_and_is_counted(tmp_path: Path) -> None:
+def test_a_sample_repeats_and_is_counted(tmp_path: Path) -> None:
     pairs = [(f"Number {n}", f"Номер {n}") for n in range(100)]
     command = arguments(tmp_path, pairs[:50], pairs[50:])
     sample = merge(tmp_path / "out", command, "--max-sentences", 30)
-    assert len(sample) == 30
-    assert sample == [pair for pair in pairs if pair in sample]
+    assert len(set(sample)) == 30
+    assert set(sample) < set(pairs)
     assert stats_of(tmp_path / "out")["lines"]["dropped"] == {"sampled_out": 70}
     merge(tmp_path / "again", command, "--max-sentences", 30)
     assert files_of(tmp_path / "out") == files_of(tmp_path / "again")
     assert merge(tmp_path / "other", command, "--max-sentences", 30, "--seed", 2) != sample
-    assert merge(tmp_path / "all", command, "--max-sentences", 100) == pairs
+    assert sorted(merge(tmp_path / "all", command, "--max-sentences", 100)) == sorted(pairs)
+
+
+def test_the_data_sets_are_mixed_and_the_seed_fixes_the_order(tmp_path: Path) -> None:
+    """Of 128 neighbours, a block of training pairs, as many are of each data set as chance has it."""
+    pairs = [(f"Number {n}", f"Номер {n}") for n in range(4_096)]
+    command = arguments(tmp_path, pairs[:1_024], pairs[1_024:])
+    text = merge(tmp_path / "out", command)
+    assert sorted(text) == sorted(pairs)
+    numbers = [int(src.split()[1]) for src, _ in text]
+    blocks = [numbers[first : first + 128] for first in range(0, 4_096, 128)]
+    shares = [sum(number < 1_024 for number in block) / 128 for block in blocks]
+    chance = (0.25 * 0.75 / 128) ** 0.5
+    assert 0.6 * chance < pstdev(shares) < 1.4 * chance
+    assert sum(abs(one - other) == 1 for one, other in pairwise(numbers)) < 10, "neighbours are parted"
+    assert merge(tmp_path / "again", command) == text
+    assert merge(tmp_path / "other", command, "--seed", 2) != text
 
 
 def test_the_sample_is_uniform_over_the_data_sets(tmp_path: Path) -> None:
@@ -200,12 +219,15 @@ def test_weights_say_what_data_sets_give(tmp_path: Path) -> None:
     assert len(set(sample)) == 30
     assert [lines["kept"] for lines in stats_of(tmp_path / "out")["datasets"]] == [24, 6]
     command = arguments(tmp_path, pairs[:100], pairs[100:200])
-    halves = merge(tmp_path / "halves", command, "--max-sentences", 100, "--weights", 1, 1)
-    rows = [{pairs.index(pair) % 100 for pair in half} for half in (halves[:50], halves[50:])]
+    halves = list(
+        map(pairs.index, merge(tmp_path / "halves", command, "--max-sentences", 100, "--weights", 1, 1))
+    )
+    rows = [{row % 100 for row in halves if row // 100 == half} for half in (0, 1)]
+    assert len(rows[0]) == len(rows[1]) == 50
     assert rows[0] != rows[1], "each data set has a seed of its own"
     command = arguments(tmp_path, pairs[:100], pairs[100:])
     everything = merge(tmp_path / "all", command, "--max-sentences", 150, "--weights", 100, 1)
-    assert everything[:100] == pairs[:100]
+    assert set(everything) > set(pairs[:100])
 
 
 def test_weights_need_a_limit_and_one_for_each_data_set(tmp_path: Path) -> None:
@@ -222,9 +244,9 @@ def test_weights_need_a_limit_and_one_for_each_data_set(tmp_path: Path) -> None:
 def test_near_duplicates_are_dropped_when_asked(tmp_path: Path) -> None:
     pairs = [("Yes.", "Да."), ("Yes!", "ДА!"), ("Test one", "Проверка 1"), ("Number 2", "Проверка 2")]
     command = arguments(tmp_path, pairs)
-    assert merge(tmp_path / "exact", command) == pairs
+    assert sorted(merge(tmp_path / "exact", command)) == sorted(pairs)
     options = held_out(tmp_path, ["test: one"], ["проверка 1!"])
-    assert merge(tmp_path / "near", command, "--near-duplicates", *options) == [pairs[0], pairs[3]]
+    assert sorted(merge(tmp_path / "near", command, "--near-duplicates", *options)) == [pairs[3], pairs[0]]
 
 
 @pytest.mark.parametrize("scored", [False, True])
@@ -236,9 +258,15 @@ def test_threads_and_memory_do_not_change_the_bytes(
     command = arguments(tmp_path, pairs[:2_000], pairs[2_000:], scores=scores if scored else None)
     monkeypatch.setattr(tasks, "SMALL", 0)
     found = []
-    for threads, memory in ((1, 2_000), (2, 2_000), (2, 101), (1, 200)):
+    for threads, memory, limit in (
+        (1, 2_000, 1 << 30),
+        (2, 2_000, 1 << 30),
+        (2, 101, 20_000),
+        (1, 200, 5_000),
+    ):
         monkeypatch.setenv("TRANSLATIONS_THREADS", str(threads))
         monkeypatch.setenv("TRANSLATIONS_MEMORY", str(memory))
+        monkeypatch.setattr(merged, "_shuffle_limit", partial(int, limit))
         output = tmp_path / f"{threads} {memory}"
         merge(output, command, "--max-sentences", 1_000)
         found.append(files_of(output))
