@@ -1,9 +1,9 @@
 """Lines that a script has finished, kept in checkpoint sets, so that another attempt goes on after them.
 
-A script makes its result block by block, in order; an interruption does not move where blocks end. A set is a
-folder `rows-N`: the first N lines, in files `first-end.zst`, and what they are made from. All of its files but
-the last stand in the set before as well. They are the same files, so that neither the disk nor a store takes
-them twice.
+A script makes its result block by block, in order; an interruption does not move where blocks end. A set is
+a folder `rows-N`: the first N lines, in files `first-end.zst`, and what they are made from. All of its files
+but the last stand in the set before as well. They are the same files, so that neither the disk nor a store
+takes them twice.
 """
 
 import logging
@@ -37,9 +37,9 @@ log = logging.getLogger(__name__)
 def finished_lines(scratch: Path, made_from: MadeFrom) -> Iterator["FinishedLines"]:
     """The lines that earlier attempts have finished, to go on after; `scratch` is a folder for files.
 
-    Raises InputError when they are made from something else. An error keeps what is finished. So does SIGTERM,
-    at once; it kills the processes of pools, and raises TemporaryError. Only a script's main thread may call
-    this.
+    Raises InputError when they are made from something else. An error keeps what is finished. So does
+    SIGTERM, at once; it kills the processes of pools, and raises TemporaryError. Only a script's main thread
+    may call this.
     """
     lines = FinishedLines(scratch, checkpoints(), made_from)
     before = signal.signal(signal.SIGTERM, lines.stop)
@@ -148,8 +148,8 @@ class FinishedLines:
         """Raise InputError unless so many lines are finished: those that belong to a text."""
         if self.number != number:
             raise InputError(
-                f"{self.number:,} lines were made of {text}, which wants {number:,}; none is kept. Remove the "
-                "checkpoints, if there are any, and run this again."
+                f"{self.number:,} lines were made of {text}, which wants {number:,}; none is kept. Remove "
+                "the checkpoints, if there are any, and run this again."
             )
 
     @contextmanager

@@ -1,13 +1,13 @@
-"""What checkpoint sets are made from, kept in each of them, so that nothing goes on from a set of another input.
+"""What checkpoint sets are made from, kept in each, so that nothing goes on from a set of another input.
 
 A worker gives a script the sets of its own step. A person who runs the script may have left those of another
-text, model or option in the folder: they are refused, and stay as they are. To begin anew without a word would
-waste what is in them when the option, and not the folder, is the mistake.
+text, model or option in the folder: they are refused, and stay as they are. To begin anew without a word
+would waste what is in them when the option, and not the folder, is the mistake.
 
-Files are compared by the SHA-256 of their bytes as they are stored, compressed: all of them, as a sample would
-miss a line that was mended in the middle. That is 1.5 GB a second of a core, so two seconds for a text of 60
-million lines, of which a minute or more goes to unpacking alone. Names of files are not compared, nor is what
-a machine may have more or less of.
+Files are compared by the SHA-256 of their bytes as they are stored, compressed: all of them, as a sample
+would miss a line that was mended in the middle. That is 1.5 GB a second of a core, so two seconds for a text
+of 60 million lines, which takes longer to unpack. Names of files are not compared, nor is what a machine may
+have more or less of.
 """
 
 import hashlib
@@ -58,8 +58,8 @@ class MadeFrom:
             raise ValueError(f"{FILE} is missing or damaged") from error
         if differing:
             raise InputError(
-                f"The checkpoints in {kept.parent} are of another input: {'; '.join(differing)}. Give what they "
-                "were made from to go on from them; else remove them, or name another folder in "
+                f"The checkpoints in {kept.parent} are of another input: {'; '.join(differing)}. Give what "
+                "they were made from to go on from them; else remove them, or name another folder in "
                 "TRANSLATIONS_CHECKPOINTS."
             )
 

@@ -47,9 +47,7 @@ def sample_lengths(folders: Sequence[Path], vocabs: Sequence[Path], tokenized: b
             lines += pairs.read(number)
         pairs.close()
     if not lines:
-        raise InputError(
-            f"There is no pair in {' and '.join(map(str, folders))}. Give the training some text."
-        )
+        raise InputError(f"No pair is in {' and '.join(map(str, folders))}. Give the training some text.")
     return count_pieces(lines, vocabs, tokenized)
 
 

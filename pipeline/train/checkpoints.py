@@ -2,8 +2,8 @@
 
 A folder NNNNNN-update-U holds Marian's model, optimizer and progress, its best models so far and the curve;
 feed.json: the curriculum's stage and the feed's state; made-from.json: digests of the pairs, the options and
-whatever else decides the training; and set.json: the update, and the sizes of the files. Marian writes its .npz files anew and renames them, so these are hard links; its .yml files it rewrites
-in place.
+whatever else decides the training; and set.json: the update, and the sizes of the files. Marian writes its
+.npz files anew and renames them, so these are hard links; its .yml files it rewrites in place.
 """
 
 import argparse
@@ -48,8 +48,8 @@ log = logging.getLogger(__name__)
 def decided_by(args: argparse.Namespace, pairs: Mapping[str, Path], merged: Options) -> MadeFrom:
     """What decides the updates of a training: its arguments, pairs by their datasets' names, and options.
 
-    When it ends, and how often it tells and saves, changes none that was made: a training that has stopped may
-    go on with a later `after`.
+    When it ends, and how often it tells and saves, changes none that was made: a training that has stopped
+    may go on with a later `after`.
     """
     files = {
         "the vocabularies": [args.source_vocab, args.target_vocab],

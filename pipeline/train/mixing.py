@@ -117,8 +117,8 @@ def mix(stage: Stage, sizes: Mapping[str, Numbers], batch_size: int, seed: str) 
     for name, share in shares.items():
         if share and not sizes[name].sum():
             raise InputError(
-                f"The stage {stage.name} mixes {share} lines of {name} into each batch, and it is empty. Give it "
-                "text, or take it out of the curriculum."
+                f"The stage {stage.name} mixes {share} lines of {name} into each batch, and it is empty. "
+                "Give it text, or take it out of the curriculum."
             )
     epochs = {name: Epochs(name, sizes[name], seed) for name in shares}
     return Mix(shares, epochs, stage.until_dataset, stage.until_epoch)

@@ -244,7 +244,7 @@ def test_the_sets_of_other_options_are_refused(
 
 @pytest.mark.parametrize("make", [translate, nbest, score, ctranslate2, extract_best])
 def test_more_lines_than_the_text_has_are_no_result(tmp_path: Path, make: Callable[[Path], Case]) -> None:
-    """1,536 lines came out for a text of 50 once: here a set says that it is of this text, and has too many."""
+    """1,536 lines came out for a text of 50 once; here is a set of this text that has too many."""
     case = make(tmp_path)
     environ = leave_sets(case, tmp_path)
     facts = max((tmp_path / "kept").glob("rows-*")) / "made-from.json"

@@ -234,9 +234,12 @@ def test_sets_of_another_input_are_refused_and_stay(tmp_path: Path, kept: Path) 
     with finished_lines(scratch(tmp_path, "first"), INPUT) as first:
         first.add_all(blocks(2, 3))
     before = sets(kept)
-    with pytest.raises(InputError, match='of another input: text is "other", and was "line"'):
-        with finished_lines(scratch(tmp_path, "second"), MadeFrom({}, {"text": "other"})):
-            pytest.fail("went on")
+    other = MadeFrom({}, {"text": "other"})
+    with (
+        pytest.raises(InputError, match='of another input: text is "other", and was "line"'),
+        finished_lines(scratch(tmp_path, "second"), other),
+    ):
+        pytest.fail("went on")
     assert sets(kept) == before
     with finished_lines(scratch(tmp_path, "third"), INPUT) as third:
         assert third.number == 5
