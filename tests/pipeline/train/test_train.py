@@ -12,6 +12,8 @@ import yaml
 
 from pipeline.common.made_from import MadeFrom
 from pipeline.train.checkpoints import Checkpoints, Place, decided_by
+from pipeline.train.pair_blocks import PairBlockWriter
+from pipeline.train.pair_facts import STATS
 from pipeline.train.train import best_or_last, feed_of, parse_arguments, prepare
 from tests.pipeline.train import tiny
 from tests.pipeline.train.test_checkpoints import save_like_marian
@@ -182,6 +184,23 @@ def test_checkpoints_of_another_training_are_refused(
     assert done.returncode == 1
     assert (f"of another input: {told}" in done.stderr) == bool(told), done.stderr
     assert ("Going on from checkpoint 000001-update-000000010" in done.stderr) != bool(told)
+
+
+def test_an_empty_dataset_is_told_once(tmp_path: Path) -> None:
+    """By the script, and not by the feed and its workers as well, with all their frames."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with PairBlockWriter(empty):
+        pass
+    (empty / STATS).write_bytes((tiny.corpus().pairs / STATS).read_bytes())
+    mix = {"train": ["original 0.5", "backtranslated 0.5", "until original inf"]}
+    done = train(tmp_path, QUICK, {"backtranslated": empty, "curriculum": write_curriculum(tmp_path, mix)})
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "error: The stage train mixes 32 lines of backtranslated into each batch, and it is empty. Give it "
+        "text, or take it out of the curriculum.\n"
+    )
+    assert "Traceback" not in done.stderr
 
 
 def test_patience_goes_on_in_a_stage_that_is_resumed(tmp_path: Path) -> None:
