@@ -157,8 +157,8 @@ def test_unknown_parameters_are_told_of(tmp_path: Path, caplog: pytest.LogCaptur
 # A translation of 17 words by 6, which is usual, and of 5 by 16, which is not.
 WEEK = "The first week of a year is that week which contains the first Thursday of the year."
 HAFTA = "Yılın ilk haftası ilk Perşembeyi içeren haftadır."
-BY_WORDS = {"UNIT": "word", "RATIO": 0.5, "ALLOWANCE": 2}
-LANGS = {"LANG1": "<src>", "LANG2": "<trg>"}
+BY_WORDS: dict[str, Any] = {"UNIT": "word", "RATIO": 0.5, "ALLOWANCE": 2}
+LANGS: dict[str, Any] = {"LANG1": "<src>", "LANG2": "<trg>"}
 
 
 @pytest.mark.parametrize("codes", [("en", "tr"), ("tr", "en")])
