@@ -77,7 +77,8 @@ def _time_script(filters: Path, pairs: Sequence[Pair], folder: Path, threads: in
     command = ["--src", "en", "--trg", "ru", "--src-script", "Latin", "--trg-script", "Cyrillic"]
     command += ["--corpus-src", f"{folder}/corpus.en.zst", "--corpus-trg", f"{folder}/corpus.ru.zst"]
     command += ["--filters", str(filters), "--patterns", str(FILTERS / "remove_frequent_patterns.txt")]
-    command += ["--alphabets", f"{FILTERS}/alphabets.json", "--currencies", f"{FILTERS}/currencies.json"]
+    command += [*("--alphabets", f"{FILTERS}/alphabets.json"), *("--words", f"{FILTERS}/words.json")]
+    command += ["--currencies", f"{FILTERS}/currencies.json"]
     work = partial(clean_pairs, [*command, "--output", f"{folder}/clean"])
     characters = sum(len(source) + len(target) for source, target in pairs)
     _time("pairs", len(pairs), characters, threads, work)

@@ -66,6 +66,17 @@ def read_texts(work: Path, langs: Sequence[str], most: int) -> Texts:
     return texts
 
 
+def read_pairs(work: Path, langs: Sequence[str]) -> Mapping[str, Sequence[tuple[str, str]]]:
+    """The messages of programs with their translations, without placeholders; each pair once, sorted."""
+    locales = {LOCALES.get(lang, lang): lang for lang in langs if LOCALES.get(lang, lang)}
+    found: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for locale, *sides in _Apt(work, locales).pairs():
+        lines = [[*_lines(side)] for side in sides]
+        if len(lines[0]) == len(lines[1]) and sides[0] != sides[1]:
+            found[locales[locale]].update(zip(*lines, strict=True))
+    return {lang: sorted(pairs) for lang, pairs in found.items()}
+
+
 class _Apt:
     """apt-get with lists and packages of its own; texts are (locale, kind, line)."""
 
@@ -98,6 +109,14 @@ class _Apt:
                 synopsis, _, rest = described[1].partition("\n")
                 for paragraph in (synopsis, *re.split(r"\n \.\n|\n? +[*+-] ", rest)):
                     yield from ((locale, "descriptions", line) for line in _lines(paragraph))
+
+    def pairs(self) -> Iterator[tuple[str, str, str]]:
+        """(locale, message, translation) of the packages."""
+        wanted = re.compile(r"/locale/([^/]+)/LC_MESSAGES/.*\.mo$")
+        for deb in sorted(self._debs.glob("*.deb")):
+            for name, data in _files(deb, wanted):
+                if (locale := wanted.search(name)[1]) in self._locales:  # type: ignore[index] # it was found by it
+                    yield from ((locale, *pair) for pair in _messages(data))
 
     def messages_and_help(self) -> Iterator[tuple[str, str, str]]:
         """The messages and the help pages of the packages."""

@@ -22,6 +22,7 @@ from sacrebleu.metrics.chrf import CHRF
 from benchmarks.timing import processor_seconds
 from pipeline.common.finished import finished_lines
 from pipeline.common.lines import write_lines
+from pipeline.common.made_from import MadeFrom
 from pipeline.translate.extract_best import find_best, with_references, write_best
 
 SENTENCES = 4_000
@@ -70,7 +71,10 @@ def by_sacrebleu(nbest: Path, references: Path) -> list[str]:
 def extract(nbest: Path, references: Path, folder: Path, processes: int) -> None:
     """The same by the script, with so many processes."""
     os.environ["TRANSLATIONS_THREADS"] = str(processes)
-    with tempfile.TemporaryDirectory(dir=folder) as scratch, finished_lines(Path(scratch)) as finished:
+    with (
+        tempfile.TemporaryDirectory(dir=folder) as scratch,
+        finished_lines(Path(scratch), MadeFrom({}, {})) as finished,
+    ):
         find_best(nbest, references, finished)
         write_best(finished.read(), references, folder / "best.zst")
 

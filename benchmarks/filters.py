@@ -3,9 +3,10 @@
     python -m benchmarks.filters --src en --trg fr --corpus-src kde.en.gz apps.en.gz \\
         --corpus-trg kde.fr.gz apps.fr.gz [--samples samples] [--seed 1]
 
-Prints for either set of filters how many distinct pairs each filter drops; how many pairs one set drops and
-the other keeps; and, by the number of letters of the source, the shares that are dropped of the pairs and of
-the same sources with targets of others. Languages are not identified, in neither.
+Prints for either set of filters how many distinct pairs each filter drops, and how many of the same sources
+with targets of others; how many pairs have the same text on both sides, and are kept; how many pairs one set
+drops and the other keeps; and, by the number of letters of the source, the shares that are dropped of the
+pairs and of the same sources with targets of others. Languages are not identified, in neither.
 
 --samples is a new folder for lines to read: 100 that upstream's filters drop or keep, 100 that the default
 ones do, and 100 that only one of them drops; which ones, the seed fixes.
@@ -61,8 +62,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix="filters-") as folder:
         filters = [_filters(Path(folder), name, codes) for name in SETS]
         found = [reasons(of_set, pairs) for of_set in filters]
-        _print_counts(len(pairs), found)
-        _print_bins(pairs, found, [reasons(of_set, mispaired) for of_set in filters])
+        others = [reasons(of_set, mispaired) for of_set in filters]
+        _print_counts(len(pairs), found, others)
+        _print_identical(pairs, found)
+        _print_bins(pairs, found, others)
     if args.samples:
         args.samples.mkdir(parents=True)
         _write_samples(args.samples, pairs, found, args.seed)
@@ -89,14 +92,25 @@ def reasons(filters: Sequence[tuple[str, AnyFilter]], pairs: Sequence[Pair]) -> 
     return found
 
 
-def _print_counts(size: int, found: Sequence[Sequence[str]]) -> None:
-    counts = [Counter(of_set) for of_set in found]
+def _print_counts(size: int, found: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> None:
+    counts = [Counter(of_set) for of_set in (*found, *others)]
     dropped = [size - counted[KEPT] for counted in counts]
-    print(f"{size:,} distinct pairs; dropped by upstream's filters {dropped[0]:,}, by ours {dropped[1]:,}")
+    print(f"{size:,} distinct pairs; dropped by upstream's filters {dropped[0]:,}, by ours {dropped[1]:,};")
+    print(f"of sides of others dropped by upstream's {dropped[2]:,}, by ours {dropped[3]:,}")
     for name in sorted({name for counted in counts for name in counted} - {KEPT}):
-        print(f"  {name:24} {counts[0][name]:9,} {counts[1][name]:9,}")
+        print(f"  {name:24}" + "".join(f" {counted[name]:9,}" for counted in counts))
     only = Counter((theirs != KEPT, ours != KEPT) for theirs, ours in zip(*found, strict=True))
     print(f"dropped by upstream's only: {only[True, False]:,}; by ours only: {only[False, True]:,}")
+
+
+def _print_identical(pairs: Sequence[Pair], found: Sequence[Sequence[str]]) -> None:
+    same = [row for row, (source, target) in enumerate(pairs) if source == target]
+    long = [row for row in same if len(pairs[row][0].split()) > 2]
+    kept = [[sum(not of_set[row] for row in rows) for rows in (same, long)] for of_set in found]
+    print(
+        f"the same text on both sides: {len(same):,}, of three words or more {len(long):,}; kept by "
+        f"upstream's {kept[0][0]:,}, {kept[0][1]:,}, by ours {kept[1][0]:,}, {kept[1][1]:,}"
+    )
 
 
 def _print_bins(

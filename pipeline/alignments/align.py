@@ -31,6 +31,7 @@ from pipeline.alignments.icu_tokens import SPACE, tokenize, words_of
 from pipeline.alignments.symmetrize import Link, format_links, parse_links
 from pipeline.common.finished import finished_lines
 from pipeline.common.lines import LineWriter, zip_lines
+from pipeline.common.made_from import MadeFrom
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 
@@ -48,8 +49,8 @@ class TokenFiles:
     words: Path
 
 
-def tokenize_corpus(texts: Sequence[Path], locales: Sequence[str], files: Sequence[TokenFiles]) -> None:
-    """Both texts → tokens and words, joined by spaces, line by line."""
+def tokenize_corpus(texts: Sequence[Path], locales: Sequence[str], files: Sequence[TokenFiles]) -> int:
+    """Both texts → tokens and words, joined by spaces, line by line; how many lines they have."""
     lines = 0
     with ExitStack() as stack:
         writers = [
@@ -62,6 +63,7 @@ def tokenize_corpus(texts: Sequence[Path], locales: Sequence[str], files: Sequen
                 tokens_lines.write(" ".join(tokens))
                 words_lines.write(" ".join(words_of(tokens)))
     logger.info("Tokenised %s pairs", f"{lines:,}")
+    return lines
 
 
 def word_positions(tokens: Sequence[str]) -> list[int]:
@@ -142,14 +144,20 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Tokenise, align, and write the files named above."""
     args = _parser().parse_args(argv)
     logger.info("Aligning %s and %s; priors: %s", args.corpus_src, args.corpus_trg, args.priors)
-    with staged(args.output) as (output, work), finished_lines(work) as finished:
+    texts = args.corpus_src, args.corpus_trg
+    made_from = MadeFrom(
+        {"the source": texts[0], "the target": texts[1], "the priors": args.priors},
+        {"--src": args.src, "--trg": args.trg},
+    )
+    with staged(args.output) as (output, work), finished_lines(work, made_from) as finished:
         files = [
             TokenFiles(output / f"corpus.tok-icu.{args.src}.zst", work / "source.zst"),
             TokenFiles(output / f"corpus.tok-icu.{args.trg}.zst", work / "target.zst"),
         ]
-        tokenize_corpus((args.corpus_src, args.corpus_trg), (args.src, args.trg), files)
+        lines = tokenize_corpus(texts, (args.src, args.trg), files)
         pairs = islice(zip_lines(*(file.words for file in files)), finished.number, None)
         finished.add_all(align_blocks(pairs, work, args.priors))
+        finished.require(lines, args.corpus_src)
         finished.write(work / "links.zst")
         tokens = [file.tokens for file in files]
         summary = write_alignments(tokens, work / "links.zst", output / "corpus.aln.zst")

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from pipeline.cefilter.scores import read_scores
 from pipeline.common.finished import finished_lines
+from pipeline.common.lines import count_lines
+from pipeline.common.made_from import MadeFrom
 from pipeline.common.marian import score_blocks
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
@@ -28,9 +30,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     with staged(args.output) as (output, scratch):
         scores = output / "scores.zst"
-        with finished_lines(scratch) as finished:
-            texts = args.model_source, args.model_target
+        texts = args.model_source, args.model_target
+        made_from = MadeFrom({"the model": args.model, "the source": texts[0], "the target": texts[1]}, {})
+        with finished_lines(scratch, made_from) as finished:
             finished.add_all(score_blocks(args.model, *texts, scratch, finished.number))
+            finished.require(count_lines(args.model_source), args.model_source)
             lines = finished.write(scores)
         mean = math.fsum(read_scores(scores)) / lines if lines else None
         log.info("%d pairs, mean score %s", lines, mean)

@@ -1,8 +1,8 @@
 """Clean a parallel corpus by the filters of files of OpusCleaner.
 
     python -m pipeline.clean.clean_parallel --src en --trg ru --src-script Latin --trg-script Cyrillic \\
-        --filters default.filters.json --alphabets alphabets.json --currencies currencies.json \\
-        --patterns remove_frequent_patterns.txt \\
+        --filters default.filters.json --alphabets alphabets.json --words words.json \\
+        --currencies currencies.json --patterns remove_frequent_patterns.txt \\
         --corpus-src corpus.en.zst --corpus-trg corpus.ru.zst --output clean
 
     clean/corpus.en.zst, clean/corpus.ru.zst    the good pairs, in the given order
@@ -72,6 +72,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--fix-currencies", action="store_true", help="end with the filter currency_mismatch")
     parser.add_argument("--alphabets", required=True, type=Path, help="letters of each language, JSON")
+    parser.add_argument("--words", required=True, type=Path, help="words for one of English, JSON")
     parser.add_argument("--currencies", required=True, type=Path, help="codes of each currency sign, JSON")
     parser.add_argument("--patterns", type=Path, nargs="*", default=[], help="files of frequent patterns")
     parser.add_argument(
@@ -95,6 +96,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         steps.append(FilterStep("--fix-currencies", 1, "currency_mismatch", (), {"FIX": True}))
     resources = Resources(
         alphabets=json.loads(args.alphabets.read_text(encoding="utf-8")),
+        words_of_english=json.loads(args.words.read_text(encoding="utf-8")),
         currencies=json.loads(args.currencies.read_text(encoding="utf-8")),
         patterns={path.name: list(read_lines(path)) for path in args.patterns},
         identifiers=partial(_identifiers, args),

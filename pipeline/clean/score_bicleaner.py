@@ -21,6 +21,7 @@ import yaml
 
 from pipeline.clean.scoring import Program, score
 from pipeline.common.environments import interpreter
+from pipeline.common.made_from import MadeFrom
 from pipeline.common.resources import gpus, threads
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
@@ -54,7 +55,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     program = _program(interpreter(args.bicleaner_lock), args.model, swapped)
     logger.info("%s%s", " ".join(program.command), f", {len(gpus())} at a time" if gpus() else ", on the CPU")
     with staged(args.output) as (folder, scratch):
-        stats = score(program, (args.corpus_src, args.corpus_trg), folder / "scores.zst", scratch)
+        texts = args.corpus_src, args.corpus_trg
+        made_from = MadeFrom(
+            {"the model": args.model, "the source": texts[0], "the target": texts[1]}, {"swapped": swapped}
+        )
+        stats = score(program, texts, folder / "scores.zst", scratch, made_from)
         write_json(folder / "stats.json", stats)
 
 

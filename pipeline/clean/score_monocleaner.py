@@ -19,6 +19,7 @@ from pathlib import Path
 from pipeline.clean.monocleaner_pack import unpack
 from pipeline.clean.scoring import Program, score
 from pipeline.common.environments import interpreter
+from pipeline.common.made_from import MadeFrom
 from pipeline.common.resources import at_once
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
@@ -52,7 +53,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         number = at_once(PROCESS_MB)
         logger.info("%s, %d at a time", " ".join(command), number)
         program = Program(command, [{}] * number, BLOCK)
-        write_json(folder / "stats.json", score(program, [args.text], folder / "scores.zst", scratch))
+        made_from = MadeFrom({"the model": args.model, "the text": args.text}, {})
+        stats = score(program, [args.text], folder / "scores.zst", scratch, made_from)
+        write_json(folder / "stats.json", stats)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from pathlib import Path
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.finished import finished_lines
 from pipeline.common.lines import LineWriter, count_lines, read_lines, write_lines, zip_lines
+from pipeline.common.made_from import MadeFrom
 from pipeline.common.processes import die_with_parent
 from pipeline.common.resources import gpus
 from pipeline.common.script import EX_TEMPFAIL
@@ -51,14 +52,17 @@ class _Running:
     errors: Path
 
 
-def score(program: Program, texts: Sequence[Path], output: Path, scratch: Path) -> dict[str, object]:
+def score(
+    program: Program, texts: Sequence[Path], output: Path, scratch: Path, made_from: MadeFrom
+) -> dict[str, object]:
     """Write the score of each line to `output`; returns lines, mean and a histogram for stats.json.
 
     Being asked to stop (SIGTERM) saves the blocks that are finished and raises TemporaryError. Raises
     InputError when the program fails, or leaves lines out.
     """
-    with finished_lines(scratch) as finished:
+    with finished_lines(scratch, made_from) as finished:
         finished.add_all(_score_blocks(program, texts, finished.number, scratch))
+        finished.require(count_lines(texts[0]), texts[0])
         return _write(finished.read(), output)
 
 

@@ -1,8 +1,9 @@
 """Lines that a script has finished, kept in checkpoint sets, so that another attempt goes on after them.
 
-A script makes its result block by block, in order; an interruption does not move where blocks end. A set is a
-folder `rows-N`: the first N lines, in files `first-end.zst`. All of its files but the last stand in the set
-before as well. They are the same files, so that neither the disk nor a store takes them twice.
+A script makes its result block by block, in order; an interruption does not move where blocks end. A set is
+a folder `rows-N`: the first N lines, in files `first-end.zst`, and what they are made from. All of its files
+but the last stand in the set before as well. They are the same files, so that neither the disk nor a store
+takes them twice.
 """
 
 import logging
@@ -20,6 +21,7 @@ from types import FrameType
 
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import count_lines, open_bytes, write_lines
+from pipeline.common.made_from import MadeFrom
 from pipeline.common.resources import checkpoints
 from pipeline.common.script import EX_TEMPFAIL
 
@@ -32,13 +34,14 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def finished_lines(scratch: Path) -> Iterator["FinishedLines"]:
+def finished_lines(scratch: Path, made_from: MadeFrom) -> Iterator["FinishedLines"]:
     """The lines that earlier attempts have finished, to go on after; `scratch` is a folder for files.
 
-    An error keeps what is finished. So does SIGTERM, at once; it kills the processes of pools, and raises
-    TemporaryError. Only a script's main thread may call this.
+    Raises InputError when they are made from something else. An error keeps what is finished. So does
+    SIGTERM, at once; it kills the processes of pools, and raises TemporaryError. Only a script's main thread
+    may call this.
     """
-    lines = FinishedLines(scratch, checkpoints())
+    lines = FinishedLines(scratch, checkpoints(), made_from)
     before = signal.signal(signal.SIGTERM, lines.stop)
     try:
         yield lines
@@ -74,9 +77,9 @@ class _Part:
 class FinishedLines:
     """The lines that are finished, those of earlier attempts first."""
 
-    def __init__(self, scratch: Path, folder: Path | None) -> None:
-        self._scratch, self._folder = scratch, folder
-        self._parts = _restore(folder, scratch) if folder else []
+    def __init__(self, scratch: Path, folder: Path | None, made_from: MadeFrom) -> None:
+        self._scratch, self._folder, self._made_from = scratch, folder, made_from
+        self._parts = _restore(folder, scratch, made_from) if folder else []
         self._saved = self.number
         self._due = time.monotonic() + SAVE_SECONDS
         self._growing = self._next_part()
@@ -117,6 +120,7 @@ class FinishedLines:
         os.truncate(self._parts[-1].path, self._parts[-1].size)  # an error may have left a torn end
         for part in self._parts:
             _link(part.path, hidden / part.name)
+        self._made_from.write(hidden)
         hidden.rename(final)
         self._saved = self.number
         self._growing = self._next_part()
@@ -139,6 +143,14 @@ class FinishedLines:
     def write(self, output: Path) -> int:
         """Write all lines to a file, whose bytes depend on them alone; returns how many they are."""
         return write_lines(output, self.read())
+
+    def require(self, number: int, text: Path) -> None:
+        """Raise InputError unless so many lines are finished: those that belong to a text."""
+        if self.number != number:
+            raise InputError(
+                f"{self.number:,} lines were made of {text}, which wants {number:,}; none is kept. Remove "
+                "the checkpoints, if there are any, and run this again."
+            )
 
     @contextmanager
     def _undisturbed(self) -> Iterator[None]:
@@ -172,15 +184,15 @@ class FinishedLines:
         self._parts[len(self._parts) - (before.size > 0) :] = [self._growing]
 
 
-def _restore(folder: Path, scratch: Path) -> list[_Part]:
+def _restore(folder: Path, scratch: Path, made_from: MadeFrom) -> list[_Part]:
     """The whole parts of the set that has most of them; sets that are damaged are removed, to be saved anew.
 
-    Parts count up to the first that is not whole.
+    Parts count up to the first that is not whole. Raises InputError for sets of another input.
     """
     sets = [path for path in folder.iterdir() if _SET.fullmatch(path.name)] if folder.is_dir() else []
     best: Sequence[_Part] = []
     for kept in sorted(sets, reverse=True):
-        parts = [*_whole_parts(kept)]
+        parts = [*_whole_parts(kept, made_from)]
         rows = parts[-1].end if parts else 0
         if rows > (best[-1].end if best else 0):
             best = [_linked(part, scratch) for part in parts]
@@ -191,10 +203,14 @@ def _restore(folder: Path, scratch: Path) -> list[_Part]:
     return [*best]
 
 
-def _whole_parts(kept: Path) -> Iterator[_Part]:
+def _whole_parts(kept: Path, made_from: MadeFrom) -> Iterator[_Part]:
     """The parts of a set, from the first line on to the first gap or damage."""
+    try:
+        made_from.check(kept)
+    except ValueError:
+        return
     end = 0
-    for path in sorted(kept.iterdir()):
+    for path in sorted(kept.glob("*.zst")):
         match = _PART.fullmatch(path.name)
         if match is None or not _is_whole(path, int(match[2]) - end):
             return

@@ -172,8 +172,17 @@ def decode_blocks(
     whether or not it has translated them, but for `output-sampling`, which draws anew. `scratch` is a folder.
     """
     options = _decoding_options([load_model(folder) for folder in models], settings or {}, nbest)
-    beam = int(str(options["beam-size"])) if nbest else 1
+    beam = _entries(options) if nbest else 1
     return _answers("decode", {"input": [text]}, options, scratch, done // beam, beam)
+
+
+def entries_of_nbest(models: Sequence[Path], settings: Mapping[str, Value]) -> int:
+    """How many lines `decode` writes with `nbest` for each line of a text."""
+    return _entries(_decoding_options([load_model(folder) for folder in models], settings, nbest=True))
+
+
+def _entries(options: Options) -> int:
+    return int(str(options["beam-size"]))
 
 
 def decode_each(models: Sequence[Path], lines: Iterable[str]) -> Iterator[str]:

@@ -23,6 +23,7 @@ from pipeline.common.errors import InputError
 from pipeline.common.finished import finished_lines
 from pipeline.common.limits import bounded
 from pipeline.common.lines import decompress_zstd
+from pipeline.common.made_from import MadeFrom
 from pipeline.common.script import run
 from pipeline.common.web import Source
 from pipeline.data.hplt import (
@@ -81,7 +82,7 @@ class _Reader:
 
     def text(self, scratch: Path) -> Text:
         """The lines that are kept, after those that an earlier attempt has read."""
-        with finished_lines(scratch) as finished:
+        with finished_lines(scratch, MadeFrom({}, asdict(self._request))) as finished:
             self._restore(finished.read())
             for url in self._urls:
                 if url not in self._read and not self._is_full:

@@ -22,6 +22,7 @@ import numpy as np
 from sentencepiece import SentencePieceProcessor
 
 from pipeline.common import resources
+from pipeline.common.errors import InputError
 from pipeline.common.marian_options import Options, Value, cpu_workspace_mb
 from pipeline.train.pair_blocks import BLOCK, PairBlocks
 from pipeline.train.pairs import END
@@ -45,6 +46,8 @@ def sample_lengths(folders: Sequence[Path], vocabs: Sequence[Path], tokenized: b
         for number in np.linspace(0, pairs.blocks - 1, blocks).astype(int).tolist():
             lines += pairs.read(number)
         pairs.close()
+    if not lines:
+        raise InputError(f"No pair is in {' and '.join(map(str, folders))}. Give the training some text.")
     return count_pieces(lines, vocabs, tokenized)
 
 

@@ -1,17 +1,18 @@
 """Checkpoint sets: all files that belong to one save of a training, kept together.
 
 A folder NNNNNN-update-U holds Marian's model, optimizer and progress, its best models so far and the curve;
-feed.json: the curriculum's stage and the feed's state; and set.json: the update, and the sizes of the
-files. Marian writes its .npz files anew and renames them, so these are hard links; its .yml files it rewrites
-in place.
+feed.json: the curriculum's stage and the feed's state; made-from.json: digests of the pairs, the options and
+whatever else decides the training; and set.json: the update, and the sizes of the files. Marian writes its
+.npz files anew and renames them, so these are hard links; its .yml files it rewrites in place.
 """
 
+import argparse
 import json
 import logging
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ from zipfile import BadZipFile
 
 import numpy as np
 import yaml
+
+from pipeline.common.made_from import FILE, MadeFrom
+from pipeline.common.marian_options import Options, read_options
 
 MODEL = "model.npz"
 OPTIMIZER = "model.npz.optimizer.npz"
@@ -31,11 +35,31 @@ KEPT = 2  # sets: should the newest be damaged, the one before is used
 
 # With these options Adam takes fewer steps, or steps of another length, than there are updates.
 _UNCOUNTED = ("cost-scaling", "check-gradient-nan", "lr-decay-reset-optimizer", "mini-batch-words-ref")
+# Arguments of the script, and options of Marian
+_ARGUMENTS = ("src", "trg", "modifiers", "bicameral", "phonemic", "seed", "best_model")
+_OF_THE_END = ("after", "after-batches", "after-epochs", "early-stopping", "disp-freq", "save-freq")
 _SAME = 1e-9  # of sums in double precision
 _NAME = re.compile(r"(\d+)-update-\d+")
 _PROGRESS = re.compile(r"^(\w+): (\d+)$", re.MULTILINE)
 
 log = logging.getLogger(__name__)
+
+
+def decided_by(args: argparse.Namespace, pairs: Mapping[str, Path], merged: Options) -> MadeFrom:
+    """What decides the updates of a training: its arguments, pairs by their datasets' names, and options.
+
+    When it ends, and how often it tells and saves, changes none that was made: a training that has stopped
+    may go on with a later `after`.
+    """
+    files = {
+        "the vocabularies": [args.source_vocab, args.target_vocab],
+        "the development set": [args.dev_src, args.dev_trg],
+        **{f"--{name}": folder for name, folder in pairs.items()},
+        **{f"--{name}": folder for name in ("pretrained", "state") if (folder := getattr(args, name))},
+    }
+    options = {name: value for name, value in merged.items() if name not in _OF_THE_END}
+    curriculum = {"the curriculum": read_options(args.curriculum)}
+    return MadeFrom(files, {**options, **curriculum, **{name: getattr(args, name) for name in _ARGUMENTS}})
 
 
 @dataclass(frozen=True)
@@ -112,8 +136,8 @@ def saved_at(folder: Path) -> tuple[int, ...] | None:
 class Checkpoints:
     """The newest two sets, in the folder that outlives an attempt; without a folder, nothing is kept."""
 
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path | None, made_from: MadeFrom) -> None:
+        self._folder, self._made_from = folder, made_from
         if folder:
             folder.mkdir(parents=True, exist_ok=True)
 
@@ -131,7 +155,7 @@ class Checkpoints:
         before = saved_at(folder)
         (hidden / FEED).write_text(json.dumps(asdict(place)))
         sizes = {file.name: _take(file, hidden / file.name) for file in files}
-        sizes[FEED] = (hidden / FEED).stat().st_size
+        sizes |= {file.name: file.stat().st_size for file in (hidden / FEED, self._made_from.write(hidden))}
         (hidden / SET).write_text(json.dumps({"update": place.update, "files": sizes}))
         if before is None or saved_at(folder) != before:
             shutil.rmtree(hidden)
@@ -141,18 +165,29 @@ class Checkpoints:
         self._remove_old(self._folder)
 
     def restore(self, folder: Path) -> Place | None:
-        """Put the newest set that is whole into a folder, and say where its training stands."""
+        """Put the newest set that is whole into a folder, and say where its training stands.
+
+        Raises InputError for one that is made from something else.
+        """
         for kept in self._newest_first():
-            fault = find_fault(kept)
+            fault = find_fault(kept) or self._unknown(kept)
             if fault:
                 log.warning("Checkpoint %s is damaged (%s); looking at the one before", kept.name, fault)
                 continue
-            for name in set(json.loads((kept / SET).read_text())["files"]) - {FEED}:
+            for name in set(json.loads((kept / SET).read_text())["files"]) - {FEED, FILE}:
                 _take(kept / name, folder / name)
             log.info("Going on from checkpoint %s", kept.name)
             return Place(**json.loads((kept / FEED).read_text()))
         log.info("No checkpoint: training from the beginning")
         return None
+
+    def _unknown(self, kept: Path) -> str:
+        """Why it is not known what a set is made from."""
+        try:
+            self._made_from.check(kept)
+        except ValueError as error:
+            return str(error)
+        return ""
 
     def _remove_old(self, folder: Path) -> None:
         """Remove all but the newest two sets; each loses its name first, so that none is taken for whole."""

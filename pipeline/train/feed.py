@@ -29,6 +29,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from opustrainer.trainer import CurriculumLoader
 
+from pipeline.common.errors import InputError
 from pipeline.common.processes import die_with_parent
 from pipeline.train.mixing import Mix, Stretch, mix
 from pipeline.train.modifying import Modifying
@@ -59,6 +60,19 @@ class Feed:
     def states(self) -> Path:
         """Folder of the states so far: a file for each, named after the lines given out before it."""
         return self.scratch / "states"
+
+    @property
+    def error(self) -> str:
+        """What is wrong with the input, when that has ended the feed."""
+        return self._told.read_text(encoding="utf-8") if self._told.exists() else ""
+
+    def tell(self, error: InputError) -> None:
+        """Leave the error for the script, which tells it as its own."""
+        self._told.write_text(str(error), encoding="utf-8")
+
+    @property
+    def _told(self) -> Path:
+        return self.scratch / "error.txt"
 
     def start(self, pipe: int, group: int) -> BaseProcess:
         """Start to write lines to a pipe, as a process in the given process group. Ends with status 0 after
@@ -122,9 +136,9 @@ class _Making:
 class _Worker:
     """A process that makes one batch at a time."""
 
-    def __init__(self, making: _Making) -> None:
+    def __init__(self, feed: Feed, making: _Making) -> None:
         self.connection, theirs = get_context("fork").Pipe()
-        self.process = get_context("fork").Process(target=_work, args=(making, theirs), daemon=True)
+        self.process = get_context("fork").Process(target=_work, args=(feed, making, theirs), daemon=True)
         self.process.start()
         theirs.close()
         self.number: int | None = None  # of the batch that it is making
@@ -150,7 +164,7 @@ class _Worker:
     def _fail(self) -> NoReturn:
         self.process.join()
         if self.process.exitcode == 1:
-            sys.exit(1)  # its message stands in the log
+            sys.exit(1)  # it has told why
         logging.error("A worker of the feed died (status %s)", self.process.exitcode)
         sys.exit(LOST)
 
@@ -163,7 +177,7 @@ class _Feeding:
         self._states, self._pipe = feed.states, pipe
         self._numbers = self._making.numbers()
         self._mix = self._making.mix
-        self._workers = [_Worker(self._making) for _ in range(feed.workers)]
+        self._workers = [_Worker(feed, self._making) for _ in range(feed.workers)]
         self._order: deque[int] = deque()  # numbers of batches handed out and not yet written
         self._made: dict[int, bytes] = {}
         self._text = memoryview(b"")  # of the batch that is being written
@@ -228,12 +242,19 @@ def _run(feed: Feed, pipe: "Connection[Any, Any]", group: int) -> None:
         _Feeding(feed, pipe.fileno()).run()
     except BrokenPipeError:
         sys.exit(CLOSED)
+    except InputError as error:
+        feed.tell(error)
+        sys.exit(1)
 
 
-def _work(making: _Making, connection: "Connection[Any, Any]") -> None:
+def _work(feed: Feed, making: _Making, connection: "Connection[Any, Any]") -> None:
     die_with_parent()
     while True:
-        lines = making.lines(*connection.recv())
+        try:
+            lines = making.lines(*connection.recv())
+        except InputError as error:
+            feed.tell(error)
+            sys.exit(1)
         text = "".join(f"{line}\n" for line in lines).encode()
         connection.send_bytes(len(lines).to_bytes(_COUNT_BYTES, "little") + text)
 

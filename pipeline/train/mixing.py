@@ -104,7 +104,7 @@ class Mix:
 def mix(stage: Stage, sizes: Mapping[str, Numbers], batch_size: int, seed: str) -> Mix:
     """A stage's batches, of datasets whose blocks have so many lines each.
 
-    Raises InputError when a batch has no line of the dataset that ends the stage.
+    Raises InputError when a batch has no line of the dataset that ends the stage, and for an empty dataset.
     """
     shares: dict[str, int] = {}
     for dataset, weight in stage.datasets:
@@ -114,5 +114,11 @@ def mix(stage: Stage, sizes: Mapping[str, Numbers], batch_size: int, seed: str) 
             f"The stage {stage.name} never ends: a batch of {batch_size} lines has none of "
             f"{stage.until_dataset}. Raise its weight, or batch-size."
         )
+    for name, share in shares.items():
+        if share and not sizes[name].sum():
+            raise InputError(
+                f"The stage {stage.name} mixes {share} lines of {name} into each batch, and it is empty. "
+                "Give it text, or take it out of the curriculum."
+            )
     epochs = {name: Epochs(name, sizes[name], seed) for name in shares}
     return Mix(shares, epochs, stage.until_dataset, stage.until_epoch)

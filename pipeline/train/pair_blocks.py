@@ -22,6 +22,7 @@ from pipeline.common.lines import ZSTD_LEVEL
 
 PAIRS = "pairs.zst"
 INDEX = "blocks.npy"
+_AGAIN = "Make the pairs again by pipeline.train.training_pairs."
 BLOCK = 128  # lines; what is read together comes out close together, so a block is a small part of a chunk
 
 
@@ -87,19 +88,19 @@ class PairBlocks:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / PAIRS
-        self._index: npt.NDArray[np.int64] = np.load(folder / INDEX, mmap_mode="r")
+        self._index = _read_index(folder / INDEX)
         self._file = os.open(self._path, os.O_RDONLY)
 
     @classmethod
     def open(cls, folder: Path) -> "PairBlocks":
-        """Open a folder; raises InputError when its two files do not belong together."""
+        """Open a folder; raises InputError when its index is damaged, or is not that of the pairs."""
         for name in (PAIRS, INDEX):
             if not (folder / name).exists():
                 raise InputError(f"{folder} holds no training pairs: {name} is missing")
         blocks = cls(folder)
         size, expected = (folder / PAIRS).stat().st_size, int(blocks._index[-1, 0])
         if size != expected:
-            raise InputError(f"{folder / PAIRS} has {size:,} bytes, its index counts {expected:,}")
+            raise InputError(f"{folder / PAIRS} has {size:,} bytes, its index counts {expected:,}. {_AGAIN}")
         return blocks
 
     @property
@@ -123,16 +124,26 @@ class PairBlocks:
         try:
             text = zstandard.ZstdDecompressor().decompress(os.pread(self._file, end - begin, begin))
             lines = text.decode().split("\n")[:-1]
-        except (zstandard.ZstdError, UnicodeDecodeError) as error:
-            raise InputError(
-                f"{self._path} is damaged in block {number} ({error}). Make it again."
-            ) from error
+        except (zstandard.ZstdError, UnicodeDecodeError, MemoryError) as error:  # of a damaged frame's size
+            raise InputError(f"{self._path} is damaged in block {number} ({error}). {_AGAIN}") from error
         if len(lines) != last - first:
             raise InputError(
-                f"{self._path}, block {number}: {len(lines)} lines, the index has {last - first}"
+                f"{self._path}, block {number}: {len(lines)} lines, the index has {last - first}. {_AGAIN}"
             )
         return lines
 
     def close(self) -> None:
         """Close the file; the index may still be asked."""
         os.close(self._file)
+
+
+def _read_index(path: Path) -> npt.NDArray[np.int64]:
+    """The index of a folder; raises InputError when it cannot be one."""
+    try:
+        index: npt.NDArray[np.int64] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise InputError(f"{path} is damaged ({error}). {_AGAIN}") from error
+    is_table = index.dtype == np.int64 and index.ndim == 2 and index.shape[1] == 2 and len(index) > 0
+    if not is_table or index[0].any() or (np.diff(index, axis=0) <= 0).any():
+        raise InputError(f"{path} is no index of training pairs, or is damaged. {_AGAIN}")
+    return index

@@ -222,6 +222,8 @@ class Stage:
             self._keep_save()
         if stop.seconds is not None or self._interrupted:
             raise TemporaryError(f"Stopped at update {progress.update if progress else 0}, as asked")
+        if wrong := self._feed.error:
+            raise InputError(wrong)
         if status and self._ran_out:
             raise OutOfGpuMemory(self._ran_out) if self._batches else not_reserved(self._ran_out)
         if status:

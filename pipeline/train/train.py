@@ -45,6 +45,7 @@ from pipeline.train.checkpoints import (
     MODEL,
     Checkpoints,
     Place,
+    decided_by,
     make_up_for_validation,
     read_progress,
 )
@@ -203,7 +204,9 @@ def train(training: Training, options: Options, stop: StopSwitch) -> Trained:
     When a GPU's memory runs out, go on from there with micro-batches half as large: once, also over attempts.
     Raises InputError the second time.
     """
-    checkpoints = Checkpoints(resources.checkpoints())
+    checkpoints = Checkpoints(
+        resources.checkpoints(), decided_by(training.args, training.pairs, training.merged)
+    )
     again = False
     while True:
         place, curve = _begin(training, checkpoints)

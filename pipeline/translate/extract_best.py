@@ -18,7 +18,8 @@ from sacrebleu.metrics.chrf import CHRF
 
 from pipeline.common.errors import InputError
 from pipeline.common.finished import FinishedLines, finished_lines
-from pipeline.common.lines import LineWriter, read_lines
+from pipeline.common.lines import LineWriter, count_lines, read_lines
+from pipeline.common.made_from import MadeFrom
 from pipeline.common.pool import map_blocks
 from pipeline.common.resources import threads
 from pipeline.common.script import run, write_json
@@ -37,8 +38,10 @@ log = logging.getLogger(__name__)
 def main(argv: Sequence[str] | None = None) -> None:
     """Write best.zst and stats.json."""
     args = parse_arguments(argv)
-    with staged(args.output) as (output, scratch), finished_lines(scratch) as finished:
+    made_from = MadeFrom({"the n-best lists": args.nbest, "the references": args.references}, {})
+    with staged(args.output) as (output, scratch), finished_lines(scratch, made_from) as finished:
         find_best(args.nbest, args.references, finished)
+        finished.require(count_lines(args.references), args.references)
         stats = write_best(finished.read(), args.references, output / "best.zst")
         log.info("%s", stats["lines"])
         write_json(output / "stats.json", stats)

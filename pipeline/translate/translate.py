@@ -17,7 +17,8 @@ from pathlib import Path
 
 from pipeline.common.finished import finished_lines
 from pipeline.common.lines import count_lines, read_lines
-from pipeline.common.marian import decode_blocks
+from pipeline.common.made_from import MadeFrom
+from pipeline.common.marian import decode_blocks, entries_of_nbest
 from pipeline.common.marian_options import parse_marian_args, read_options
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
@@ -33,13 +34,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     settings = {**read_options(args.decoding_config), **parse_marian_args(args.marian_args)}
     log.info("Translating %s with %s: %s", args.text, ", ".join(map(str, args.models)), settings)
+    made_from = MadeFrom(
+        {"the text": args.text, "the models": args.models}, {**settings, "--nbest": args.nbest}
+    )
     with staged(args.output) as (output, scratch):
         result = output / ("nbest.zst" if args.nbest else "translations.zst")
-        with finished_lines(scratch) as finished:
+        with finished_lines(scratch, made_from) as finished:
             done = finished.number
             finished.add_all(decode_blocks(args.models, args.text, scratch, settings, args.nbest, done))
+            lines = count_lines(args.text)
+            entries = entries_of_nbest(args.models, settings) if args.nbest else 1
+            finished.require(lines * entries, args.text)
             written = finished.write(result)
-        lines = count_lines(args.text)
         log.info("%d lines, %d translations", lines, written)
         stats = {
             "lines": {"in": lines, "kept": lines, "dropped": {}},

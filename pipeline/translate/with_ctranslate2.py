@@ -12,12 +12,13 @@ like is refused. Writes what `pipeline.translate.translate` writes: translations
 import argparse
 import logging
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 
-from pipeline.common.errors import InputError
 from pipeline.common.finished import finished_lines, rows_of_a_block
 from pipeline.common.lines import count_lines, read_lines
+from pipeline.common.made_from import MadeFrom
 from pipeline.common.marian_options import parse_marian_args, read_options
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
@@ -35,18 +36,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     settings = read_settings({**read_options(args.decoding_config), **parse_marian_args(args.marian_args)})
     log.info("Translating %s with %s: %s", args.text, args.model, settings)
-    with staged(args.output) as (output, scratch), finished_lines(scratch) as finished:
+    made_from = MadeFrom(
+        {"the text": args.text, "the model": args.model}, {**asdict(settings), "--nbest": args.nbest}
+    )
+    with staged(args.output) as (output, scratch), finished_lines(scratch, made_from) as finished:
         result = output / ("nbest.zst" if args.nbest else "translations.zst")
         lines, entries = count_lines(args.text), settings.beam if args.nbest else 1
         decoder = Decoder(args.model, settings, args.cuda_lock)
         done = finished.number // entries
         found = decoder.translate(args.text, done)
         finished.add_all(blocks_of(found, settings.read_ahead, done, args.nbest))
+        finished.require(lines * entries, args.text)
         written = finished.write(result)
-        if written != lines * entries:
-            raise InputError(
-                f"CTranslate2 gave {written:,} translations instead of {lines * entries:,}; none is kept"
-            )
         log.info("%d lines, %d translations", lines, written)
         stats = {
             "lines": {"in": lines, "kept": lines, "dropped": {}},

@@ -201,6 +201,65 @@ def test_the_next_attempt_goes_on_to_the_same_bytes(
     assert {*LINES[20:]} <= again
 
 
+def leave_sets(case: Case, folder: Path) -> dict[str, str]:
+    """Run a case to its end and leave its sets; the environment in which another run finds them."""
+    environ = environment(case, folder)
+    subprocess.run(command(case, folder, "first"), env=environ, check=True, capture_output=True)
+    return environ
+
+
+@pytest.mark.parametrize("make", [translate, nbest, score, ctranslate2, extract_best])
+def test_the_sets_of_another_text_are_refused(tmp_path: Path, make: Callable[[Path], Case]) -> None:
+    case = make(tmp_path)
+    environ = leave_sets(case, tmp_path)
+    before = sorted(path.name for path in (tmp_path / "kept").iterdir())
+    for name in ("text.zst", "other.zst"):
+        write_lines(tmp_path / name, LINES[:5])
+    if make is extract_best:
+        write_lines(tmp_path / "nbest.zst", [f"{n} ||| a ||| F0= -1 ||| -1" for n in range(5)])
+    again = subprocess.run(command(case, tmp_path, "second"), env=environ, check=False, capture_output=True)
+    assert again.returncode == 1, again.stderr
+    assert "of another input: the " in again.stderr.decode()
+    assert "Traceback" not in again.stderr.decode()
+    assert not any((tmp_path / "second").iterdir())
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("make", "difference"),
+    [(translate, "beam-size is 5, and was 3"), (ctranslate2, "beam is 5, and was 2")],
+)
+def test_the_sets_of_other_options_are_refused(
+    tmp_path: Path, make: Callable[[Path], Case], difference: str
+) -> None:
+    case = make(tmp_path)
+    environ = leave_sets(case, tmp_path)
+    arguments = [str(argument).replace('"beam-size": 3', '"beam-size": 5') for argument in case.arguments]
+    arguments = [argument.replace('"beam-size": 2', '"beam-size": 5') for argument in arguments]
+    other = Case(case.module, arguments, case.patch, case.marian)
+    again = subprocess.run(command(other, tmp_path, "second"), env=environ, check=False, capture_output=True)
+    assert again.returncode == 1
+    assert difference in again.stderr.decode()
+
+
+@pytest.mark.parametrize("make", [translate, nbest, score, ctranslate2, extract_best])
+def test_more_lines_than_the_text_has_are_no_result(tmp_path: Path, make: Callable[[Path], Case]) -> None:
+    """1,536 lines came out for a text of 50 once; here is a set of this text that has too many."""
+    case = make(tmp_path)
+    environ = leave_sets(case, tmp_path)
+    facts = max((tmp_path / "kept").glob("rows-*")) / "made-from.json"
+    forged = tmp_path / "kept" / "rows-000000001536"
+    forged.mkdir()
+    write_lines(forged / "000000000000-000000001536.zst", ["0.5 line"] * 1536)
+    (forged / "made-from.json").write_bytes(facts.read_bytes())
+    again = subprocess.run(command(case, tmp_path, "second"), env=environ, check=False, capture_output=True)
+    assert again.returncode == 1
+    wanted = len(LINES) * (3 if make is nbest else 2 if make is ctranslate2 else 1)
+    assert f"1,536 lines were made of {tmp_path}" in again.stderr.decode()
+    assert f"which wants {wanted:,}; none is kept" in again.stderr.decode()
+    assert not any((tmp_path / "second").iterdir())
+
+
 WRAPPER = """\
 #!/bin/sh
 case "$(head -1 "$2")" in 37*) [ -e {folder}/wait ] && sleep 300;; esac

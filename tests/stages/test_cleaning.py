@@ -80,7 +80,7 @@ def test_every_fix_is_there_and_is_of_use() -> None:
 
 
 def test_every_file_has_its_counterpart_of_upstream() -> None:
-    """Those of our own differ in three filters, and in nothing else."""
+    """Those of our own differ in four filters, have one more, and differ in nothing else."""
     folder = ROOT / FILTERS
     upstream = {path.relative_to(folder / "upstream") for path in (folder / "upstream").rglob("*.json")}
     ours = {path.relative_to(folder) for path in folder.rglob("*.filters.json")}
@@ -89,15 +89,23 @@ def test_every_file_has_its_counterpart_of_upstream() -> None:
         "alpha_ratio": "alphabet_ratio",
         "src_trg_ratio": "length_ratio",
         "num_mismatch": "number_mismatch",
+        "url_mismatch": "address_mismatch",
     }
+    added = {"length_ratio": "word", "untranslated": None}
     for path in upstream:
         theirs, mine = (
             json.loads((root / path).read_text(encoding="utf-8"))["filters"]
             for root in (folder / "upstream", folder)
         )
         names = [renamed.get(entry["filter"], entry["filter"]) for entry in theirs]
-        assert names == [entry["filter"] for entry in mine if entry["parameters"].get("UNIT") != "word"]
-        assert [entry for entry in mine if entry["filter"] not in renamed.values()] == [
+        own = [entry["filter"] for entry in mine]
+        assert names == [
+            entry["filter"]
+            for entry in mine
+            if added.get(entry["filter"], "") != entry["parameters"].get("UNIT")
+        ]
+        assert own[own.index("untranslated") + 1] == "fasttext_filter"
+        assert [entry for entry in mine if entry["filter"] not in {*renamed.values(), *added}] == [
             entry for entry in theirs if entry["filter"] not in renamed
         ]
 

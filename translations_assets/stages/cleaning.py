@@ -51,7 +51,7 @@ FIXES = {
 FAST = frozenset(
     (
         *("alpha_ratio", "alphabet_ratio", "currency_mismatch", "deescape-special-chars", "detokenizer"),
-        *("fasttext_filter", "length_ratio", "number_mismatch"),
+        *("address_mismatch", "fasttext_filter", "length_ratio", "number_mismatch", "untranslated"),
         *("fix_wiki", "identical", "max_length", "max_word_length", "normalize_whitespace", "num_mismatch"),
         *("opus.RegExpFilter", "opus.RegExpSub", "regexp", "remove_empty_lines", "remove_frequent_patterns"),
         *("sed", "src_trg_ratio", "url_mismatch"),
@@ -156,6 +156,7 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus, identifying: 
             **corpus.sides,
             "filters": filters,
             "alphabets": RepoFile(f"{FILTERS}/alphabets.json"),
+            "words": RepoFile(f"{FILTERS}/words.json"),
             "currencies": RepoFile(f"{FILTERS}/currencies.json"),
             "patterns": pattern_files(filters),
             "src_language_model": found[0].model,

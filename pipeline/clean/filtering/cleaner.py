@@ -38,7 +38,14 @@ class FilterCleaner:
             _part_edited(parts)
         lines = _joined(parts).in_order()
         tally.kept = len(lines[0])
+        tally.notes.update(_identical(*lines) if len(lines) > 1 else {})
         return Cleaned(lines, tally)
+
+
+def _identical(sources: Sequence[str], targets: Sequence[str]) -> dict[str, int]:
+    """How many pairs have the same text on both sides, and how many of these have three words or more."""
+    same = [source for source, target in zip(sources, targets, strict=True) if source == target]
+    return {"identical": len(same), "identical, three words": sum(len(text.split()) > 2 for text in same)}
 
 
 def _part_edited(parts: list[Block]) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from pipeline.clean.filtering.block import Block, Column, Filter, Mask, table_of
 from pipeline.clean.filtering.filter_file import FilterStep
+from pipeline.clean.filtering.strings import without_numbering
 
 
 class Currencies:
@@ -18,7 +19,7 @@ class Currencies:
         # The lookaheads spare the search the places where no amount can begin.
         self._amount = re.compile(
             rf"(?<![A-Za-z])(?:(?=[{_class(_firsts(names))}])({_any_of(names)})\s*{number}"
-            rf"|(?=\d){number}\s*({_any_of(names)}))(?![A-Za-z])"
+            rf"|(?=\d){number}\s*({_any_of(names)}))(?![A-Za-z]|:[A-Za-z])"
         )
         dense = ["".join(name.split()) for name in names]
         self._alone = table_of(name for name in dense if len(name) == 1)
@@ -45,8 +46,11 @@ class Currencies:
         return column.lines_with(marks)
 
     def of(self, text: str) -> list[str]:
-        """The currencies as they stand in the text, in their order."""
-        return [before or after for before, after in self._amount.findall(text)]
+        """The currencies as they stand in the text, in their order.
+
+        What is numbered is no amount: a placeholder (%2$.250s), a name in a list of pairs (`BEF1:AFT1`).
+        """
+        return [before or after for before, after in self._amount.findall(without_numbering(text))]
 
     def kinds(self, found: list[str]) -> list[tuple[frozenset[str], bool]]:
         """What each of the currencies may be, and whether it is written with letters."""

@@ -97,12 +97,13 @@ def _log_ratio(source: npt.NDArray[np.int64], target: npt.NDArray[np.int64]) -> 
     return ratio
 
 
-def length_ratio(step: FilterStep) -> Filter:
+def length_ratio(step: FilterStep, words_of_english: Mapping[str, float]) -> Filter:
     """Drop pairs of which one side has less than RATIO as many letters as the other, ALLOWANCE added to both.
 
     So the ratio counts from some length on: with 0.6 and 20 a line of 10 letters may have 30 in the other
     language, one of 100 may have 180. With the UNIT `word` words are compared, where white space parts them;
-    punctuation by itself is none.
+    punctuation by itself is none. Those of the shorter side count as many as they would be in the other
+    language, by `words_of_english` for LANG1 and LANG2: six words of Turkish are eight of English.
     OpusCleaner's src_trg_ratio compares words without an allowance, so that "Workspace" is not "Espace de
     travail", and nothing is a translation into Thai.
     """
@@ -113,12 +114,15 @@ def length_ratio(step: FilterStep) -> Filter:
     )
     if unit not in ("letter", "word"):
         raise InputError(f"{step}: UNIT is {unit!r}; write letter or word.")
+    rates = [words_of_english.get(step.text(name, ""), 1.0) for name in ("LANG1", "LANG2")]
+    ratio = rates[1] / rates[0] if unit == "word" else 1.0
 
     def work(block: Block) -> None:
         letters = [column.sum(letter_weights()) for column in block.columns]
-        words = [_words(column) for column in block.columns]
-        source, target = (sizes + allowance for sizes in (letters if unit == "letter" else words))
-        bad: Mask = np.minimum(source, target) < least * np.maximum(source, target)
+        words = [count_words(column) for column in block.columns]
+        source, target = letters if unit == "letter" else words
+        bad: Mask = source * ratio + allowance < least * (target + allowance)
+        bad |= target / ratio + allowance < least * (source + allowance)
         if unit == "word":
             for number in (0, 1):
                 bad &= letters[number] <= LONGEST_WORDS * words[number]
@@ -127,7 +131,7 @@ def length_ratio(step: FilterStep) -> Filter:
     return work
 
 
-def _words(column: Column) -> Counts:
+def count_words(column: Column) -> Counts:
     """The words of each line that have a letter or digit."""
     starts = np.flatnonzero(column.word_starts)
     letters = np.concatenate(([0], np.cumsum(column.is_in(letter_weights() > 0))))

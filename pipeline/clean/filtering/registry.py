@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pipeline.clean.filtering import (
+    addresses,
     alphabets,
     currencies,
     languages,
@@ -14,6 +15,7 @@ from pipeline.clean.filtering import (
     numbers,
     programs,
     texts,
+    untranslated,
 )
 from pipeline.clean.filtering.block import Filter
 from pipeline.clean.filtering.filter_file import FilterStep
@@ -29,6 +31,7 @@ class Resources:
     """What filters need beside their parameters.
 
     alphabets   letters of each language, as the inside of a regular expression's class
+    words_of_english  of a language, that stand for a word of English on the average
     currencies  for each symbol or code the codes it may stand for
     patterns    for each file of frequent patterns, by its name, its lines
     identifiers make what tells languages apart, for each side, which takes seconds, or a large model
@@ -37,6 +40,7 @@ class Resources:
     """
 
     alphabets: Mapping[str, str]
+    words_of_english: Mapping[str, float]
     currencies: Mapping[str, list[str]]
     patterns: Mapping[str, Sequence[str]]
     identifiers: Callable[[], Sequence[Identifier]]
@@ -95,14 +99,16 @@ _PLAIN: Mapping[str, Callable[[FilterStep], Filter]] = {
     "sed": programs.sed,
     "detokenizer": programs.detokenizer,
     # Not of OpusCleaner.
+    "address_mismatch": addresses.address_mismatch,
     "identical": mismatches.identical,
-    "length_ratio": lengths.length_ratio,
     "number_mismatch": numbers.number_mismatch,
+    "untranslated": untranslated.untranslated,
 }
 _WITH_RESOURCES: Mapping[str, Callable[[FilterStep, Resources], Filter]] = {
     "alpha_ratio": lambda step, known: lengths.alpha_ratio(step, known.alphabets),
     "alphabet_ratio": lambda step, known: alphabets.alphabet_ratio(step, known.alphabets),
     "currency_mismatch": lambda step, known: currencies.currency_mismatch(step, known.currencies),
+    "length_ratio": lambda step, known: lengths.length_ratio(step, known.words_of_english),
     "fasttext_filter": lambda step, known: languages.fasttext_filter(step, known.identifiers()),
     "remove_frequent_patterns": lambda step, known: texts.remove_frequent_patterns(
         step, _patterns(step, known)

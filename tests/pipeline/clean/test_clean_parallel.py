@@ -29,7 +29,9 @@ PAIRS = [
 ]
 LABELS = ("--src-labels", "eng", "--trg-labels", "rus")
 EN_RU = ("--src", "en", "--trg", "ru", "--src-script", "Latin", "--trg-script", "Cyrillic", *LABELS)
-TABLES = ("--alphabets", f"{FILTERS}/alphabets.json", "--currencies", f"{FILTERS}/currencies.json")
+TABLES = tuple(
+    part for name in ("alphabets", "words", "currencies") for part in (f"--{name}", f"{FILTERS}/{name}.json")
+)
 DEFAULT = FILTERS / "default.filters.json"
 PATTERNS = ("--patterns", f"{FILTERS}/remove_frequent_patterns.txt")
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipeline.common.errors import InputError
+from pipeline.common.made_from import FILE, MadeFrom
 from pipeline.train.checkpoints import (
     FEED,
     MODEL,
@@ -23,6 +25,8 @@ from pipeline.train.checkpoints import (
     read_progress,
     saved_at,
 )
+
+INPUT = MadeFrom({}, {"seed": 1})
 
 
 def save_like_marian(folder: Path, update: int) -> None:
@@ -51,7 +55,7 @@ def keep(checkpoints: Checkpoints, folder: Path, update: int) -> None:
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[Checkpoints, Path, Path]:
     """Two saves of a training, after 10 and 20 updates, and a folder for the next attempt."""
-    checkpoints, work = Checkpoints(tmp_path / "sets"), tmp_path / "work"
+    checkpoints, work = Checkpoints(tmp_path / "sets", INPUT), tmp_path / "work"
     for update in (10, 20):
         save_like_marian(work, update)
         keep(checkpoints, work, update)
@@ -227,13 +231,34 @@ def test_an_optimizer_whose_steps_cannot_be_counted_is_taken(
 def test_a_set_without_an_optimizer_is_no_set(tmp_path: Path) -> None:
     work = tmp_path / "work"
     save_like_marian(work, 5)
-    Checkpoints(tmp_path / "sets").save(work, [work / MODEL, work / PROGRESS], Place(5, 0, None))
-    assert Checkpoints(tmp_path / "sets").restore(tmp_path) is None
+    Checkpoints(tmp_path / "sets", INPUT).save(work, [work / MODEL, work / PROGRESS], Place(5, 0, None))
+    assert Checkpoints(tmp_path / "sets", INPUT).restore(tmp_path) is None
+
+
+def test_sets_of_another_training_are_refused_and_stay(folders: tuple[Checkpoints, Path, Path]) -> None:
+    _, sets, new = folders
+    with pytest.raises(InputError, match="of another input: seed is 2, and was 1"):
+        Checkpoints(sets, MadeFrom({}, {"seed": 2})).restore(new)
+    assert len([*sets.iterdir()]) == 2
+    assert [*new.iterdir()] == []
+
+
+def test_a_set_that_does_not_tell_its_input_is_damaged(folders: tuple[Checkpoints, Path, Path]) -> None:
+    checkpoints, sets, new = folders
+    newest = max(sets.iterdir())
+    facts = json.loads((newest / SET).read_text())
+    del facts["files"][FILE]
+    (newest / SET).write_text(json.dumps(facts))
+    (newest / FILE).unlink()
+    place = checkpoints.restore(new)
+    assert place is not None
+    assert place.update == 10
+    assert not (new / FILE).exists()
 
 
 def test_without_sets_training_begins_anew(tmp_path: Path) -> None:
-    assert Checkpoints(tmp_path / "sets").restore(tmp_path) is None
-    assert Checkpoints(None).restore(tmp_path) is None
+    assert Checkpoints(tmp_path / "sets", INPUT).restore(tmp_path) is None
+    assert Checkpoints(None, INPUT).restore(tmp_path) is None
 
 
 def test_a_set_that_is_being_written_does_not_count(folders: tuple[Checkpoints, Path, Path]) -> None:
@@ -276,7 +301,7 @@ def test_a_save_that_begins_while_files_are_copied_spoils_the_set(tmp_path: Path
             save_like_marian(work, next_save)
         yield from (work / OPTIMIZER, work / PROGRESS)
 
-    checkpoints = Checkpoints(tmp_path / "sets")
+    checkpoints = Checkpoints(tmp_path / "sets", INPUT)
     checkpoints.save(work, files(20), Place(10, 0, None))
     assert list((tmp_path / "sets").iterdir()) == []
     checkpoints.save(work, files(None), Place(20, 0, None))
@@ -288,7 +313,7 @@ def test_files_of_two_saves_are_never_kept_together(tmp_path: Path) -> None:
     save_like_marian(work, 10)
     later = 10_000 * 1_000_000_000
     os.utime(work / MODEL, ns=(later, later))
-    keep(Checkpoints(tmp_path / "sets"), work, 10)
+    keep(Checkpoints(tmp_path / "sets", INPUT), work, 10)
     assert list((tmp_path / "sets").iterdir()) == []
 
 

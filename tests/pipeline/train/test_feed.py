@@ -185,6 +185,7 @@ def test_a_feed_whose_worker_is_killed_ends_and_says_so(
 def test_a_damaged_block_ends_the_feed_and_is_named(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    """Once, and without the frames of two processes."""
     given = feed(tmp_path, "student", workers=2)
     pairs = tmp_path / "o" / PAIRS
     content = bytearray(pairs.read_bytes())
@@ -195,7 +196,24 @@ def test_a_damaged_block_ends_the_feed_and_is_named(
         stream.read()
     process.join(60)
     assert process.exitcode == 1
-    assert f"{pairs} is damaged in block" in capfd.readouterr().err
+    assert given.error.startswith(f"{pairs} is damaged in block ")
+    assert given.error.endswith("Make the pairs again by pipeline.train.training_pairs.")
+    assert capfd.readouterr().err == ""
+
+
+def test_an_empty_dataset_ends_the_feed_and_is_named(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    given = feed(tmp_path, "teacher.two-stage")
+    with PairBlockWriter(tmp_path / "b"):
+        pass
+    process, stream = started(given)
+    with stream:
+        stream.read()
+    process.join(60)
+    assert process.exitcode == 1
+    assert " lines of backtranslated into each batch, and it is empty. Give it text, or " in given.error
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize("idle_worker_dies", [False, True])

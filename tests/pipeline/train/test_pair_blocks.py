@@ -1,5 +1,6 @@
 """Tests of pipeline.train.pair_blocks."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,46 @@ def test_a_damaged_block_is_named(tmp_path: Path) -> None:
     blocks = PairBlocks.open(folder)
     assert len(blocks.read(0)) == BLOCK
     with pytest.raises(InputError, match="is damaged in block 1"):
+        blocks.read(1)
+    blocks.close()
+
+
+def save(path: Path, rows: list[list[int]]) -> None:
+    np.save(path, np.array(rows, dtype=np.int64))
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "empty": lambda path: path.write_bytes(b""),
+    "other magic": lambda path: path.write_bytes(b"\x00" + path.read_bytes()[1:]),
+    "cut off": lambda path: path.write_bytes(path.read_bytes()[:-8]),
+    "cut off in its head": lambda path: path.write_bytes(path.read_bytes()[:40]),
+    "a text": lambda path: path.write_text("begin\tlines\n"),
+    "other numbers": lambda path: np.save(path, np.zeros((4, 2))),
+    "no table": lambda path: np.save(path, np.zeros(4, dtype=np.int64)),
+    "no row": lambda path: np.save(path, np.zeros((0, 2), dtype=np.int64)),
+    "another beginning": lambda path: save(path, [[5, 0], [300, 128]]),
+    "backwards": lambda path: save(path, [[0, 0], [300, 128], [200, 256]]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_index_is_named(tmp_path: Path, damage: str) -> None:
+    folder = written(tmp_path / "a", made_up(3 * BLOCK))
+    DAMAGES[damage](folder / INDEX)
+    with pytest.raises(InputError, match=r"blocks\.npy is .*Make the pairs again by pipeline\.train\."):
+        PairBlocks.open(folder)
+
+
+@pytest.mark.parametrize("place", [*range(12), -1, -5])
+def test_a_byte_of_a_frame_that_has_changed_is_found(tmp_path: Path, place: int) -> None:
+    """The magic number, the head with the size of the text, the checksum."""
+    folder = written(tmp_path / "a", made_up(3 * BLOCK))
+    content = bytearray((folder / PAIRS).read_bytes())
+    begin, end = np.load(folder / INDEX)[1:3, 0].tolist()
+    content[(begin if place >= 0 else end) + place] ^= 0xFF
+    (folder / PAIRS).write_bytes(content)
+    blocks = PairBlocks.open(folder)
+    with pytest.raises(InputError, match="block 1.*Make the pairs again"):
         blocks.read(1)
     blocks.close()
 

@@ -44,16 +44,11 @@ class Trained(NamedTuple):
 def interrupt(folder: Path, how: signal.Signals, saves: int) -> None:
     """Train in a folder, from its newest set, until there are so many new saves; end it by a signal.
 
-    SIGTERM comes while Marian validates, after the next update that is due; on a text that takes it a second.
+    SIGTERM comes while Marian validates, after the next update that is due.
     """
     begun = newest_update(folder) if (folder / "sets").exists() else 0
-    options: dict[str, object] = {}
-    if how == signal.SIGTERM:
-        for number, side in enumerate(("dev-src", "dev-trg")):
-            options[side] = folder / f"{side}.zst"
-            write_lines(folder / f"{side}.zst", (pair[number].strip() for pair in tiny.pairs(150, seed=3)))
     given = {**keeping_all_sets(folder), "TRANSLATIONS_GRACE": "60"}  # a loaded machine saves slowly
-    with running(folder, options, given, OFTEN) as process:
+    with running(folder, dev_set(folder), given, OFTEN) as process:
         deadline = time.monotonic() + PATIENCE
         while newest(folder) < begun + 11 * saves or (how == signal.SIGTERM and not validates(folder)):
             assert time.monotonic() < deadline, (folder / "log").read_text()
@@ -63,6 +58,15 @@ def interrupt(folder: Path, how: signal.Signals, saves: int) -> None:
     for path in (folder / "out").glob("*"):  # what a killed process could not remove
         assert path.name == ".staging"
         path.rename(folder / f"left-by-{how.name}")
+
+
+def dev_set(folder: Path) -> dict[str, object]:
+    """A text that Marian takes a second to validate on."""
+    options: dict[str, object] = {}
+    for number, side in enumerate(("dev-src", "dev-trg")):
+        options[side] = folder / f"{side}.zst"
+        write_lines(folder / f"{side}.zst", (pair[number].strip() for pair in tiny.pairs(150, seed=3)))
+    return options
 
 
 def validates(folder: Path) -> bool:
@@ -88,9 +92,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
         logs.append((folder / "log").read_text())
     end = updates[-1] + 30
     kept = {"TRANSLATIONS_CHECKPOINTS": folder / "sets", **keeping_all_sets(folder)}
-    done = train(folder, {**OFTEN, "after": f"{end}u"}, env=kept)
+    done = train(folder, {**OFTEN, "after": f"{end}u"}, dev_set(folder), env=kept)
     assert done.returncode == 0, done.stderr
-    whole = train(other, {**OFTEN, "after": f"{end}u"})
+    whole = train(other, {**OFTEN, "after": f"{end}u"}, dev_set(other))
     assert whole.returncode == 0, whole.stderr
     sets = sorted((folder / "sets").glob("0*"))
     return Trained(metrics(folder), metrics(other), sets, updates, [*logs[1:], done.stderr])

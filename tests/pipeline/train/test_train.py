@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,16 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline.train.checkpoints import Checkpoints, Place
+from pipeline.common.made_from import MadeFrom
+from pipeline.train.checkpoints import Checkpoints, Place, decided_by
+from pipeline.train.pair_blocks import PairBlockWriter
+from pipeline.train.pair_facts import STATS
 from pipeline.train.train import best_or_last, feed_of, parse_arguments, prepare
 from tests.pipeline.train import tiny
 from tests.pipeline.train.test_checkpoints import save_like_marian
 from tests.pipeline.train.training import (
     QUICK,
+    arguments,
     metrics,
     names,
     train,
@@ -149,10 +154,61 @@ def test_an_error_of_marian_is_told(tmp_path: Path) -> None:
     assert "valid-reset-stalled: True" in done.stderr
 
 
+def input_of(folder: Path, marian_args: Mapping[str, object]) -> MadeFrom:
+    """What a training of `train` is made from."""
+    (folder / "prepared").mkdir()
+    args = parse_arguments([str(part) for part in arguments(folder, marian_args, {})])
+    training = prepare(args, folder / "prepared")
+    return decided_by(args, training.pairs, training.merged)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"marian_args": {**QUICK, "learn-rate": 0.5}}, "learn-rate is 0.5, and was "),
+        ({"options": {"seed": 7}}, "seed is 7, and was 1"),
+        ({"marian_args": {**QUICK, "after": "7u", "save-freq": 3}}, ""),
+    ],
+)
+def test_checkpoints_of_another_training_are_refused(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    save_like_marian(tmp_path / "work", 10)
+    files = sorted((tmp_path / "work").iterdir())
+    place = Place(10, 0, {"stage": "train"})
+    Checkpoints(tmp_path / "sets", input_of(tmp_path, QUICK)).save(tmp_path / "work", files, place)
+    fake = f"{sys.executable} -m tests.pipeline.train.fake_marian"
+    given = {"TRANSLATIONS_MARIAN": fake, "FAKE_MARIAN": "failing"}
+    environ = {**given, "TRANSLATIONS_CHECKPOINTS": tmp_path / "sets"}
+    done = train(tmp_path, changes.get("marian_args", QUICK), changes.get("options"), env=environ)
+    assert done.returncode == 1
+    assert (f"of another input: {told}" in done.stderr) == bool(told), done.stderr
+    assert ("Going on from checkpoint 000001-update-000000010" in done.stderr) != bool(told)
+
+
+def test_an_empty_dataset_is_told_once(tmp_path: Path) -> None:
+    """By the script, and not by the feed and its workers as well, with all their frames."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with PairBlockWriter(empty):
+        pass
+    (empty / STATS).write_bytes((tiny.corpus().pairs / STATS).read_bytes())
+    mix = {"train": ["original 0.5", "backtranslated 0.5", "until original inf"]}
+    done = train(tmp_path, QUICK, {"backtranslated": empty, "curriculum": write_curriculum(tmp_path, mix)})
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "error: The stage train mixes 32 lines of backtranslated into each batch, and it is empty. Give it "
+        "text, or take it out of the curriculum.\n"
+    )
+    assert "Traceback" not in done.stderr
+
+
 def test_patience_goes_on_in_a_stage_that_is_resumed(tmp_path: Path) -> None:
     save_like_marian(tmp_path / "work", 10)
     files = sorted((tmp_path / "work").iterdir())
-    Checkpoints(tmp_path / "sets").save(tmp_path / "work", files, Place(10, 0, {"stage": "train"}))
+    Checkpoints(tmp_path / "sets", input_of(tmp_path, QUICK)).save(
+        tmp_path / "work", files, Place(10, 0, {"stage": "train"})
+    )
     fake = f"{sys.executable} -m tests.pipeline.train.fake_marian"
     given = {"TRANSLATIONS_MARIAN": fake, "FAKE_MARIAN": "failing"}
     done = train(tmp_path, QUICK, env={**given, "TRANSLATIONS_CHECKPOINTS": tmp_path / "sets"})

@@ -28,6 +28,7 @@ def resources(
     patterns = FILTERS / "remove_frequent_patterns.txt"
     return Resources(
         alphabets=json.loads((FILTERS / "alphabets.json").read_text(encoding="utf-8")),
+        words_of_english=json.loads((FILTERS / "words.json").read_text(encoding="utf-8")),
         currencies=json.loads((FILTERS / "currencies.json").read_text(encoding="utf-8")),
         patterns={patterns.name: list(read_lines(patterns))},
         identifiers=lambda: [Heli(HELI.get(code, []), "Latin") for code in codes],

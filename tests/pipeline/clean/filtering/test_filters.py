@@ -1,10 +1,13 @@
 """Tests of the filters, each on readable pairs; test_opuscleaner.py compares them with OpusCleaner."""
 
+import json
+import unicodedata
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pipeline.clean.filtering.lengths import letter_table
 from pipeline.common.errors import InputError
 from tests.pipeline.clean.filtering.opuscleaner import FILTERS, filter_file, ours
 from tests.pipeline.clean.filtering.pairs import Pair
@@ -98,6 +101,8 @@ def test_what_is_wrong_with_single_datasets_is_mended(
         (entry("url_mismatch"), ("See a.org/b", "Вот a.org/b"), ("See a.org/b", "Вот a.org/c")),
         (entry("url_mismatch"), ("The end.Beginning", "Конец"), ("me@example.com", "я")),
         (entry("currency_mismatch"), ("€5, 7 EUR", "€5, 7 EUR"), ("€5", "5 EUR")),
+        (entry("currency_mismatch"), ("%s: %.250s in `BEF1:AFT1`", "%2$.250s: %1$s"), ("$1", "")),
+        (entry("currency_mismatch"), ("EUR5: %s", "EUR5: %1$.5s"), ("EUR5: %s", "%1$.5s")),
         (entry("opus.RegExpFilter", regexps=["x", "ы"]), ("a", "б"), ("a", "бы")),
         (entry("opus.RegExpFilter", regexps=["a", ""], accept_match=True), ("a", "б"), ("b", "б")),
         (entry("fasttext_filter"), ("No.", "Нет."), ("Das Mädchen liest das Buch im Garten.", "Нет.")),
@@ -147,3 +152,98 @@ def test_a_program_that_parts_lines_is_told_of(tmp_path: Path) -> None:
 def test_unknown_parameters_are_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     filtered(tmp_path, GOOD, entry("max_length", MAXIMUM=5))
     assert "the parameter MAXIMUM is not known" in caplog.text
+
+
+# A translation of 17 words by 6, which is usual, and of 5 by 16, which is not.
+WEEK = "The first week of a year is that week which contains the first Thursday of the year."
+HAFTA = "Yılın ilk haftası ilk Perşembeyi içeren haftadır."
+BY_WORDS: dict[str, Any] = {"UNIT": "word", "RATIO": 0.5, "ALLOWANCE": 2}
+LANGS: dict[str, Any] = {"LANG1": "<src>", "LANG2": "<trg>"}
+
+
+@pytest.mark.parametrize("codes", [("en", "tr"), ("tr", "en")])
+def test_words_count_as_those_of_english(codes: tuple[str, str], tmp_path: Path) -> None:
+    wordy = (
+        "It is a large house",
+        "o ev ki " * 3 + "iri daha",
+    )  # 5 words would be 3.8 in Turkish: 5.8 / 13 < 0.5
+    pairs = [pair if codes[0] == "en" else pair[::-1] for pair in ((WEEK, HAFTA), wordy)]
+    by_language = filter_file(tmp_path, entry("length_ratio", **BY_WORDS, **LANGS))
+    assert ours(by_language, pairs, codes) == pairs[:1]
+    as_they_are = filter_file(tmp_path, entry("length_ratio", **BY_WORDS))
+    assert ours(as_they_are, pairs, codes) == pairs[1:]
+
+
+ADDRESSED = [
+    ("Older OpenOffice.org versions ignore it.", "Eski OpenOffice.orglar bunu göz ardı eder."),
+    ("OpenOffice.org 2.0 is out", "LibreOffice 2.0 çıktı"),
+    ("Export to imgur.com", "Imgur.com'a Aktar"),
+    ("invalid name in line %d", "%d.satırda geçersiz ad"),
+    ("FORECAST.ETS.ADD(x)", "TAHMİN.UY.DRM.EKLE(x)"),
+    ("Dropped Text.txt", "Bırakılan Metin.txt"),
+    ("the 4th and 5th mouse buttons", "4.üncü ve 5.inci düğmeleri"),
+    ("Go from http://a.org/x to me@b.org.", "me@b.org'a http://a.org/x'ten git."),
+    ("See http://%s.a.org/ and %s.", "%2$s ve http://%1$s.a.org/ sitesine bak."),
+    ("smb://server/folder", "smb://sunucu/dizin"),
+    ("See e.g. main.py", "Örn. main.py'ye bak"),
+]
+MISADDRESSED = [
+    ("See http://a.org/b", "Bak: http://a.org/c"),
+    ("See kde.org", "Buna bak"),
+    ("The site kde.org.tr.", "Site."),
+    ("See www.heise.de", "Bak"),
+    ("Write to me@example.com", "Bana yaz"),
+    ("Your emails", "gorkem@kde.org.tr"),
+    ("Ask 10.0.0.1", "Sor"),
+    ("ftp://my.server.org/sub", "ftp://sunucum.org/alt"),
+    ("kde.org and kde.org", "kde.org"),
+]
+
+
+def test_addresses_are_those_of_machines_and_people(tmp_path: Path) -> None:
+    file = filter_file(tmp_path, entry("address_mismatch"))
+    assert ours(file, ADDRESSED) == ADDRESSED
+    assert ours(file, MISADDRESSED) == []
+    assert ours(file, [pair[::-1] for pair in ADDRESSED]) == [pair[::-1] for pair in ADDRESSED]
+    assert ours(file, [pair[::-1] for pair in MISADDRESSED]) == []
+
+
+UNTRANSLATED = [
+    "Start your computer without the wireless adapter plugged in.",
+    "Position and Size menu icon",
+    "On <b>Line</b> and “Filling” bar, click",
+    "UpperLimit is optional.",
+]
+THE_SAME = [
+    *("Windows", "New York City", "Rio Grande do Norte", "HP LaserJet 3310 MFP", "12 34 56", "%s: %s in %s"),
+    *("Museum of the City of New York", "svc.IsADate(input: str, [format: str]): bool", "x=(deg*pi)/180"),
+    *(">>> ui.Print(age)", "(c) 2000-2005 Nikolas Zimmermann, Daniel Molkentin", "a b c d", "tar -xzf FILE"),
+]
+
+
+def test_sentences_that_nobody_translated_are_dropped(tmp_path: Path) -> None:
+    file = filter_file(tmp_path, entry("untranslated", WORDS=3, **LANGS))
+    for codes in (("en", "tr"), ("de", "en")):
+        same = [(text, text) for text in (*UNTRANSLATED, *THE_SAME)]
+        assert ours(file, same, codes) == [(text, text) for text in THE_SAME]
+        assert ours(file, [(UNTRANSLATED[0], f"{UNTRANSLATED[0]}!")], codes)
+    assert ours(file, [("hvad er det du vil", "hvad er det du vil")], ("da", "nb"))  # both say it so
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("ar", "ڤيديو چات پودكاست"),
+        ("ml", "ഫയൽ തുറക്കാൻ കഴിഞ്ഞില്ല"),
+        ("ur", "آؤ، کوئی مسئلہ نہیں ہے"),
+        ("pa", "ਫਾਇਲਾਂ ਖੋਲ੍ਹੋ ਅਤੇ ਵੇਖੋ"),
+        ("hy", "ֆայլը և պանակը"),
+        ("fa", "مُدیرِ پَرونده"),
+        ("ro", "Ştergeţi fişierele"),
+        ("da", "én idé"),
+    ],
+)
+def test_alphabets_have_the_letters_of_real_text(code: str, text: str) -> None:
+    alphabet = letter_table(json.loads((FILTERS / "alphabets.json").read_text(encoding="utf-8"))[code])
+    letters = [letter for letter in text if unicodedata.category(letter)[0] in "LM"]
+    assert [letter for letter in letters if not alphabet[ord(letter)]] == []
