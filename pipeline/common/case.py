@@ -15,19 +15,21 @@ from icu4py import breakers, icu_version
 # ICU's options of title case: a text is one word, whose other letters stay as they are.
 _WHOLE_STRING, _NO_LOWERCASE = 0x20, 0x100
 _BUFFER_OVERFLOW = 15
+_SPECIAL = ("i", "ı", "i\u0307\u0301", "ijs", "ή", "άι", "և")  # what languages have rules of their own for
+_KNOWN_WORDS = 1 << 14  # most words of a text are among so many
 _WORD = re.compile(r"\S+")
-_KNOWN_WORDS = 1 << 14  # most words of a text are among so many, and few of them cost more than to look one up
 
 
 def upper(text: str, locale: str) -> str:
-    """A text in upper case; an unknown locale has Unicode's rules, as `str.upper`."""
-    return _mapped("ToUpper", text, locale)
+    """A text in upper case; an unknown locale has Unicode's rules."""
+    return _mapped("ToUpper", text, locale) if _has_own_capitals(locale) else text.upper()
 
 
-@lru_cache(_KNOWN_WORDS)
 def title(word: str, locale: str) -> str:
-    """A word whose first letter is a capital (Dutch `ij`: both); marks before it and other letters stay."""
-    return _mapped("ToTitle", word, locale)
+    """A word whose first letter is a capital (Dutch `ij`: both); what is before it and other letters stay."""
+    if (word[:1].islower() or word[:1].isupper()) and not _has_own_titles(locale):
+        return word[0].title() + word[1:]
+    return _titled(word, locale)
 
 
 def title_words(text: str, locale: str) -> str:
@@ -41,6 +43,22 @@ def with_capitals(letters: str, locale: str) -> str:
     return "".join(sorted({*letters, *(capital for capital in cased if len(capital) == 1)}))
 
 
+@cache
+def _has_own_capitals(locale: str) -> bool:
+    """Whether Python, which is ten times as fast and knows Unicode's rules alone, writes other capitals."""
+    return any(_mapped("ToUpper", word, locale) != word.upper() for word in _SPECIAL)
+
+
+@cache
+def _has_own_titles(locale: str) -> bool:
+    return any(_mapped("ToTitle", word, locale) != word[0].title() + word[1:] for word in _SPECIAL)
+
+
+@lru_cache(_KNOWN_WORDS)
+def _titled(word: str, locale: str) -> str:
+    return _mapped("ToTitle", word, locale)
+
+
 def _mapped(name: str, text: str, locale: str) -> str:
     encoded = text.encode()
     convert, case_map = _function(f"ucasemap_utf8{name}"), _case_map(locale)
@@ -52,7 +70,7 @@ def _mapped(name: str, text: str, locale: str) -> str:
             size = length
             continue
         _check(error, locale)
-        return buffer[:length].decode()
+        return buffer.raw[:length].decode()
 
 
 @cache

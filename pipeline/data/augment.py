@@ -82,7 +82,11 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--modifier", required=True, choices=sorted((*MODIFIERS, SHORT)), help="what to do to the lines")
-    add("--src", required=True, help="source language, as it stands in file names; ICU's locale for case and short")
+    add(
+        "--src",
+        required=True,
+        help="source language, as it stands in file names; ICU's locale for case and short",
+    )
     add("--trg", required=True, help="target language, likewise")
     add("--bicameral", action="store_true", help="the source's script has upper and lower case, for mix")
     add("--phonemic", action="store_true", help="the source's script spells sounds, for mix")

@@ -1,6 +1,4 @@
-"""The variants of test and dev sets, as training changes lines: OpusTrainer's modifiers, and this project's of
-case, one line at a time, seeded by its number.
-"""
+"""The variants of test and dev sets: the modifiers of training, one line at a time, seeded by its number."""
 
 import random
 import re
@@ -29,7 +27,7 @@ ALIGNED = ("inline-noise", "mix", "mix-nocase", "mix-cjk")  # those that need wo
 
 @dataclass(frozen=True)
 class Languages:
-    """A pair's languages, as ICU's locales, and whether the source's script has two cases, and spells sounds."""
+    """A pair's languages, as ICU's locales; whether the source's script has two cases, and spells sounds."""
 
     src: str
     trg: str

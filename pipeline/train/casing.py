@@ -70,12 +70,9 @@ def install() -> None:
 
 def title_tokens(text: str, locale: str) -> str:
     """Tokens such that the text that they make is as `title_words` would write it."""
-    tokens, begun = text.split(" "), False
-    for position, token in enumerate(tokens):
-        if token == SPACE:
-            begun = False
-        elif not begun:
-            *titled, last = title(f"{token}x", locale)
-            tokens[position] = "".join(titled)
-            begun = last == "x"  # else no letter was before it
-    return " ".join(tokens)
+    return SPACE.join([_title_word(word, locale) for word in text.split(SPACE)])
+
+
+def _title_word(word: str, locale: str) -> str:
+    """The tokens of a word, after the space that parts them from `▁`."""
+    return f" {title(word[1:], locale)}" if word[:1] == " " else title(word, locale)

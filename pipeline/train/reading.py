@@ -34,9 +34,9 @@ def as_read(lines: Iterable[Texts], modifiers: Sequence[Modifier], seed: int) ->
 
 
 def as_read_alone(
-    lines: Iterable[tuple[str, str]], modifiers: Mapping[str, Sequence[Modifier]], seed: int
+    lines: Iterable[Texts], modifiers: Mapping[str, Sequence[Modifier]], seed: int
 ) -> Iterator[Texts]:
-    """Single lines, each given with its language, as the language's modifiers leave them; see `as_read`."""
+    """Single lines, each followed by its language, as the language's modifiers leave them; see `as_read`."""
     random.seed(seed)
     for line, language in lines:
         yield from _modified((line,), modifiers[language])

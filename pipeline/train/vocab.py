@@ -9,8 +9,8 @@ A unigram model (Kudo 2018) with byte fallback and split digits, on a uniform sa
 lines of both sides for one joint vocabulary, of pairs for two. The sample is held in memory. As many of its
 lines are in upper and title case as in training, so that words in upper case are not spelled in letters.
 SentencePiece leaves the rarest characters to bytes (1 in 2,000 of the text), but not the letters that are
-given, nor their capitals: each that occurs a few times is a piece. The output is vocab.{src}.spm and vocab.{trg}.spm, with
-identical bytes when they are joint, and stats.json.
+given, nor their capitals: each that occurs a few times is a piece. The output is vocab.{src}.spm and
+vocab.{trg}.spm, with identical bytes when they are joint, and stats.json.
 """
 
 import argparse

@@ -55,11 +55,15 @@ TEXTS = {
         "Įdavė Jų Li\u0307\u0303kti I\u0307\u0300",
     ),
     "nl": Text(
-        "het ijs, 'ijsland' en bijna-ijs", "HET IJS, 'IJSLAND' EN BIJNA-IJS", "Het IJs, 'IJsland' En Bijna-ijs"
+        "het ijs, 'ijsland' en bijna-ijs",
+        "HET IJS, 'IJSLAND' EN BIJNA-IJS",
+        "Het IJs, 'IJsland' En Bijna-ijs",
     ),
     "de": Text("straße über ölfaß", "STRASSE ÜBER ÖLFASS", "Straße Über Ölfaß"),
     "en": Text(
-        'it\'s an "in-depth" idea, i say', 'IT\'S AN "IN-DEPTH" IDEA, I SAY', 'It\'s An "In-depth" Idea, I Say'
+        'it\'s an "in-depth" idea, i say',
+        'IT\'S AN "IN-DEPTH" IDEA, I SAY',
+        'It\'s An "In-depth" Idea, I Say',
     ),
 }
 PAIRS = list(zip(TEXTS, [*list(TEXTS)[1:], "tr"], strict=True))
@@ -121,7 +125,15 @@ def test_lines_that_are_not_aligned(case: str, langs: Sides) -> None:
 @parametrized
 @pytest.mark.parametrize("split", [(), ("--split",)])
 def test_the_sample_of_vocabularies(case: str, langs: Sides, split: tuple[str, ...], tmp_path: Path) -> None:
-    given = [*options(case, langs), *corpus(tmp_path, langs), *split, "--vocab-size", "1", "--sample-size", "9"]
+    given = [
+        *options(case, langs),
+        *corpus(tmp_path, langs),
+        *split,
+        "--vocab-size",
+        "1",
+        "--sample-size",
+        "9",
+    ]
     args = vocab.parse_arguments([*given, "--norm-rule", "nfkc", "--seed", "1", "--output", "x"])
     texts, unused = vocab.sample_texts(args)
     assert [line for text in texts for line in text] == [TEXTS[lang].cased(case) for lang in langs]
@@ -148,7 +160,7 @@ def test_the_text_of_shortlists(case: str, langs: Sides, tmp_path: Path) -> None
 
 
 def test_lines_are_drawn_and_english_is_written_as_by_opustrainer() -> None:
-    """But where words begin with marks or hold some, which OpusTrainer takes differently in text and tokens."""
+    """But where words begin with marks or hold some: text and tokens differ in OpusTrainer."""
     lines = [f"{source}\t{target}\t0-0" for source, target in tiny.pairs(300, seed=1)]
     lines += [" ".join(tokenize(line.split("\t")[0], "en")) + "\tx ▁ y\t0-0" for line in lines[:100]]
     tests: list[tuple[type[CaseModifier], Callable[[float], Callable[[list[str]], list[str]]]]] = [
