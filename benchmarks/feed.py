@@ -6,8 +6,8 @@
 
 Text is aligned and vocabularies are learnt by the pipeline's scripts, by default of the demo's text; it is
 repeated. Both ways write into a pipe, in alternating runs. OpusTrainer is driven by its own Trainer, reader
-and pool of workers, with batches of 4096 lines in chunks of 128 and this project's typing errors; it is
-given a fifth of the lines. Printed are medians: lines a second by the clock, which other programs on the
+and pool of workers, with batches of 4096 lines in chunks of 128 and this project's case and typing errors; it
+is given a fifth of the lines. Printed are medians: lines a second by the clock, which other programs on the
 machine change, and processor time, which they change little: that of all processes of a feed, shuffling
 included, once what it makes ahead of its reader has been read. Source words are those between spaces before
 any modifier. The bar: 62,500 source words a processor second (a million from 16 cores, enough for 8 GPUs),
@@ -25,7 +25,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import cycle, islice
 from multiprocessing import get_context, set_start_method
@@ -35,14 +35,14 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from opustrainer.trainer import AsyncDatasetReader, CurriculumLoader, Trainer
+from opustrainer.trainer import AsyncDatasetReader, Trainer
 
 from benchmarks.guided_alignment import aligned, chosen, learned, reading
 from pipeline.alignments.icu_tokens import SPACE
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.processes import die_with_parent
 from pipeline.train import typos
-from pipeline.train.curriculum import Curriculum, add_curriculum_arguments, given_curriculum
+from pipeline.train.curriculum import Curriculum, add_curriculum_arguments, given_curriculum, load
 from pipeline.train.feed import Feed
 from pipeline.train.pair_blocks import PairBlockWriter
 from pipeline.train.pairs import PairMaker
@@ -251,7 +251,7 @@ def run_opustrainer(config: dict[str, Any], workers: int, pipe: Connection[Any, 
     typos.install()
     random.seed(1)
     with tempfile.TemporaryDirectory() as folder:
-        trainer = Trainer(CurriculumLoader().load(config), reader=AsyncDatasetReader, tmpdir=folder)
+        trainer = Trainer(load(config), reader=AsyncDatasetReader, tmpdir=folder)
         with (
             closing(trainer),
             os.fdopen(os.dup(pipe.fileno()), "w", encoding="utf-8", newline="\n") as stream,
@@ -262,9 +262,8 @@ def run_opustrainer(config: dict[str, Any], workers: int, pipe: Connection[Any, 
 
 def endless(curriculum: Curriculum, file: Path) -> dict[str, Any]:
     """OpusTrainer's configuration to read one corpus without end with the curriculum's modifiers."""
-    mix = {"stages": ["all"], "all": ["original 1.0", "until original inf"]}
-    modifiers = {"modifiers": curriculum.modifiers, "seed": 1, "num_fields": 3}
-    return {"datasets": {"original": str(file)}, **mix, **modifiers}
+    whole = replace(curriculum, stages={"all": ["original 1.0", "until original inf"]})
+    return whole.stage_config(0, {"original": file}, aligned=True, seed=1)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.marian import SCORING, decode, run_marian
 from pipeline.common.marian_options import Options, fit_to_machine
 from pipeline.data.demo_corpus import parallel_part
-from pipeline.data.modifiers import modify
+from pipeline.data.modifiers import Languages, modify
 from pipeline.train import train, training_pairs, vocab
 from pipeline.train.feed import Feed
 from pipeline.train.modifying import Modifying
@@ -326,7 +326,8 @@ def trained(material: Material, way: str) -> Path:
 def chrf(material: Material, model: Path) -> tuple[float, float]:
     """Of the pairs held out: as they are, and with slips of the finger."""
     source, reference = zip(*material.held_out, strict=True)
-    slips = [modify(pair, "typos", number)[0][0] for number, pair in enumerate(material.held_out)]
+    languages = Languages(*material.args.langs)
+    slips = [modify(pair, "typos", number, languages)[0][0] for number, pair in enumerate(material.held_out)]
     found = []
     for text in (source, slips):
         write_lines(material.folder / "text", text)

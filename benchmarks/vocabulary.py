@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.checks.vocabulary import coverage
+from pipeline.common.case import upper, with_capitals
 from pipeline.common.lines import read_lines
 from pipeline.common.vocabulary import load_vocabulary
 from pipeline.train.vocab import main as train
@@ -28,7 +29,7 @@ from translations_assets.stages.languages import letters
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the figures; see the module's text."""
     args = parse_arguments(argv)
-    alphabets = [letters(language(lang)) for lang in args.langs]
+    alphabets = [with_capitals(letters(language(lang)), lang) for lang in args.langs]
     with tempfile.TemporaryDirectory() as folder:
         for name, given, case in (
             ("text alone", ("", ""), []),
@@ -55,7 +56,7 @@ def _report(args: argparse.Namespace, model: Path, alphabets: Sequence[str]) -> 
     for lang, corpus, alphabet in zip(args.langs, args.corpus, alphabets, strict=True):
         text = list(read_lines(corpus))
         found: dict[str, Any] = coverage(text, vocabulary, alphabet)
-        capitals: dict[str, Any] = coverage([line.upper() for line in text], vocabulary, alphabet)
+        capitals: dict[str, Any] = coverage([upper(line, lang) for line in text], vocabulary, alphabet)
         in_bytes = ", ".join(f"{letter} × {times:,}" for letter, times in found["letters_in_bytes"].items())
         lines = f"{found['lines_not_covered']:,} of {found['lines']:,} lines need bytes"
         print(f"  {lang}: letters in bytes: {in_bytes or 'none'}; {lines}")

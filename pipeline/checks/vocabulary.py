@@ -2,12 +2,12 @@
 
     python -m pipeline.checks.vocabulary --langs en ru --vocabs vocab.en.spm vocab.ru.spm \\
         --corpus corpus.en.zst corpus.ru.zst --held-out-first dev.en.zst test.en.zst \\
-        --held-out-second dev.ru.zst test.ru.zst --letters-first ABC…xyz --letters-second АБВ…эюя \\
+        --held-out-second dev.ru.zst test.ru.zst --letters-first abc…xyz --letters-second абв…эюя \\
         --seed 1 --output numbers
 
 writes numbers.json: for each language and for its corpus (a sample of 20,000 lines; it may be left out) and
 its held-out lines (all) the numbers of pieces, of unknown ones, and of characters that only bytes spell, and
-which of the language's letters are among these.
+which of the language's letters and their capitals are among these.
 Vocabularies with byte fallback know no unknown piece: a character that no piece holds is spelt by its bytes,
 two to four pieces in place of one or less. The corpus streams; the held-out files are held in memory.
 """
@@ -22,6 +22,7 @@ from typing import Any
 
 from sentencepiece import SentencePieceProcessor
 
+from pipeline.common.case import with_capitals
 from pipeline.common.lines import read_lines
 from pipeline.common.sampling import sample
 from pipeline.common.script import run, write_json
@@ -113,10 +114,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         held_out = (args.held_out_first, args.held_out_second)
         corpora = args.corpus or (None, None)
         alphabets = (args.letters_first, args.letters_second)
-        for lang, model, letters, corpus, files in zip(
+        for lang, model, alphabet, corpus, files in zip(
             args.langs, args.vocabs, alphabets, corpora, held_out, strict=True
         ):
-            vocabulary = load_vocabulary(model)
+            vocabulary, letters = load_vocabulary(model), with_capitals(alphabet, lang)
             lines = [line for file in files for line in read_lines(file)]
             texts = {"held_out": coverage(lines, vocabulary, letters)}
             if corpus:
@@ -135,7 +136,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add = parser.add_argument
     add("--langs", required=True, nargs=2, help="the two languages")
     add("--vocabs", required=True, nargs=2, type=Path, help="the vocabulary of each")
-    add("--letters-first", default="", help="the letters of the first language")
+    add("--letters-first", default="", help="the letters of the first language, small ones")
     add("--letters-second", default="", help="those of the second")
     add("--corpus", nargs=2, type=Path, help="text of each that is trained on")
     add("--held-out-first", nargs="*", type=Path, default=[], help="dev and test text in the first language")

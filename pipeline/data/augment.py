@@ -1,7 +1,7 @@
-"""Make a variant of a test or dev set with OpusTrainer's own modifiers, as models meet them in training.
+"""Make a variant of a test or dev set, as models meet such lines in training, by the same modifiers.
 
-upper         both sides in upper case
-title         both sides With Each Word Capitalised
+upper         both sides in upper case, each by the rules of its language
+title         both sides With Each Word Capitalised, likewise
 typos         four kinds of typing errors in each source line, drawn anew for each line; the target as it is
 punct         the final punctuation dropped from both sides where it is of the same kind
 noise         before each pair a pair of noise, the same random words on both sides
@@ -12,7 +12,7 @@ mix-nocase    the mix without title and upper
 mix-cjk       the mix without title, upper and typos
 short         400 pairs with one or two words a side, unchanged
 
-A modifier changes the target where OpusTrainer does, so that the reference is what a model learns to produce.
+A modifier changes the target where training does, so that the reference is what a model learns to produce.
 Noise inside lines needs the corpus's tokens and word alignments.
 
     python -m pipeline.data.augment --modifier upper --src en --trg eo \\
@@ -28,7 +28,7 @@ from pathlib import Path
 from pipeline.common.lines import zip_lines
 from pipeline.common.script import new_folder, run
 from pipeline.data.imports import Origin, publish, refuse_empty, scratch_folder
-from pipeline.data.modifiers import ALIGNED, MODIFIERS, modify
+from pipeline.data.modifiers import ALIGNED, MODIFIERS, Languages, modify
 from pipeline.data.parallel import Pair, write_pairs
 from pipeline.data.short_pairs import short_pairs
 from pipeline.data.texts import file_pairs
@@ -67,10 +67,10 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _modified(args: argparse.Namespace, counts: Counter[str]) -> Iterator[Pair]:
     aligned = (args.tokens_src, args.tokens_trg, args.alignments) if args.modifier in ALIGNED else ()
-    scripts = {"bicameral": args.bicameral, "phonemic": args.phonemic}
+    languages = Languages(args.src, args.trg, args.bicameral, args.phonemic)
     for number, (src, trg, *tokens) in enumerate(zip_lines(args.corpus_src, args.corpus_trg, *aligned)):
         links = word_links(*tokens) if tokens else ""
-        *added, variant = modify((src, trg), args.modifier, number, links=links, **scripts)
+        *added, variant = modify((src, trg), args.modifier, number, languages, links)
         counts["changed"] += variant != (src, trg)
         counts["noise pairs added"] += len(added)
         yield from (*added, variant)
@@ -82,7 +82,11 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--modifier", required=True, choices=sorted((*MODIFIERS, SHORT)), help="what to do to the lines")
-    add("--src", required=True, help="source language, as it stands in file names; ICU's locale for short")
+    add(
+        "--src",
+        required=True,
+        help="source language, as it stands in file names; ICU's locale for case and short",
+    )
     add("--trg", required=True, help="target language, likewise")
     add("--bicameral", action="store_true", help="the source's script has upper and lower case, for mix")
     add("--phonemic", action="store_true", help="the source's script spells sounds, for mix")

@@ -1,19 +1,20 @@
-"""The variants of test and dev sets: OpusTrainer's modifiers, one line at a time, seeded by its number."""
+"""The variants of test and dev sets: the modifiers of training, one line at a time, seeded by its number."""
 
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from opustrainer.modifiers.noise import NoiseModifier
 from opustrainer.modifiers.placeholders import PlaceholderTagModifier
 from opustrainer.modifiers.punctuation import RemoveEndPunctuationModifier
-from opustrainer.modifiers.surface import TitleCaseModifier, UpperCaseModifier
 from opustrainer.modifiers.typos import TypoModifier
 from opustrainer.types import Modifier
 
 from pipeline.common.errors import InputError
 from pipeline.data.imports import SEED, one_line
 from pipeline.data.parallel import Pair
+from pipeline.train.casing import TitleCase, UpperCase
 
 ALWAYS = 1.0
 MIXED = 0.05  # share of the lines that each modifier of a mix changes
@@ -24,42 +25,52 @@ TYPOS_PER_LINE = 4
 ALIGNED = ("inline-noise", "mix", "mix-nocase", "mix-cjk")  # those that need word alignments
 
 
+@dataclass(frozen=True)
+class Languages:
+    """A pair's languages, as ICU's locales; whether the source's script has two cases, and spells sounds."""
+
+    src: str
+    trg: str
+    bicameral: bool = False
+    phonemic: bool = False
+
+
+def _upper(probability: float, languages: Languages) -> Modifier:
+    return UpperCase(probability, languages.src, languages.trg)
+
+
+def _title(probability: float, languages: Languages) -> Modifier:
+    return TitleCase(probability, languages.src, languages.trg)
+
+
 def _typos(probability: float) -> Modifier:
     kinds = random.sample(list(TypoModifier.modifiers), TYPOS_PER_LINE)
     return TypoModifier(probability, **dict.fromkeys(kinds, ALWAYS))
 
 
-def _mix(bicameral: bool, phonemic: bool) -> list[Modifier]:
+def _mix(languages: Languages, case: bool = True, spelling: bool = True) -> list[Modifier]:
     """Noise lines come late, so that nothing changes them; inline noise drops the links, and comes last."""
-    case = [TitleCaseModifier(MIXED), UpperCaseModifier(MIXED)] if bicameral else []
-    spelling = [_typos(MIXED)] if phonemic else []
+    cased = [_title(MIXED, languages), _upper(MIXED, languages)] if case and languages.bicameral else []
+    misspelt = [_typos(MIXED)] if spelling and languages.phonemic else []
     noise = [NoiseModifier(MIXED), PlaceholderTagModifier(INLINE_MIXED, augment=1)]
-    return [RemoveEndPunctuationModifier(MIXED), *case, *spelling, *noise]
+    return [RemoveEndPunctuationModifier(MIXED), *cased, *misspelt, *noise]
 
 
-# Each makes its modifiers anew for a line; whether the source's script has two cases, and spells sounds.
-MODIFIERS: Mapping[str, Callable[[bool, bool], Sequence[Modifier]]] = {
-    "upper": lambda *_: [UpperCaseModifier(ALWAYS)],
-    "title": lambda *_: [TitleCaseModifier(ALWAYS)],
-    "typos": lambda *_: [_typos(ALWAYS)],
-    "punct": lambda *_: [RemoveEndPunctuationModifier(ALWAYS)],
-    "noise": lambda *_: [NoiseModifier(ALWAYS)],
-    "inline-noise": lambda *_: [PlaceholderTagModifier(INLINE, augment=1)],
+# Each makes its modifiers anew for a line.
+MODIFIERS: Mapping[str, Callable[[Languages], Sequence[Modifier]]] = {
+    "upper": lambda languages: [_upper(ALWAYS, languages)],
+    "title": lambda languages: [_title(ALWAYS, languages)],
+    "typos": lambda _: [_typos(ALWAYS)],
+    "punct": lambda _: [RemoveEndPunctuationModifier(ALWAYS)],
+    "noise": lambda _: [NoiseModifier(ALWAYS)],
+    "inline-noise": lambda _: [PlaceholderTagModifier(INLINE, augment=1)],
     "mix": _mix,
-    "mix-nocase": lambda _, phonemic: _mix(bicameral=False, phonemic=phonemic),
-    "mix-cjk": lambda *_: _mix(bicameral=False, phonemic=False),
+    "mix-nocase": lambda languages: _mix(languages, case=False),
+    "mix-cjk": lambda languages: _mix(languages, case=False, spelling=False),
 }
 
 
-def modify(
-    pair: Pair,
-    modifier: str,
-    number: int,
-    *,
-    links: str = "",
-    bicameral: bool = False,
-    phonemic: bool = False,
-) -> list[Pair]:
+def modify(pair: Pair, modifier: str, number: int, languages: Languages, links: str = "") -> list[Pair]:
     """A pair's variant, after the pair of noise that some modifiers add; a pair with an empty side as it is.
 
     `links` are the word alignments `0-0 2-1` by position among what white space separates. OpusTrainer draws
@@ -71,7 +82,7 @@ def modify(
         return [(src, trg)]
     random.seed(f"{SEED} {modifier} {number}")
     lines = ["\t".join((src, trg, links) if links else (src, trg))]
-    for step in MODIFIERS[modifier](bicameral, phonemic):
+    for step in MODIFIERS[modifier](languages):
         lines = [new for line in lines for new in _applied(step, line)]
     return [_sides(line) for line in lines]
 

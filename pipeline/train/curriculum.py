@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import yaml
-from opustrainer.trainer import CurriculumLoader
+from opustrainer import trainer
 
 from pipeline.common.errors import InputError
+from pipeline.train import casing
 
 Modifier: TypeAlias = dict[str, Any]
 
@@ -30,6 +31,8 @@ class Curriculum:
     stages: dict[str, list[str]]
     modifiers: list[Modifier]
     batch_size: int
+    src: str  # languages, as ICU's locales
+    trg: str
 
     @property
     def datasets(self) -> list[str]:
@@ -59,10 +62,24 @@ class Curriculum:
             "datasets": {dataset: str(files[dataset]) for dataset in sorted(names)},
             "stages": [name],
             name: mix,
-            "modifiers": self.modifiers,
+            "modifiers": [self._told(modifier, aligned) for modifier in self.modifiers],
             "seed": seed,
             "num_fields": 3 if aligned else 2,
         }
+
+    def _told(self, modifier: Modifier, aligned: bool) -> Modifier:
+        """A modifier with all that this project's own needs to know; lines with alignments are tokens."""
+        if modifier.keys().isdisjoint(casing.MODIFIERS):
+            return modifier
+        return {**modifier, "src": self.src, "trg": self.trg, "tokens": aligned}
+
+
+def load(config: Mapping[str, Any]) -> trainer.Curriculum:
+    """What OpusTrainer makes of its configuration (`Curriculum.stage_config`), with this project's modifiers
+    of case.
+    """
+    casing.install()
+    return trainer.CurriculumLoader().load(dict(config))
 
 
 def add_curriculum_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,9 +106,9 @@ def read_curriculum(
     """Read a curriculum file.
 
     `conditions` says which of CONDITIONS hold for the source language; a modifier whose `when` does not hold
-    is left out. `names` are the values of the placeholders ({src}, {source-vocab}, …). `shares` of the lines
-    are in place of the file's for the modifiers that it has. Raises InputError for anything that OpusTrainer
-    would not understand.
+    is left out. `names` are the values of the placeholders: {src} and {trg}, which case follows as well,
+    {source-vocab}, …. `shares` of the lines are in place of the file's for the modifiers that it has. Raises
+    InputError for anything that OpusTrainer would not understand.
     """
     if other := set(shares or {}) - set(SHARES):
         raise InputError(
@@ -107,6 +124,8 @@ def read_curriculum(
                 if _applies(modifier, conditions, path)
             ],
             batch_size=int(template["batch-size"]),
+            src=names["src"],
+            trg=names["trg"],
         )
     except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is not a curriculum: {type(error).__name__} {error}") from error
@@ -143,6 +162,6 @@ def _check(curriculum: Curriculum, path: Path) -> None:
     anywhere = {dataset: Path(dataset) for dataset in curriculum.datasets}
     for stage in range(len(curriculum.stages)):
         try:
-            CurriculumLoader().load(curriculum.stage_config(stage, anywhere, aligned=False, seed=1))
+            load(curriculum.stage_config(stage, anywhere, aligned=False, seed=1))
         except ValueError as error:
             raise InputError(f"{path}: {error}") from error

@@ -27,10 +27,9 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
-from opustrainer.trainer import CurriculumLoader
-
 from pipeline.common.errors import InputError
 from pipeline.common.processes import die_with_parent
+from pipeline.train.curriculum import load
 from pipeline.train.mixing import Mix, Stretch, mix
 from pipeline.train.modifying import Modifying
 from pipeline.train.pair_blocks import PairBlocks
@@ -109,7 +108,7 @@ class _Making:
         self._feed = feed
         self._modifying = feed.modifying()
         self._datasets = {name: PairBlocks.open(Path(file)) for name, file in feed.config["datasets"].items()}
-        self._stage = CurriculumLoader().load(feed.config).stages[feed.config["stages"][0]]
+        self._stage = load(feed.config).stages[feed.config["stages"][0]]
         self._seed = f"{feed.config['seed']} {self._stage.name}"
 
     @cached_property

@@ -19,19 +19,16 @@ from opustrainer.modifiers import Modifier
 from opustrainer.modifiers.noise import NoiseModifier
 from opustrainer.modifiers.prefix import PrefixModifier
 from opustrainer.modifiers.punctuation import RemoveEndPunctuationModifier
-from opustrainer.modifiers.surface import TitleCaseModifier, UpperCaseModifier
 from opustrainer.modifiers.typos import TypoModifier
-from opustrainer.trainer import CurriculumLoader
 
 from pipeline.train import typos
+from pipeline.train.casing import CaseModifier
+from pipeline.train.curriculum import load
 from pipeline.train.piece_links import SPACE, without_ends
 from pipeline.train.tagging import Tagging
 
 # Modifiers that draw for each line whether it is theirs, and then look at that line alone.
-BY_LINE = (
-    *(UpperCaseModifier, TitleCaseModifier, RemoveEndPunctuationModifier, TypoModifier, PrefixModifier),
-    NoiseModifier,
-)
+BY_LINE = (CaseModifier, RemoveEndPunctuationModifier, TypoModifier, PrefixModifier, NoiseModifier)
 _PART = 1024  # lines that are worked on at a time: they stay in a processor's cache
 _NEVER = 1 << 40  # places for made-up words: more than a line has
 
@@ -45,7 +42,7 @@ class Modifying:
         """`config` is OpusTrainer's configuration; see `Curriculum.stage_config`."""
         typos.install()
         self._columns = int(config["num_fields"])
-        self._modifiers: list[Modifier] = CurriculumLoader().load(dict(config)).modifiers
+        self._modifiers: list[Modifier] = load(config).modifiers
         tags = [Tagging(modifier) for modifier in self._modifiers[-1:] if Tagging.suits(modifier)]
         self._tagging = tags[0] if tags else None
         self._drawn = self._modifiers[:-1] if tags else self._modifiers

@@ -1,7 +1,7 @@
 """Learn the SentencePiece vocabulary of a language pair: one for both sides, or one for each.
 
     python -m pipeline.train.vocab --src en --trg ru --corpus-src corpus.en.zst --corpus-trg corpus.ru.zst \\
-        --src-letters ABC…xyz --trg-letters АБВ…эюя --vocab-size 32000 --sample-size 10000000 \\
+        --src-letters abc…xyz --trg-letters абв…эюя --vocab-size 32000 --sample-size 10000000 \\
         --curriculum pipeline/train/configs/curriculum/teacher.one-stage.yml --bicameral \\
         --norm-rule nmt_nfkc --seed 1 --output vocab
 
@@ -9,8 +9,8 @@ A unigram model (Kudo 2018) with byte fallback and split digits, on a uniform sa
 lines of both sides for one joint vocabulary, of pairs for two. The sample is held in memory. As many of its
 lines are in upper and title case as in training, so that words in upper case are not spelled in letters.
 SentencePiece leaves the rarest characters to bytes (1 in 2,000 of the text), but not the letters that are
-given: each that occurs a few times is a piece. The output is vocab.{src}.spm and vocab.{trg}.spm, with
-identical bytes when they are joint, and stats.json.
+given, nor their capitals: each that occurs a few times is a piece. The output is vocab.{src}.spm and
+vocab.{trg}.spm, with identical bytes when they are joint, and stats.json.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from tempfile import TemporaryDirectory
 
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
+from pipeline.common.case import with_capitals
 from pipeline.common.errors import InputError
 from pipeline.common.lines import zip_lines
 from pipeline.common.sampling import Reservoir
@@ -31,7 +32,7 @@ from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.train.curriculum import add_curriculum_arguments, given_curriculum
 from pipeline.train.normalization import BUILT_IN, RULES, normalize, rule_table
-from pipeline.train.reading import CASE, Modifier, as_read, modifiers_of
+from pipeline.train.reading import CASE, Modifier, as_read, as_read_alone, modifiers_of
 
 SYMBOLS = [
     *("__source__", "__target__", "__done__", "__start__", "__end__", "__sep__"),
@@ -53,9 +54,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     with staged(args.output) as (output, _):
         texts, unused = sample_texts(args)
-        alphabets = (
-            [args.src_letters, args.trg_letters] if args.split else [args.src_letters + args.trg_letters]
-        )
+        sides = [with_capitals(args.src_letters, args.src), with_capitals(args.trg_letters, args.trg)]
+        alphabets = sides if args.split else ["".join(sides)]
         letters = [
             occurring(alphabet, text, args.norm_rule) for alphabet, text in zip(alphabets, texts, strict=True)
         ]
@@ -75,7 +75,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--src", required=True, help="source language, for the file name")
     parser.add_argument("--trg", required=True, help="target language, for the file name")
-    letters = "letters of the {} language that bytes may not spell"
+    letters = "letters of the {} language that bytes may not spell, and their capitals neither"
     parser.add_argument("--src-letters", default="", help=letters.format("source"))
     parser.add_argument("--trg-letters", default="", help=letters.format("target"))
     parser.add_argument("--corpus-src", required=True, type=Path, help="source side of the corpus")
@@ -92,17 +92,22 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def sample_texts(args: argparse.Namespace) -> tuple[list[list[str]], int]:
     """The texts to learn from, one joint or one a side, and how many lines (pairs) are not in the sample."""
+    src, trg = args.src, args.trg
     reservoir: Reservoir[tuple[str, ...]] = Reservoir(args.sample_size, args.seed)
     for pair in zip_lines(args.corpus_src, args.corpus_trg):
-        for item in [pair] if args.split else [(line,) for line in pair]:
+        for item in [pair] if args.split else zip(pair, (src, trg), strict=True):
             reservoir.add(item)
-    chosen = list(as_read(reservoir.items(), case_modifiers(args), args.seed))
+    if args.split:
+        chosen = list(as_read(reservoir.items(), case_modifiers(args, src, trg), args.seed))
+    else:
+        modifiers = {lang: case_modifiers(args, lang, lang) for lang in (src, trg)}
+        chosen = list(as_read_alone(reservoir.items(), modifiers, args.seed))
     return [list(text) for text in zip(*chosen, strict=True)] or [[]], reservoir.seen - len(chosen)
 
 
-def case_modifiers(args: argparse.Namespace) -> list[Modifier]:
-    """Those of the curriculum's modifiers that change the case of a line."""
-    return modifiers_of(given_curriculum(args, {"src": args.src, "trg": args.trg}), CASE)
+def case_modifiers(args: argparse.Namespace, src: str, trg: str) -> list[Modifier]:
+    """Those of the curriculum's modifiers that change the case of a line, for columns in these languages."""
+    return modifiers_of(given_curriculum(args, {"src": src, "trg": trg}), CASE)
 
 
 def occurring(letters: str, text: Sequence[str], norm_rule: str) -> str:

@@ -244,5 +244,7 @@ def test_programs_count_among_the_libraries() -> None:
         assert keys.libraries(script)["pymarian"]
     assert "opustrainer" in keys.libraries("pipeline.train.train")
     assert "eflomal" in keys.libraries("pipeline.alignments.align")
+    for script in ("train.train", "train.vocab", "alignments.shortlist", "data.augment", "checks.vocabulary"):
+        assert "icu4py" in keys.libraries(f"pipeline.{script}")  # ICU writes capitals
     assert "pymarian" not in keys.libraries("pipeline.translate.split")
     assert "pymarian" not in keys.libraries("pipeline.alignments.align")

@@ -6,20 +6,40 @@ from string import digits
 
 import pytest
 
+from pipeline.common.case import with_capitals
 from tests.stages.configs import FULL, graph
 from translations_assets.config.languages import language, languages
 from translations_assets.stages.languages import letters
 
 
-def test_letters_are_small_and_capital_and_digits_count_as_some() -> None:
+def test_letters_are_of_the_language_and_digits_count_as_some() -> None:
     """An engine that writes bytes by their names would make `9<0x30>` of 90."""
     french = letters(language("fr"))
-    assert set("ùûœŒÀïçÇ0123456789") <= set(french)
+    assert set("ùûœïç0123456789") <= set(french)
     assert not set("ñß ") & set(french)
     assert "ß" in letters(language("de"))
-    assert "SS" not in letters(language("de"))
-    assert set("њЊ") <= set(letters(language("sr")))
-    assert set("đĐ") <= set(letters(language("sr_latn")))
+    assert "њ" in letters(language("sr"))
+    assert "đ" in letters(language("sr_latn"))
+
+
+@pytest.mark.parametrize(
+    ("code", "capitals", "foreign"),
+    [
+        ("fr", "ŒÀÇ", "Ñ"),
+        ("tr", "İIĞ", ""),
+        ("az", "İIƏ", ""),
+        ("de", "ÄÖÜ", "ẞ"),
+        ("el", "ΑΆ", ""),
+        ("sr", "Њ", "Đ"),
+        ("sr_latn", "Đ", "Њ"),
+        ("hy", "Ա", ""),
+    ],
+)
+def test_scripts_know_the_capitals(code: str, capitals: str, foreign: str) -> None:
+    known = with_capitals(letters(language(code)), code)
+    assert set(known) >= {*letters(language(code)), *capitals}
+    assert not set(known) & set(foreign)
+    assert list(known) == sorted(set(known))
 
 
 @pytest.mark.parametrize("code", ["zh", "zh_hant", "ja", "ko"])

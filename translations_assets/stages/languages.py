@@ -98,13 +98,14 @@ class Identifying:
 
 @cache
 def letters(language: Language) -> str:
-    """The digits, and the letters of a language, small and capital; none of a large or unknown alphabet."""
+    """The digits, and the letters of a language, of which scripts know the capitals; none of a large or
+    unknown alphabet.
+    """
     alphabet = _table().get(opuscleaner_code(language), "")
     small = re.findall(f"[{alphabet}]", _characters(_is_beyond_bmp(alphabet))) if alphabet else []
     if len(small) > MOST_LETTERS:
         return digits
-    capitals = [letter.upper() for letter in small]
-    return "".join(sorted({*digits, *small, *(capital for capital in capitals if len(capital) == 1)}))
+    return "".join(sorted({*digits, *small}))
 
 
 @cache

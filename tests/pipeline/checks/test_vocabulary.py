@@ -73,3 +73,11 @@ def test_letters_of_the_language_that_bytes_spell(vocabularies: tuple[Path, Path
     assert found[0]["texts"]["corpus"]["letters_in_bytes"] == {"à": 1, "é": 3}
     assert found[0]["texts"]["held_out"]["letters_in_bytes"] == {}
     assert found[1]["texts"]["corpus"]["letters_in_bytes"] == {}  # no letters are given
+
+
+def test_capitals_are_the_languages(vocabularies: tuple[Path, Path], tmp_path: Path) -> None:
+    corpus = text(tmp_path / "corpus", ["İ é"])
+    arguments = ("--vocabs", *vocabularies, "--corpus", corpus, corpus, "--seed", "1")
+    given = ("--langs", "tr", "fr", *arguments, "--letters-first", "i", "--letters-second", "i")
+    found = numbers(main, tmp_path / "out", *given)["sides"]
+    assert [side["texts"]["corpus"]["letters_in_bytes"] for side in found] == [{"İ": 1}, {}]

@@ -1,8 +1,22 @@
 """Upper and title case are those of each language, as Unicode's SpecialCasing.txt and CLDR say."""
 
+import sys
+import unicodedata
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
+
 import pytest
 
-from pipeline.common.case import title, title_words, upper
+from pipeline.common.case import (
+    _has_own_capitals,
+    _has_own_titles,
+    _mapped,
+    title,
+    title_words,
+    upper,
+    with_capitals,
+)
+from translations_assets.config.languages import languages
 
 UPPER = {
     ("tr", "bir ışık, İstanbul'daki"): "BİR IŞIK, İSTANBUL'DAKİ",
@@ -49,3 +63,39 @@ def test_texts_that_grow_are_whole() -> None:
 def test_unknown_locales_have_unicodes_rules() -> None:
     text = "straße ŉ ﬃ ǰ i ı"
     assert upper(text, "xx") == upper(text, "") == text.upper()
+
+
+def test_letters_get_their_capitals_of_one_character() -> None:
+    assert with_capitals("iıß", "tr") == "Iißİı"
+    assert with_capitals("ià", "en") == "IiÀà"
+    assert with_capitals("ά", "el") == "ΆΑά"  # upper case and title case
+    assert with_capitals("ǆ", "hr") == "Ǆǅǆ"
+
+
+def test_white_space_stays() -> None:
+    assert title_words(" a\u3000 b\t", "en") == " A\u3000 B\t"
+    assert upper("i\0i", "tr") == "İ\0İ"
+
+
+def test_threads_and_processes_disturb_nobody() -> None:
+    words = [f"istilik{number}" for number in range(5000)]
+    expected = [f"İstilik{number}" for number in range(5000)]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(4):
+            assert list(pool.map(title, words, ["tr"] * len(words), chunksize=7)) == expected
+    for start in ("fork", "spawn"):
+        with get_context(start).Pool(2) as processes:
+            assert processes.starmap(upper, [("bir", "tr"), ("άλλη", "el")] * 5) == ["BİR", "ΑΛΛΗ"] * 5
+
+
+def test_python_and_icu_agree_where_languages_have_no_rules_of_their_own() -> None:
+    """On all characters but those that are newer than Python's Unicode."""
+    assert {code for code in languages() if _has_own_capitals(code)} == {"az", "el", "hy", "lt", "tr"}
+    assert {code for code in languages() if _has_own_titles(code)} == {"az", "hy", "nl", "tr"}
+    known = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code))[0] != "C"]
+    assert len([one for one in known if upper(one, "en") != _mapped("ToUpper", one, "en")]) < 10
+    assert len([one for one in known if title(one, "en") != _mapped("ToTitle", one, "en")]) < 10
+    for letter in "iıßŉﬃǰΐάǆⅰʰაꭰԵև":
+        for text in (letter, f"{letter}j\u0301", f"“{letter}"):
+            assert upper(text, "en") == _mapped("ToUpper", text, "en")
+            assert title(text, "en") == _mapped("ToTitle", text, "en")

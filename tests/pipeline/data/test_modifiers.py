@@ -11,7 +11,7 @@ import pytest
 from pipeline.common.errors import InputError
 from pipeline.common.lines import write_lines
 from pipeline.data.augment import main
-from pipeline.data.modifiers import ALIGNED, modify
+from pipeline.data.modifiers import ALIGNED, Languages, modify
 from pipeline.data.short_pairs import words
 from pipeline.data.word_links import word_links
 from tests.pipeline.data.conftest import Written
@@ -20,6 +20,7 @@ PAIRS = [
     (f"The quick fox number {n} jumps over it.", f"La rapida vulpo numero {n} saltas ĝin.")
     for n in range(300)
 ]
+ENGLISH = Languages("en", "eo")
 LINKS = " ".join(f"{n}-{n}" for n in range(7))  # between words
 TOKEN_LINKS = " ".join(f"{n}-{n}" for n in range(0, 14, 2))  # between tokens, every other one a space
 Augment = Callable[..., Written]
@@ -140,14 +141,14 @@ def test_alignments_of_another_corpus(augment: Augment, tmp_path: Path) -> None:
 def test_a_pair_without_links_gets_no_inline_noise() -> None:
     for number in range(100):
         pair = ("one two three.", "unu du tri.")
-        assert modify(pair, "inline-noise", number) == [pair]
-        assert modify(pair, "mix", number)[-1][1] in (pair[1], pair[1].removesuffix("."))
+        assert modify(pair, "inline-noise", number, ENGLISH) == [pair]
+        assert modify(pair, "mix", number, ENGLISH)[-1][1] in (pair[1], pair[1].removesuffix("."))
 
 
 @pytest.mark.parametrize("pair", [("", "text"), ("text", " "), ("", "")])
 def test_a_pair_with_an_empty_side_stays(pair: tuple[str, str]) -> None:
     for modifier in ("noise", *ALIGNED):
-        assert modify(pair, modifier, 1, links="0-0") == [pair]
+        assert modify(pair, modifier, 1, ENGLISH, links="0-0") == [pair]
 
 
 @pytest.mark.parametrize("modifier", ALIGNED)

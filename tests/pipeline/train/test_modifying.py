@@ -5,9 +5,12 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from opustrainer import trainer
 from opustrainer.modifiers.pool import make_modifier_pool
+from opustrainer.modifiers.surface import TitleCaseModifier, UpperCaseModifier
 from opustrainer.modifiers.typos import TypoModifier
 from opustrainer.trainer import CurriculumLoader
 
@@ -54,7 +57,9 @@ def by_opustrainer(modifiers: Sequence[Modifier], lines: list[str], seed: int = 
     """What OpusTrainer itself makes of lines."""
     typos.install()
     random.seed(seed)
-    made = CurriculumLoader().load(config(modifiers)).modifiers
+    own = {"UpperCase": UpperCaseModifier, "TitleCase": TitleCaseModifier}
+    with patch.dict(trainer.MODIFIERS, own):
+        made = CurriculumLoader().load(config(modifiers)).modifiers
     with make_modifier_pool(made, 0) as pool:
         return list(pool.map(lines, OPUSTRAINER_CHUNK))
 
