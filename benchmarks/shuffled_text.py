@@ -110,6 +110,7 @@ def clean(args: argparse.Namespace, name: str) -> Path:
             f"--filters={without_language(args.work, 'default')}",
             f"--patterns={FILTERS / 'remove_frequent_patterns.txt'}",
             f"--alphabets={FILTERS / 'alphabets.json'}",
+            f"--words={FILTERS / 'words.json'}",
             f"--currencies={FILTERS / 'currencies.json'}",
         ]
         clean_parallel.main([*languages(args), *options, "--output", str(output)])
@@ -187,7 +188,7 @@ def pair(args: argparse.Namespace, way: str, text: Path) -> None:
 
 def fed(args: argparse.Namespace, way: str) -> Iterator[list[str]]:
     """The lines of the first epoch, in the feed's batches but for the last, which is shorter."""
-    curriculum = read_curriculum(CURRICULUM, {}, {}, {})
+    curriculum = read_curriculum(CURRICULUM, {}, dict(zip(("src", "trg"), args.langs, strict=True)))
     config = curriculum.stage_config(0, {"original": args.work / f"pairs {way}"}, aligned=False, seed=1)
     config["train"] = ["original 1.0", "until original 1"]
     feed = Feed(config, curriculum.batch_size, workers=1, scratch=args.work)

@@ -53,8 +53,8 @@ class MadeFrom:
         """Raise InputError when a set is made from something else, and ValueError when it does not tell."""
         try:
             facts = json.loads((kept / FILE).read_text(encoding="utf-8"))
-            differing = [*_differing(facts, self.facts)]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            differing = [*_differing(facts["files"], facts["options"], self.facts)]
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{FILE} is missing or damaged") from error
         if differing:
             raise InputError(
@@ -64,19 +64,22 @@ class MadeFrom:
             )
 
 
-def _differing(kept: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[str]:
-    """What differs between the facts of a set and those that are given, for people."""
-    for name in sorted({*kept["files"], *given["files"]}):
-        if kept["files"].get(name) != given["files"].get(name):
+def _differing(
+    files: Mapping[str, str], options: Mapping[str, object], given: Mapping[str, Any]
+) -> Iterator[str]:
+    """What differs between the files and options of a set and the facts that are given, for people."""
+    for name in sorted({*files, *given["files"]}):
+        if _told(files, name) != _told(given["files"], name):
             yield f"{name} has other contents"
-    there, here = kept["options"], given["options"]
-    for name in sorted({*there, *here}):
-        if there.get(name) != here.get(name):
-            yield f"{name} is {_told(here, name)}, and was {_told(there, name)}"
+    for name in sorted({*options, *given["options"]}):
+        here, there = _told(given["options"], name), _told(options, name)
+        if here != there:
+            yield f"{name} is {here[:_TOLD]}, and was {there[:_TOLD]}"
 
 
-def _told(options: Mapping[str, object], name: str) -> str:
-    return json.dumps(options[name], ensure_ascii=False)[:_TOLD] if name in options else "not given"
+def _told(facts: Mapping[str, object], name: str) -> str:
+    """A fact as people read it. Raises TypeError where the facts are none."""
+    return json.dumps(facts[name], ensure_ascii=False) if name in facts else "not given"
 
 
 def _digest(given: Path | Sequence[Path]) -> str:

@@ -35,8 +35,6 @@ KEPT = 2  # sets: should the newest be damaged, the one before is used
 
 # With these options Adam takes fewer steps, or steps of another length, than there are updates.
 _UNCOUNTED = ("cost-scaling", "check-gradient-nan", "lr-decay-reset-optimizer", "mini-batch-words-ref")
-# Arguments of the script, and options of Marian
-_ARGUMENTS = ("src", "trg", "modifiers", "bicameral", "phonemic", "seed", "best_model")
 _OF_THE_END = ("after", "after-batches", "after-epochs", "early-stopping", "disp-freq", "save-freq")
 _SAME = 1e-9  # of sums in double precision
 _NAME = re.compile(r"(\d+)-update-\d+")
@@ -51,15 +49,25 @@ def decided_by(args: argparse.Namespace, pairs: Mapping[str, Path], merged: Opti
     When it ends, and how often it tells and saves, changes none that was made: a training that has stopped
     may go on with a later `after`.
     """
+    before = {"--pretrained": args.pretrained, "--state": args.state}
     files = {
         "the vocabularies": [args.source_vocab, args.target_vocab],
         "the development set": [args.dev_src, args.dev_trg],
         **{f"--{name}": folder for name, folder in pairs.items()},
-        **{f"--{name}": folder for name in ("pretrained", "state") if (folder := getattr(args, name))},
+        **{name: folder for name, folder in before.items() if folder},
+    }
+    arguments = {
+        "--src": args.src,
+        "--trg": args.trg,
+        "--modifiers": args.modifiers,
+        "--bicameral": args.bicameral,
+        "--phonemic": args.phonemic,
+        "--seed": args.seed,
+        "--best-model": args.best_model,
+        "the curriculum": read_options(args.curriculum),
     }
     options = {name: value for name, value in merged.items() if name not in _OF_THE_END}
-    curriculum = {"the curriculum": read_options(args.curriculum)}
-    return MadeFrom(files, {**options, **curriculum, **{name: getattr(args, name) for name in _ARGUMENTS}})
+    return MadeFrom(files, {**options, **arguments})
 
 
 @dataclass(frozen=True)
