@@ -6,7 +6,7 @@
     python -m pipeline.eval.paragraphs --exported exported/* --documents documents.zst …
 
 The first joins a model's translations of the sentences. The second translates whole paragraphs with an
-exported model in fxtranslate, which finds the sentences itself, as in a browser. Both write
+exported model, by the sentences that fxtranslate finds in them, as in a browser. Both write
 translations.zst, a paragraph a line, and metrics.json, as pipeline.eval.evaluate does.
 """
 
