@@ -1,35 +1,58 @@
 """fxtranslate, Firefox's engine in native code: an exported model, loaded from its files.
 
-It decodes greedily, one sentence at a time, as users of a browser meet a model.
+It decodes greedily, one sentence at a time, as users of a browser meet a model. What is too long for the
+model is cut before it (docs/evaluation.md says what the engine itself does).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from fxtranslate import Translator
+from sentencepiece import SentencePieceProcessor
 
 from pipeline.common.errors import InputError
+from pipeline.common.sentences import is_visible, parts
+from pipeline.common.vocabulary import load_vocabulary
+
+# Pieces of a source sentence, without its end: as many as browsers' engine takes (max-length-break: 128)
+MOST_PIECES = 127
 
 
 class Engine:
-    """A loaded model. Sentences that are longer than its context are cut."""
+    """A loaded model, and the vocabulary of its source."""
 
-    def __init__(self, translator: Translator) -> None:
+    def __init__(self, translator: Translator, vocabulary: SentencePieceProcessor) -> None:
         self._translator = translator
+        self._vocabulary = vocabulary
 
-    def translate(self, sentence: str) -> str:
-        """Translate one sentence; raises InputError when the model lacks something that is needed for it."""
-        return self._checked(self._translator.translate, sentence)
+    def translate(self, line: str) -> str:
+        """Translate a line as one sentence, or, where that is more than `MOST_PIECES`, as `translate_text`.
+
+        Raises InputError when the model lacks something that is needed for it.
+        """
+        return self._part(line) if self._fits(line) else self.translate_text(line)
 
     def translate_text(self, text: str) -> str:
-        """Translate a text of any length, whose sentences the engine finds; raises as `translate`."""
-        return self._checked(self._translator.translate_long, text)
+        """Translate a text of any length: its sentences, with the white space between them as it was.
 
-    def _checked(self, translate: Callable[[str], str], text: str) -> str:
+        A sentence of more than `MOST_PIECES` is translated in parts; raises as `translate`.
+        """
+        return "".join(map(self._part, parts(text, self._fits)))
+
+    def _part(self, text: str) -> str:
+        """The translation, or the text itself where there is none to make: the engine makes words up then."""
+        if not is_visible(text) or not self._pieces(text):
+            return text
         try:
-            return str(translate(text))
+            return str(self._translator.translate(text))
         except BaseException as error:
             raise _refusal(error) from error
+
+    def _fits(self, text: str) -> bool:
+        return self._pieces(text) <= MOST_PIECES
+
+    def _pieces(self, text: str) -> int:
+        return len(self._vocabulary.encode(text))
 
 
 def load_engine(files: Sequence[Path]) -> Engine:
@@ -38,16 +61,15 @@ def load_engine(files: Sequence[Path]) -> Engine:
     shortlists = [file for file in files if file.name.startswith("lex.") and file.suffix == ".bin"]
     vocabularies = [find_file(files, name, ".spm") for name in _vocabularies(files)]
     try:
-        return Engine(
-            Translator(
-                model.read_bytes(),
-                vocabularies[0].read_bytes(),
-                vocabularies[-1].read_bytes(),
-                shortlists[0].read_bytes() if shortlists else None,
-            )
+        translator = Translator(
+            model.read_bytes(),
+            vocabularies[0].read_bytes(),
+            vocabularies[-1].read_bytes(),
+            shortlists[0].read_bytes() if shortlists else None,
         )
     except BaseException as error:
         raise _refusal(error) from error
+    return Engine(translator, load_vocabulary(vocabularies[0]))
 
 
 def find_file(files: Sequence[Path], start: str, end: str) -> Path:

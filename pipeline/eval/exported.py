@@ -27,7 +27,7 @@ def translate(files: Sequence[Path], sentences: Sequence[str]) -> tuple[list[str
     memory = _megabytes()
     engine = load_engine(files)
     began = time.perf_counter()
-    translations = [engine.translate(sentence) if sentence.strip() else "" for sentence in sentences]
+    translations = [engine.translate(sentence) for sentence in sentences]
     seconds = time.perf_counter() - began
     speed = {
         "words_per_second": round(sum(len(sentence.split()) for sentence in sentences) / seconds, 1),

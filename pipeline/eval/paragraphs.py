@@ -6,7 +6,7 @@
     python -m pipeline.eval.paragraphs --exported exported/* --documents documents.zst …
 
 The first joins a model's translations of the sentences. The second translates whole paragraphs with an
-exported model in fxtranslate, which finds the sentences itself, as in a browser. Both write
+exported model, by the sentences that fxtranslate finds in them, as in a browser. Both write
 translations.zst, a paragraph a line, and metrics.json, as pipeline.eval.evaluate does.
 """
 
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     sources, references = (paragraph_lines([pair[side] for pair in pairs], places) for side in (0, 1))
     if args.exported:
         engine = load_engine(args.exported)
-        translations = [engine.translate_text(source) if source else "" for source in sources]
+        translations = [engine.translate_text(source) for source in sources]
     else:
         translations = paragraph_lines([*read_lines(args.translations)], places)
     with staged(args.output) as (output, _):

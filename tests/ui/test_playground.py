@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 from sacrebleu import corpus_chrf
 
 from pipeline.quantize.export import main as export
-from tests.browsers import SECONDS, Playground, chromium, missing, playground, typed
+from tests.browsers import SECONDS, Playground, chromium, missing, pasted, playground, typed
 from tests.pipeline.quantize.conftest import one_thread, quantized, tiny
 from tests.pipeline.quantize.tiny_model import EMOJI, Tiny
 
@@ -110,3 +110,22 @@ def test_the_page_translates_and_aligns_with_and_without_a_network(
     )  # it depends on the processor
 
     assert typed(page, pairs[0][0].upper())
+
+
+@pytest.mark.marian
+@pytest.mark.slow
+def test_ten_thousand_words_are_translated_without_a_loss(page: Page, tiny: Tiny) -> None:
+    source, _ = tiny.test_pairs[0]
+    times = 10_000 // len(source.split())
+    sentence = f"{source.capitalize()}."
+    one = typed(page, sentence)
+    assert one
+    assert pasted(page, f"{sentence} " * times) == f"{one} " * times
+    assert pasted(page, f"{sentence}\n" * times) == f"{one}\n" * times
+
+    without_marks = typed(
+        page, " ".join([source] * times)
+    )  # the model translates the first words of each part
+    assert len(without_marks.split()) > 500
+    assert typed(page, "\u200b \u2060") == ""
+    assert typed(page, sentence) == one

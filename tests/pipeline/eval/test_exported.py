@@ -50,17 +50,19 @@ def test_its_scores_are_about_those_of_marian(
     assert found["speed"]["memory_megabytes"] > model.stat().st_size / 1e6
 
 
-def test_each_line_has_its_translation_and_an_empty_one_an_empty_one(
+def test_each_line_has_its_translation_and_an_empty_one_none(
     tiny: Tiny, exported: list[Path], tmp_path: Path
 ) -> None:
     corpus = tmp_path / "source.zst", tmp_path / "reference.zst"
     for file, side in zip(corpus, (0, 1), strict=True):
-        write_lines(file, [tiny.test_pairs[0][side], "", tiny.test_pairs[1][side]])
+        lines = [f"{pair[side].capitalize()}." for pair in tiny.test_pairs]
+        write_lines(file, [*lines, "", "  ", "\u200b", " ".join(lines * 20)])
     main(options(exported, corpus, tmp_path / "output"))
-    first, empty, last = read_lines(tmp_path / "output" / "translations.zst")
-    assert first
-    assert last
-    assert empty == ""
+    *translations, empty, blank, invisible, paragraph = read_lines(tmp_path / "output" / "translations.zst")
+    assert len(translations) == len(tiny.test_pairs)
+    assert all(translations)
+    assert (empty, blank, invisible) == ("", "  ", "\u200b")
+    assert paragraph == " ".join(translations * 20)
 
 
 def test_a_model_that_does_not_load_leaves_nothing_behind(

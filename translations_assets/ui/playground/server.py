@@ -161,7 +161,7 @@ async def _sentences(request: Request) -> list[str]:
         sentences = None
     if not isinstance(sentences, list) or not all(isinstance(one, str) for one in sentences):
         raise Refused(400, 'A request looks like {"sentences": ["…"]}.')
-    if sum(len(one) + 1 for one in sentences) > MOST_CHARACTERS + 1:
+    if sum(len(one) or 1 for one in sentences) > MOST_CHARACTERS:
         raise Refused(413, _TOO_LONG)
     return sentences
 

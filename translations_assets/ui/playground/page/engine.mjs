@@ -1,13 +1,15 @@
 // What pipeline.quantize.export wrote, in the engine of browsers (@browsermt/bergamot-translator): in a page, or in
 // Node.js. `read` gives the content of a file of the export.
 
+import {isVisible, requests, translated} from './parts.mjs';
+
 // As Firefox chooses it, by the name of the file
 const PRECISIONS = {'intgemm.alphas': 'int8shiftAlphaAll', intgemm8: 'int8shiftAll'};
 
 /**
  * Load the engine, a module of the npm package, and the model in it. Gives its languages, a function that translates
- * a text of any number of paragraphs, or of HTML, and one that ends the engine. The first rejects with SupersededError
- * when a later text takes the place of one that waits for its turn.
+ * a text of any length, or of HTML, and one that ends the engine. The first rejects with SupersededError when a later
+ * text takes the place of one that is not finished: a long one goes to the engine in parts.
  */
 export async function openEngine(module, read, {form = 'intgemm.alphas', onerror = console.error} = {}) {
     const {from, to, files} = await readExport(read, form);
@@ -23,8 +25,23 @@ export async function openEngine(module, read, {form = 'intgemm.alphas', onerror
     models.onerror = onerror; // of what happens in the worker outside of a request
     const translator = new module.LatencyOptimisedTranslator({}, models);
     await translator.worker;
-    const translate = async (text, {html = false} = {}) => text.trim() ?
-        (await translator.translate({from, to, text, html, qualityScores: false})).target.text : '';
+    const ask = async (text, html) =>
+        (await translator.translate({from, to, text, html, qualityScores: false})).target.text;
+    let latest = 0;
+    const translate = async (text, {html = false} = {}) => {
+        const asked = ++latest;
+        if (!isVisible(text))
+            return '';
+        if (html)
+            return ask(text, true);
+        let translation = '';
+        for (const part of requests(text, from)) {
+            if (asked !== latest)
+                throw new module.SupersededError();
+            translation += await translated(part, inner => ask(inner, false));
+        }
+        return translation;
+    };
     await translate('.'); // loads the model
     return {from, to, translate, end: () => translator.delete()};
 }

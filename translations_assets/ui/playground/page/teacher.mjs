@@ -1,5 +1,7 @@
 // The teacher, which Marian runs behind the page: one request at a time, and of what is typed meanwhile the last.
 
+import {isVisible, parts, translated} from './parts.mjs';
+
 export class Teacher {
     #asked = null; // what waits for its turn
     #isBusy = false;
@@ -27,13 +29,13 @@ export class Teacher {
     }
 
     async #ask(text) {
-        const parts = sentences(text, this.language);
+        const all = parts(text, this.language);
         let response;
         try {
             response = await fetch('teacher', {
                 method: 'POST',
                 headers: {'Content-Type': 'application/json'},
-                body: JSON.stringify({sentences: parts.filter(part => part.trim())}),
+                body: JSON.stringify({sentences: all.filter(isVisible).map(part => part.trim())}),
             });
         } catch {
             throw new Error('The server of this page does not answer: it has ended, or the network is cut. What runs in ' +
@@ -43,14 +45,7 @@ export class Teacher {
         if (!response.ok)
             throw new Error(answer.error);
         const translations = answer.translations.values();
-        const joined = parts.map(part => part.trim() ? part.match(/^\s*/)[0] + translations.next().value + part.match(/\s*$/)[0] : part);
+        const joined = await Promise.all(all.map(part => translated(part, () => translations.next().value)));
         return {text: joined.join(''), seconds: answer.seconds};
     }
-}
-
-/** The sentences of a text, each with the white space behind it; joined they are the text. */
-function sentences(text, language) {
-    const segmenter = globalThis.Intl?.Segmenter && new Intl.Segmenter(language, {granularity: 'sentence'});
-    const lines = text.split(/(\n+)/);
-    return segmenter ? lines.flatMap(line => [...segmenter.segment(line)].map(({segment}) => segment)) : lines;
 }
