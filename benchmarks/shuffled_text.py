@@ -1,7 +1,7 @@
 """What it is worth that merged text is shuffled: how even the batches are, and trainings with and without it.
 
     python -m benchmarks.shuffled_text --folder DIR --datasets ddtp kde gnome libreoffice apps --dev dev \\
-        --langs en fr --work WORK [--updates 600] [--seeds 1 2] [--at-once 2]
+        --langs en fr --work WORK [--updates 1000] [--seeds 1 2] [--at-once 2]
 
 DIR holds NAME.LANG.gz of each data set and of the dev set. They are cleaned (without identification) and
 merged by the project's scripts; beside the merged text, which is shuffled, stands the same in the order of
@@ -281,8 +281,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--dev", required=True, help="name of the set to validate on")
     add("--langs", nargs=2, default=["en", "fr"], help="source and target language")
     add("--work", required=True, type=Path, help="folder for what is made")
-    add("--updates", type=int, default=600, help="of each training")
-    add("--validations", type=int, default=3, help="of each training")
+    add("--updates", type=int, default=1_000, help="of each training")
+    add("--validations", type=int, default=5, help="of each training")
     add("--seeds", nargs="+", type=int, default=[1, 2], help="of the trainings")
     add("--at-once", type=int, default=2, help="trainings at the same time, of a thread each")
     return parser.parse_args(argv)

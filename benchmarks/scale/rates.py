@@ -137,7 +137,8 @@ class Rates:
     more_gpus: float = 0.9  # of a training's speed is left by each doubling of its GPUs: assumed
 
 
-_MERGE = Rate(3.0, 4, memory=400, scratch=16, source="docs/decisions/0014-merging.md; " + REAL)
+# All sort their text, which the scratch holds: of one side, or of both
+_MERGE = Rate(3.5, 4, memory=400, scratch=130, source="docs/decisions/0014-merging.md; " + REAL)
 _TRANSLATE = (
     "assumed: transformer-big at beam 8 in 16 bits on an L4; public figures differ by a factor of two"
 )
@@ -152,9 +153,9 @@ SCRIPTS: Mapping[str, Rate | GpuRate] = {
     "pipeline.clean.score_monocleaner": Rate(100.0, each=1_000, source="assumed"),
     "pipeline.clean.filter_parallel": Rate(6.0, 2, source="as cefilter.filter"),
     "pipeline.clean.filter_mono": Rate(4.0, 2, source="as cefilter.filter"),
-    "pipeline.clean.merge_parallel": replace(_MERGE, cpu=4.0),
+    "pipeline.clean.merge_parallel": replace(_MERGE, cpu=5.0, scratch=250),
     "pipeline.clean.merge_mono": _MERGE,
-    "pipeline.clean.merge_translated": replace(_MERGE, cpu=5.5, scratch=250),  # both sides' text is sorted
+    "pipeline.clean.merge_translated": replace(_MERGE, cpu=5.5, scratch=250),
     "pipeline.train.vocab": Rate(80.0, 16, most=10e6, drawing=2.0, grows=1_500, source="assumed"),
     "pipeline.alignments.priors": Rate(525.0, 2, most=1e6, drawing=2.0, grows=4_000),
     "pipeline.alignments.align": Rate(
