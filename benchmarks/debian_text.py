@@ -162,4 +162,3 @@ def _paragraphs(data: bytes) -> Iterator[str]:
     for element in root.iter():
         if str(element.tag).rpartition("}")[2] in ("p", "para", "title"):
             yield "".join(element.itertext())
-

@@ -29,8 +29,8 @@ import psutil
 
 from benchmarks.debian_text import LOCALES, read_texts
 from pipeline.clean.alphabet import letters
-from pipeline.clean.fetch_model import main as fetch_model
 from pipeline.clean.evidence import Script
+from pipeline.clean.fetch_model import main as fetch_model
 from pipeline.clean.identification import FastText, Heli, Identifier
 from pipeline.common.errors import InputError, TemporaryError
 from translations_assets.config.identification import MODELS, heli_labels, labels

@@ -15,7 +15,9 @@ def language_numbers(lines: Sequence[str], identifier: Identifier) -> dict[str, 
 
     Lines with few letters are not asked. `identified_as` is None for a language that the identifier lacks.
     """
-    asked = [line for line in lines if identifier.script.evidence(line).is_enough] if identifier.labels else []
+    asked = (
+        [line for line in lines if identifier.script.evidence(line).is_enough] if identifier.labels else []
+    )
     others = [(label, line) for label, line in zip(identifier.others(asked), asked, strict=True) if label]
     guesses = Counter(label for label, _ in others)
     return {

@@ -40,7 +40,8 @@ def other_letters(script: str) -> "regex.Pattern[str]":
     Raises InputError for an unknown script.
     """
     return _pattern(
-        script, "[\\p{{L}}\\p{{M}}--[{classes}\\p{{Script=Common}}\\p{{Script=Inherited}}]]\\p{{Script=Inherited}}*"
+        script,
+        "[\\p{{L}}\\p{{M}}--[{classes}\\p{{Script=Common}}\\p{{Script=Inherited}}]]\\p{{Script=Inherited}}*",
     )
 
 

@@ -1,9 +1,10 @@
 """What of a line tells its language: its letters, of the script in question, and who writes in them.
 
-Placeholders, markup and addresses tell nothing, and lists of keywords half as much as sentences, or nothing where
-they are not of the language's script: no grammar holds them together, and English ones stand among them. Where a third of a line's letters are of the language's script, words
-in others (names, terms, versions) tell nothing either, and only languages that are written in what is left
-are in question: Thai is in Thai, whatever a program's name beside it looks like.
+Placeholders, markup and addresses tell nothing. Where a third of a line's letters are of the language's
+script, words in others (names, terms, versions) tell nothing either, and only languages that are written in
+what is left are in question: Thai is in Thai, whatever a program's name beside it looks like. Lists of
+keywords tell half as much as sentences, for no grammar holds them together; in other scripts they tell
+nothing, for English ones stand among those of all languages.
 """
 
 from dataclasses import dataclass
@@ -28,7 +29,9 @@ LEAST = 20 * LETTER  # below, a line is undecided
 _JAPANESE = composition("Japanese")
 _KANA = regex.compile(r"[\p{Script=Hiragana}\p{Script=Katakana}]")
 # https://debian.org/, www.debian.org, /usr/share, me@debian.org, --option
-_ADDRESS = regex.compile(r"\p{L}[\p{L}\d+.-]*://\S+|(?<!\S)(?:www\.|~?/)\S+|[\w.+-]+@[\w.-]+|(?<!\S)--\w[\w-]*")
+_ADDRESS = regex.compile(
+    r"\p{L}[\p{L}\d+.-]*://\S+|(?<!\S)(?:www\.|~?/)\S+|[\w.+-]+@[\w.-]+|(?<!\S)--\w[\w-]*"
+)
 _LIST = regex.compile(r"(?:[^;]*[^;\s];(?!\s)){2}")  # of a .desktop file: Keywords=mouse;trackball;
 
 # Scripts of labels that do not name theirs (HeLI's, ISO 639-1), but for those in Latin letters alone.
@@ -86,7 +89,7 @@ class Evidence:
 
     @property
     def is_enough(self) -> bool:
-        """Whether there are letters enough to tell the language: 20, or 8 characters; a quarter of them judged."""
+        """Whether letters are enough to tell the language: 20, or 8 characters; a quarter of them judged."""
         return self.whole >= LEAST <= 4 * self.weight
 
     def allows(self, label: str) -> bool:
@@ -101,7 +104,7 @@ class Evidence:
 class Script:
     """A script, by Unicode's name, as `pipeline.clean.alphabet` has it; raises InputError for an unknown one.
 
-        Script("Han").evidence("打开 %s 的 Linux 文件").text.split()  # ["打开", "的", "文件"]
+    Script("Han").evidence("打开 %s 的 Linux 文件").text.split()  # ["打开", "的", "文件"]
     """
 
     def __init__(self, name: str) -> None:
@@ -154,7 +157,7 @@ def _codes(runs: "regex.Pattern[str]") -> npt.NDArray[np.uint32]:
 
 @cache
 def _script_of(label: str) -> str:
-    """The script of a language by its label: the one that it names (`srp_Cyrl`), else the one that is known."""
+    """The script of a language: the one that its label names (`srp_Cyrl`), else the one that is known."""
     return label.partition("_")[2] or _SCRIPT_OF.get(label, "Latin")
 
 

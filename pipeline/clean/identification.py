@@ -1,9 +1,9 @@
 """What tells lines of another language: HeLI-OTS, which needs no network, or a model of fastText.
 
-Each is asked about one language, by the labels that it has for it, and judges what of a line tells its language
-(`pipeline.clean.evidence`). Few letters tell little ("Hello." looks Yakut, "Да." Komi): a line of fewer than 20
-letters (8 characters of Chinese and Japanese, of which one is nearly a word) is undecided, and an undecided
-line is never said to be in another language.
+Each is asked about one language, by the labels that it has for it, and judges what of a line tells its
+language (`pipeline.clean.evidence`). Few letters tell little ("Hello." looks Yakut, "Да." Komi): a line of
+fewer than 20 letters (8 characters of Chinese and Japanese, of which one is nearly a word) is undecided, and
+an undecided line is never said to be in another language.
 """
 
 import logging
@@ -88,9 +88,7 @@ class Heli:
         return best if ours - costs[best] >= margin else ""
 
     def _is_candidate(self, evidence: Evidence) -> Callable[[str], bool]:
-        return lambda label: (
-            label in self.labels or (label not in _NO_LANGUAGE and evidence.allows(label))
-        )
+        return lambda label: label in self.labels or (label not in _NO_LANGUAGE and evidence.allows(label))
 
 
 class FastText:
@@ -114,7 +112,10 @@ class FastText:
         """For each line the label that is likeliest, where it is not the language's; else nothing."""
         if not self.labels or not lines:
             return [""] * len(lines)
-        judged = [Evidence(line, LEAST, LEAST, False) if self._always else self.script.evidence(line) for line in lines]
+        judged = [
+            Evidence(line, LEAST, LEAST, False) if self._always else self.script.evidence(line)
+            for line in lines
+        ]
         found, probabilities = self._model.predict([evidence.text for evidence in judged])
         return [
             self._other(evidence, label.removeprefix(_LABEL), float(probability))

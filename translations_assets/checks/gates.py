@@ -25,7 +25,7 @@ class Gate:
 
     name   that of its section in the training config's `checks`
     stage  the judged stage
-    reads  the stages whose numbers it needs: stages that compute such numbers, trainings, evaluations, cleaning
+    reads  the stages whose numbers it needs: those that compute such, cleaning, trainings, evaluations
     judge  numbers and thresholds → verdict
     file   what stages leave that do not compute such numbers
 

@@ -63,7 +63,7 @@ class LanguageGate(GateSection):
 class IdentificationGate(GateSection):
     """Identification drops few lines that are written in the script of their language."""
 
-    max_share: Share = default(0.005, "share of such lines that are dropped, in scripts that few languages have")
+    max_share: Share = default(0.005, "share of such lines that are dropped, in a script of few languages")
     max_share_shared: Share = default(
         0.05, "the same in Latin, Cyrillic, Arabic and Devanagari, which many languages are written in"
     )

@@ -23,9 +23,7 @@ from pipeline.common.errors import InputError
         ("Cyrillic", "1 µ, Сми\u0301т", ["Сми", "т"], []),
     ],
 )
-def test_letters_of_a_script_and_of_others(
-    script: str, text: str, own: list[str], others: list[str]
-) -> None:
+def test_letters_of_a_script_and_of_others(script: str, text: str, own: list[str], others: list[str]) -> None:
     assert (own_letters(script).findall(text), other_letters(script).findall(text)) == (own, others)
 
 

@@ -87,7 +87,9 @@ def test_what_is_enough(line: str, script: str, enough: bool) -> None:
 
 
 def test_lists_weigh_half() -> None:
-    sentence, keywords = map(Script("Latin").evidence, ("so; it; went; on and on", "mouse;trackball;pointer;"))
+    sentence, keywords = map(
+        Script("Latin").evidence, ("so; it; went; on and on", "mouse;trackball;pointer;")
+    )
     assert (sentence.weight, sentence.whole) == (2 * 15, 2 * 15)
     assert (keywords.weight, keywords.whole) == (21, 2 * 21)
     assert Script("Han").evidence("毫米;millimeter;millimeters").weight == 0

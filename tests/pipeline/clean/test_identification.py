@@ -7,8 +7,8 @@ from pathlib import Path
 import fasttext
 import pytest
 
-from pipeline.clean.identification import FastText, Heli
 from pipeline.clean.evidence import Script
+from pipeline.clean.identification import FastText, Heli
 from pipeline.common.errors import InputError
 from tests.pipeline.clean.neighbours import GROUPS
 
