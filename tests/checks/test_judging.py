@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -447,3 +448,23 @@ def test_only_gates_that_read_what_has_no_result_are_not_judged(error: Translati
         "passed",
         "nothing to judge: the training config trains no such model",
     )
+
+
+def test_what_cleaning_tells_is_read_where_there_are_statistics() -> None:
+    """Not of the step that fetches a model, which stands among them."""
+    made = {step.label: step for step in graph(FULL).stages["clean_corpus"]}
+    stats = {"identified": [identified("en", "Latin", 0), identified("ru", "Cyrillic", 900)]}
+    session: Any = SimpleNamespace(
+        config=parse_config(FULL, "config.yml"),
+        graph=graph(FULL),
+        options=RunOptions(),
+        need=lambda steps: None,
+        result_of=lambda step: SimpleNamespace(outputs={name: name for name in step.outputs}),
+        store=SimpleNamespace(read_blob=lambda name: json.dumps({"stats.json": stats}[name])),
+    )
+    gate = next(gate for gate in GATES if (gate.name, gate.stage) == ("identification", "clean_corpus"))
+    found = examine(session, gate, {})
+    cleaned = [label for label in made if label.startswith("clean-corpus-")]
+    assert (found.state, found.level) == ("failed", "warn")
+    assert found.verdict
+    assert set(found.verdict.numbers) == {f"{label}, {lang}" for label in cleaned for lang in ("en", "ru")}
