@@ -6,7 +6,7 @@
         --corpus-src corpus.en.zst --corpus-trg corpus.ru.zst --output clean
 
     clean/corpus.en.zst, clean/corpus.ru.zst    the good pairs, in the given order
-    clean/stats.json                            lines in, kept, dropped by filter; samples of what was dropped;
+    clean/stats.json                            lines in, kept, dropped by filter; samples of the dropped;
                                                 of each side's lines in its script, how many are identified as
                                                 another language, as which, and samples (identified)
 
