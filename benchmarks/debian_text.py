@@ -43,13 +43,14 @@ _TRANSLATED = re.compile(r"^Description-(?!md5)\w+: (.*(?:\n .*)*)", re.M)
 Texts = Mapping[str, Mapping[str, Sequence[str]]]  # language → kind → lines
 
 
-def read_texts(work: Path, langs: Sequence[str], most: int) -> Texts:
+def read_texts(work: Path, langs: Sequence[str], most: int, *, code: bool = False) -> Texts:
     """Up to `most` lines of each language and kind, in an order that is the same for every call.
 
+    With `code` also those with markup, placeholders and addresses, and the marks of accelerators stay.
     Raises CalledProcessError when apt-get cannot fetch what is not in the work folder yet.
     """
     locales = {LOCALES.get(lang, lang): lang for lang in langs if LOCALES.get(lang, lang)}
-    apt = _Apt(work, locales)
+    apt = _Apt(work, locales, code)
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     english: set[str] = set()
     for locale, kind, line in (*apt.descriptions(), *apt.messages_and_help()):
@@ -80,7 +81,8 @@ def read_pairs(work: Path, langs: Sequence[str]) -> Mapping[str, Sequence[tuple[
 class _Apt:
     """apt-get with lists and packages of its own; texts are (locale, kind, line)."""
 
-    def __init__(self, work: Path, locales: Mapping[str, str]) -> None:
+    def __init__(self, work: Path, locales: Mapping[str, str], code: bool) -> None:
+        self._code = code
         self._lists, self._debs, self._locales = work / "lists", work / "debs", locales
         for folder in (self._lists / "partial", self._debs, work / "cache" / "archives" / "partial"):
             folder.mkdir(parents=True, exist_ok=True)
@@ -108,7 +110,7 @@ class _Apt:
             for described in _TRANSLATED.finditer(read.stdout.decode("utf-8", "replace")):
                 synopsis, _, rest = described[1].partition("\n")
                 for paragraph in (synopsis, *re.split(r"\n \.\n|\n? +[*+-] ", rest)):
-                    yield from ((locale, "descriptions", line) for line in _lines(paragraph))
+                    yield from ((locale, "descriptions", line) for line in self._lines(paragraph))
 
     def pairs(self) -> Iterator[tuple[str, str, str]]:
         """(locale, message, translation) of the packages."""
@@ -126,11 +128,20 @@ class _Apt:
                 message, page = wanted.search(name).groups()  # type: ignore[union-attr] # it was found by it
                 if message in self._locales:
                     for english, line in _messages(data):
-                        yield from (("en", "interface", text) for text in _lines(english))
+                        yield from (("en", "interface", text) for text in self._lines(english))
                         if line != english:
-                            yield from ((message, "interface", text) for text in _lines(line))
+                            yield from ((message, "interface", text) for text in self._lines(line))
                 elif (locale := "en" if page == "C" else page) in self._locales:
-                    yield from ((locale, "help", line) for line in _paragraphs(data))
+                    yield from (
+                        (locale, "help", line) for text in _paragraphs(data) for line in self._lines(text)
+                    )
+
+    def _lines(self, text: str) -> Iterator[str]:
+        """The sentences of a text; without code, only those that hold none, without marks of accelerators."""
+        for sentence in _SENTENCE.split(" ".join(text.split())):
+            line = sentence if self._code else re.sub(r"\(_\w\)|_(?=\w)|&", "", sentence).strip()
+            if line and "\ufffd" not in line and (self._code or not _PLACEHOLDER.search(line)):
+                yield line
 
 
 def _files(deb: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
@@ -169,12 +180,4 @@ def _paragraphs(data: bytes) -> Iterator[str]:
         return
     for element in root.iter():
         if str(element.tag).rpartition("}")[2] in ("p", "para", "title"):
-            yield from _lines("".join(element.itertext()))
-
-
-def _lines(text: str) -> Iterator[str]:
-    """The sentences of a text that hold no placeholder, without marks of accelerators."""
-    for sentence in _SENTENCE.split(" ".join(text.split())):
-        line = re.sub(r"\(_\w\)|_(?=\w)|&", "", sentence).strip()
-        if line and not _PLACEHOLDER.search(line) and "\ufffd" not in line:
-            yield line
+            yield "".join(element.itertext())

@@ -29,8 +29,9 @@ import psutil
 
 from benchmarks.debian_text import LOCALES, read_texts
 from pipeline.clean.alphabet import letters
+from pipeline.clean.evidence import Script
 from pipeline.clean.fetch_model import main as fetch_model
-from pipeline.clean.identification import FastText, Heli, Identifier, is_decided
+from pipeline.clean.identification import FastText, Heli, Identifier
 from pipeline.common.errors import InputError, TemporaryError
 from translations_assets.config.identification import MODELS, heli_labels, labels
 from translations_assets.config.languages import Language, language, languages
@@ -91,9 +92,12 @@ def _lines(work: Path, most: int) -> Lines:
     for lang, found in texts.items():
         for _, line in found:
             owners[line].add(lang)
+    scripts = {lang: Script(language(lang).script) for lang in texts}
     return {
         lang: [
-            (kind, line) for kind, line in found if len(owners[line]) == 1 and is_decided(line, _script(lang))
+            (kind, line)
+            for kind, line in found
+            if len(owners[line]) == 1 and scripts[lang].evidence(line).is_enough
         ]
         for lang, found in texts.items()
     }
@@ -109,10 +113,6 @@ def _flores(most: int) -> Iterator[tuple[str, Sequence[str]]]:
                 file = tar.extractfile(member) if kind == "devtest" and name in codes else None
                 if file:
                     yield codes[name], file.read().decode("utf-8").splitlines()[:most]
-
-
-def _script(lang: str) -> str:
-    return language(lang).script
 
 
 def _candidates(work: Path, fetch: Sequence[str], models: Path | None) -> Iterator[Candidate]:
@@ -160,6 +160,7 @@ class _Top:
         self, spoken: Language, known: frozenset[str], find: Callable[[Sequence[str]], list[str]]
     ) -> None:
         self.labels = frozenset(labels(spoken)) & known
+        self.script = Script(spoken.script)
         self._find = find
 
     def others(self, lines: Sequence[str]) -> list[str]:

@@ -126,8 +126,9 @@ TRAPS = {
         "pipeline/clean/test_identification": [
             "test_names_are_no_evidence",
             "test_short_lines_are_undecided",
-            "test_what_is_decided",
+            "test_code_and_words_of_other_scripts_are_no_evidence",
         ],
+        "pipeline/clean/test_evidence": ["test_what_is_enough", "test_what_is_judged"],
     },
     "eflomal has neither symmetrisation nor lexical extraction, and minds empty lines": {
         "pipeline/alignments/test_symmetrize": ["test_cases_by_hand"],

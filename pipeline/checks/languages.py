@@ -4,18 +4,20 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.clean.identification import Identifier, is_decided
+from pipeline.clean.identification import Identifier
 
 SAMPLES = 5
 SAMPLE_CHARACTERS = 300
 
 
-def language_numbers(lines: Sequence[str], identifier: Identifier, script: str) -> dict[str, Any]:
-    """How many lines are in another language than the identifier's, and which; script as `is_decided` has it.
+def language_numbers(lines: Sequence[str], identifier: Identifier) -> dict[str, Any]:
+    """How many lines are in another language than the identifier's, and which.
 
     Lines with few letters are not asked. `identified_as` is None for a language that the identifier lacks.
     """
-    asked = [line for line in lines if is_decided(line, script)] if identifier.labels else []
+    asked = (
+        [line for line in lines if identifier.script.evidence(line).is_enough] if identifier.labels else []
+    )
     others = [(label, line) for label, line in zip(identifier.others(asked), asked, strict=True) if label]
     guesses = Counter(label for label, _ in others)
     return {

@@ -79,8 +79,8 @@ class Side:
 class Languages:
     """The languages of a sample of a text's lines."""
 
-    def __init__(self, identifier: Identifier, script: str, seed: int) -> None:
-        self._identifier, self._script = identifier, script
+    def __init__(self, identifier: Identifier, seed: int) -> None:
+        self._identifier = identifier
         self._sample: Reservoir[str] = Reservoir(LANGUAGE_SAMPLE, f"language {seed}")
 
     def add(self, lines: Sequence[str]) -> None:
@@ -90,7 +90,7 @@ class Languages:
 
     def to_json(self) -> dict[str, Any]:
         """What was found."""
-        return language_numbers(self._sample.items(), self._identifier, self._script)
+        return language_numbers(self._sample.items(), self._identifier)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -147,7 +147,7 @@ def _languages(args: argparse.Namespace) -> "list[Languages | None]":
     labels = (args.labels_first, args.labels_second)
     models = (args.language_model_first, args.language_model_second)
     return [
-        Languages(make_identifier(own, script, model), script, args.seed)
+        Languages(make_identifier(own, script, model), args.seed)
         for own, script, model in zip(labels, args.scripts, models, strict=False)
     ]
 

@@ -4,7 +4,8 @@
         --max-tokens 200 --text mono.ru.zst --output clean
 
     clean/mono.ru.zst     the good lines, in the given order
-    clean/stats.json      lines in, kept, dropped by reason; samples of what was dropped
+    clean/stats.json      lines in, kept, dropped by reason; samples of what was dropped; of lines in
+                          the script, how many are identified as another language, as which, samples
 
 Repairs: HTML and Moses entities, markup, control characters, white space. Then the rules, in this order; the
 first one broken is the reason that is counted. A token is a word, or a character with --unspaced:

@@ -6,7 +6,9 @@
         --corpus-src corpus.en.zst --corpus-trg corpus.ru.zst --output clean
 
     clean/corpus.en.zst, clean/corpus.ru.zst    the good pairs, in the given order
-    clean/stats.json                            lines in, kept, dropped by filter; samples of what was dropped
+    clean/stats.json                            lines in, kept, dropped by filter; samples of the dropped;
+                                                of each side's lines in its script, how many are identified as
+                                                another language, as which, and samples (identified)
 
 The filters run in the order of the file, one file after the other, and do what OpusCleaner 0.7.1 does: white
 space and entities, lengths, the share of letters, numbers, web addresses, wiki markup, currencies,

@@ -34,13 +34,18 @@ Cleaner = Callable[[Sequence[list[str]]], Cleaned]
 def clean(paths: Sequence[Path], cleaner: Cleaner, names: Sequence[str], output: Path) -> None:
     """Write the good lines of parallel files to output/<name> for each of them, and stats.json.
 
+    Names end with the language and the compression: corpus.en.zst.
+
     Raises InputError, with the reasons, when no row is good; then nothing is written.
     """
     with staged(output) as (folder, _):
         tally = _write_clean(paths, cleaner, [folder / name for name in names])
         _refuse_empty(tally)
-        samples = tally.dropped_samples()
-        write_json(folder / "stats.json", {"lines": tally.lines(), **tally.notes, "samples": samples})
+        stats: dict[str, object] = {"lines": tally.lines(), "samples": tally.dropped_samples()}
+        if tally.identified:
+            sides = zip(names, tally.identified, strict=True)
+            stats["identified"] = [{"lang": name.split(".")[-2], **side.to_json()} for name, side in sides]
+        write_json(folder / "stats.json", stats)
     logger.info("read %d lines, kept %d; dropped: %s", tally.total, tally.kept, tally.reasons())
 
 

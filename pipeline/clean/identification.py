@@ -1,46 +1,47 @@
 """What tells lines of another language: HeLI-OTS, which needs no network, or a model of fastText.
 
-Each is asked about one language, by the labels that it has for it. Few letters tell little ("Hello." looks
-Yakut, "Да." Komi): a line of fewer than 20 letters (8 of Chinese and Japanese, of which one is nearly a word)
-is undecided, and an undecided line is never said to be in another language.
+Each is asked about one language, by the labels that it has for it, and judges what of a line tells its
+language (`pipeline.clean.evidence`). Few letters tell little ("Hello." looks Yakut, "Да." Komi): a line of
+fewer than 20 letters (8 characters of Chinese and Japanese, of which one is nearly a word) is undecided, and
+an undecided line is never said to be in another language.
 """
 
 import logging
 import os
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from pipeline.clean.alphabet import check_script, letters
+from pipeline.clean.evidence import LEAST, Evidence, Script
 from pipeline.common.errors import InputError
 
 logger = logging.getLogger(__name__)
-
-MIN_LETTERS = 20
-MIN_CHARACTERS = 8
-WORDS_IN_CHARACTERS = ("Han", "Japanese")
 
 # HeLI's scores are costs: the mean of -log10 of the relative frequencies of a line's words or n-grams.
 # `benchmarks.languages` prints what these choices drop and keep.
 # By how much the expected one must cost more than the cheapest in lines of the fewest letters that are
 # decided, in those of twice as many by half of that, as the sum over the letters counts; and at least.
-EVIDENCE = 0.5
+EVIDENCE = 0.47
 MARGIN = 0.1
 ENGLISH_MARGIN = 0.5  # for English, as names and terms in English stand in text of all languages
 CANDIDATES = (
     40  # labels of which costs are asked, dialects apart; one beyond them costs what the last of them does
 )
 
-_KANA = re.compile("[\u3041-\u30ff]")  # HeLI takes one line of Chinese in fifty for Japanese that has none
+_NO_LANGUAGE = frozenset(("und", "zxx"))  # labels of HeLI's for what is in none
 
 LEAST_PROBABILITY = 0.5  # of a model of fastText's label, to be believed
 _LABEL = "__label__"
 
 
 class Identifier(Protocol):
-    """Tells lines of other languages than one; without labels it does not know that one, and tells none."""
+    """Tells lines of other languages than one; without labels it does not know that one, and tells none.
+
+    script  the one that the language is written in
+    """
+
+    script: Script
 
     @property
     def labels(self) -> frozenset[str]:
@@ -48,15 +49,6 @@ class Identifier(Protocol):
 
     def others(self, lines: Sequence[str]) -> list[str]:
         """For each line the label of the other language that it is in; empty if none, or if undecided."""
-
-
-def is_decided(line: str, script: str) -> bool:
-    """Whether a line has letters enough to tell a language of this script (Unicode's name) from others."""
-    return len(line) >= _least(script) and letters(line) >= _least(script)
-
-
-def _least(script: str) -> int:
-    return MIN_CHARACTERS if script in WORDS_IN_CHARACTERS else MIN_LETTERS
 
 
 class Heli:
@@ -71,8 +63,7 @@ class Heli:
     """
 
     def __init__(self, labels: Collection[str], script: str) -> None:
-        check_script(script)
-        self._script = script
+        self.script = Script(script)
         self.labels = _known(labels, _heli().get_confidence_all() if labels else (), "HeLI-OTS")
 
     def others(self, lines: Sequence[str]) -> list[str]:
@@ -80,17 +71,24 @@ class Heli:
         return [self._other(line) for line in lines] if self.labels else [""] * len(lines)
 
     def _other(self, line: str) -> str:
-        likeliest = _heli().identify(line, ignore_confidence=True)
-        if likeliest in self.labels or not is_decided(line, self._script):
+        if _heli().identify(line, ignore_confidence=True) in self.labels:
             return ""
-        costs = dict(_heli().identify_topk_with_score(line, CANDIDATES))
-        best = min(costs, key=lambda label: costs[label])
-        if best == "jpn" and self._script == "Han" and not _KANA.search(line):
+        evidence = self.script.evidence(line)
+        return self._likelier(evidence) if evidence.is_enough else ""
+
+    def _likelier(self, evidence: Evidence) -> str:
+        """The language that what is judged is in, if it is so much likelier than the expected one."""
+        costs = dict(_heli().identify_topk_with_score(evidence.text, CANDIDATES))
+        best = min(filter(self._is_candidate(evidence), costs), key=lambda label: costs[label], default="")
+        if not best or best in self.labels:
             return ""
         ours = min((costs[label] for label in self.labels if label in costs), default=max(costs.values()))
         margin = ENGLISH_MARGIN if best == "eng" else MARGIN
-        margin = max(margin, EVIDENCE * _least(self._script) / letters(line))
+        margin = max(margin, EVIDENCE * LEAST / evidence.weight)
         return best if ours - costs[best] >= margin else ""
+
+    def _is_candidate(self, evidence: Evidence) -> Callable[[str], bool]:
+        return lambda label: label in self.labels or (label not in _NO_LANGUAGE and evidence.allows(label))
 
 
 class FastText:
@@ -104,8 +102,7 @@ class FastText:
     """
 
     def __init__(self, model: Path, labels: Collection[str], script: str, always: bool = False) -> None:
-        check_script(script)
-        self._script, self._always = script, always
+        self.script, self._always = Script(script), always
         self._model = _fasttext(model)
         known = {label.removeprefix(_LABEL) for label in self._model.get_labels()}
         parts = known | {label.partition("_")[0] for label in known}
@@ -115,16 +112,20 @@ class FastText:
         """For each line the label that is likeliest, where it is not the language's; else nothing."""
         if not self.labels or not lines:
             return [""] * len(lines)
-        found, probabilities = self._model.predict(list(lines))
+        judged = [
+            Evidence(line, LEAST, LEAST, False) if self._always else self.script.evidence(line)
+            for line in lines
+        ]
+        found, probabilities = self._model.predict([evidence.text for evidence in judged])
         return [
-            self._other(line, label.removeprefix(_LABEL), float(probability))
-            for line, (label,), (probability,) in zip(lines, found, probabilities, strict=True)
+            self._other(evidence, label.removeprefix(_LABEL), float(probability))
+            for evidence, (label,), (probability,) in zip(judged, found, probabilities, strict=True)
         ]
 
-    def _other(self, line: str, label: str, probability: float) -> str:
+    def _other(self, evidence: Evidence, label: str, probability: float) -> str:
         if not self.labels.isdisjoint((label, label.partition("_")[0])):
             return ""
-        sure = probability >= LEAST_PROBABILITY and is_decided(line, self._script)
+        sure = probability >= LEAST_PROBABILITY and evidence.is_enough and evidence.allows(label)
         return label if sure or self._always else ""
 
 

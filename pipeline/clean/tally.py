@@ -10,12 +10,49 @@ SAMPLE_CHARACTERS = 120  # of each side
 
 
 @dataclass
+class Identified:
+    """What identification made of a side's lines that are written in its language's script.
+
+    script   Unicode's name of it
+    lines    how many there were
+    others   of them those that are said to be in another language, by its label
+    samples  the first few of those
+    """
+
+    script: str
+    lines: int = 0
+    others: Counter[str] = field(default_factory=Counter)
+    samples: list[str] = field(default_factory=list)
+
+    def sample(self, label: str, line: str) -> None:
+        """Remember a line that is said to be in another language, if it is among the first few."""
+        if len(self.samples) < MAX_SAMPLES:
+            self.samples.append(f"{label}: {line[:SAMPLE_CHARACTERS].strip()}")
+
+    def add(self, other: "Identified") -> None:
+        """Add what was found of the lines that follow."""
+        self.lines += other.lines
+        self.others.update(other.others)
+        self.samples += other.samples[: MAX_SAMPLES - len(self.samples)]
+
+    def to_json(self) -> dict[str, object]:
+        """As stats.json holds it."""
+        return {
+            "script": self.script,
+            "lines": self.lines,
+            "other": self.others.total(),
+            "guesses": dict(self.others.most_common(MAX_SAMPLES)),
+            "samples": self.samples,
+        }
+
+
+@dataclass
 class Tally:
     """Counts of lines by what happened to them; tallies of parts add up to the tally of the whole."""
 
     kept: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
-    notes: Counter[str] = field(default_factory=Counter)
+    identified: list[Identified] = field(default_factory=list)
     samples: dict[str, list[str]] = field(default_factory=dict)
 
     def drop(self, reason: str, sides: Sequence[str] = ()) -> None:
@@ -29,10 +66,16 @@ class Tally:
         """Add the tally of the lines that follow."""
         self.kept += other.kept
         self.dropped.update(other.dropped)
-        self.notes.update(other.notes)
+        self.identify(other.identified)
         for reason, samples in other.samples.items():
             ours = self.samples.setdefault(reason, [])
             ours += samples[: MAX_SAMPLES - len(ours)]
+
+    def identify(self, sides: Sequence[Identified]) -> None:
+        """Add what identification found of each side."""
+        self.identified += [Identified(side.script) for side in sides[len(self.identified) :]]
+        for ours, found in zip(self.identified, sides, strict=False):
+            ours.add(found)
 
     @property
     def total(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -101,6 +102,48 @@ def test_a_language_that_is_not_known_is_told_of() -> None:
     verdict = text.language(of(numbers.text(numbers.side("ceb", language=found))), gates.LanguageGate())
     assert verdict.passed
     assert "ceb is not known to the identifier" in verdict.description
+
+
+def identified(lang: str, script: str, other: int, lines: int = 10_000, **more: Any) -> dict[str, Any]:
+    """What a cleaning step tells of a side."""
+    guesses = {"cdo": other} if other else {}
+    samples = ["cdo: 无法载入文档类"] if other else []
+    side = {"lang": lang, "script": script, "lines": lines, "other": other}
+    return {**side, "guesses": guesses, "samples": samples, **more}
+
+
+@pytest.mark.parametrize(
+    ("script", "other", "passes"),
+    [("Han", 50, True), ("Han", 51, False), ("Latin", 500, True), ("Latin", 501, False)],
+)
+def test_lines_in_their_own_script_that_identification_drops(script: str, other: int, passes: bool) -> None:
+    sides = [identified("en", "Latin", 0), identified("xx", script, other)]
+    verdict = text.identification(of({"identified": sides}, "clean_corpus"), gates.IdentificationGate())
+    assert verdict.passed is passes
+    assert verdict.numbers == {"label, en": 0, "label, xx": other / 10_000}
+    assert verdict.samples == ([] if passes else ["cdo: 无法载入文档类"])
+    assert verdict.description == (
+        f"{percent(other / 10_000)} of the lines of label, xx that are written in {script} are dropped as "
+        "another language, most of them as cdo"
+    )
+
+
+def test_the_worst_dataset_is_told_of_those_that_fail() -> None:
+    """Not the one with the larger share, where that is as usual."""
+    steps = {
+        "clean-a": {"identified": [identified("en", "Latin", 400), identified("zh", "Han", 100)]},
+        "clean-b": {"identified": [identified("en", "Latin", 300), identified("zh", "Han", 200)]},
+        "model": {},
+    }
+    verdict = text.identification({"clean_corpus": steps}, gates.IdentificationGate())
+    assert "2 % of the lines of clean-b, zh" in verdict.description
+    assert verdict.description.endswith("; of 2 sides too many are")
+
+
+@pytest.mark.parametrize("sides", [[], [identified("zh", "Han", 99, lines=999)]])
+def test_few_lines_are_not_judged_by_how_many_are_dropped(sides: list[Any]) -> None:
+    with pytest.raises(NothingToJudge, match="no side of a dataset has 1,000 lines"):
+        text.identification(of({"identified": sides}, "clean_mono"), gates.IdentificationGate())
 
 
 def test_duplicates_lengths_and_empty_lines() -> None:
@@ -405,3 +448,23 @@ def test_only_gates_that_read_what_has_no_result_are_not_judged(error: Translati
         "passed",
         "nothing to judge: the training config trains no such model",
     )
+
+
+def test_what_cleaning_tells_is_read_where_there_are_statistics() -> None:
+    """Not of the step that fetches a model, which stands among them."""
+    made = {step.label: step for step in graph(FULL).stages["clean_corpus"]}
+    stats = {"identified": [identified("en", "Latin", 0), identified("ru", "Cyrillic", 900)]}
+    session: Any = SimpleNamespace(
+        config=parse_config(FULL, "config.yml"),
+        graph=graph(FULL),
+        options=RunOptions(),
+        need=lambda steps: None,
+        result_of=lambda step: SimpleNamespace(outputs={name: name for name in step.outputs}),
+        store=SimpleNamespace(read_blob=lambda name: json.dumps({"stats.json": stats}[name])),
+    )
+    gate = next(gate for gate in GATES if (gate.name, gate.stage) == ("identification", "clean_corpus"))
+    found = examine(session, gate, {})
+    cleaned = [label for label in made if label.startswith("clean-corpus-")]
+    assert (found.state, found.level) == ("failed", "warn")
+    assert found.verdict
+    assert set(found.verdict.numbers) == {f"{label}, {lang}" for label in cleaned for lang in ("en", "ru")}

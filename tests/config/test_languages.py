@@ -7,7 +7,7 @@ import pytest
 from icu4py.breakers import WordBreaker
 from mtdata.iso import iso3_code
 
-from pipeline.clean.alphabet import check_script, letters_of
+from pipeline.clean.alphabet import other_letters, own_letters
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.languages import TABLE, language, languages
 
@@ -88,13 +88,15 @@ def test_languages_whose_lengths_are_counted_in_characters() -> None:
 @pytest.mark.parametrize("code", languages())
 def test_cleaning_and_icu_know_the_script_and_the_locale(code: str) -> None:
     known = language(code)
-    check_script(known.script)
+    own_letters(known.script)
     assert "".join(map(str, WordBreaker("a b", known.icu))) == "a b"
 
 
 def test_letters_belong_to_the_script_of_their_language() -> None:
     for code, word in {"ru": "мир", "ja": "平和へ", "ko": "평화", "my": "ငြိမ်း", "or": "ଶାନ୍ତି"}.items():
-        assert letters_of(language(code).script, word) == len(word)
+        script = language(code).script
+        assert own_letters(script).findall(word) == [word]
+        assert not other_letters(script).search(word)
 
 
 def test_the_table_stays_readable_one_language_a_line() -> None:

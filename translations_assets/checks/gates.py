@@ -25,8 +25,9 @@ class Gate:
 
     name   that of its section in the training config's `checks`
     stage  the judged stage
-    reads  the stages whose numbers it needs: stages that compute such numbers, trainings, evaluations
+    reads  the stages whose numbers it needs: those that compute such, cleaning, trainings, evaluations
     judge  numbers and thresholds → verdict
+    file   what stages leave that do not compute such numbers
 
     A failure of level `error` stops all that is downstream of the stage.
 
@@ -38,6 +39,7 @@ class Gate:
     stage: str
     reads: tuple[str, ...]
     judge: Judge
+    file: str = "metrics.json"
 
     @property
     def identifier(self) -> str:
@@ -55,13 +57,16 @@ class Gate:
         return str(Checks.model_fields[self.identifier].annotation.__doc__)
 
 
-def _gates(name: str, judge: Judge, *stages: str, reads: tuple[str, ...] = ("check_{}",)) -> Iterator[Gate]:
+def _gates(
+    name: str, judge: Judge, *stages: str, reads: tuple[str, ...] = ("check_{}",), file: str = Gate.file
+) -> Iterator[Gate]:
     """A gate for each of several stages, whose name stands in `reads` for `{}`."""
     for stage in stages:
-        yield Gate(name, stage, tuple(read.format(stage) for read in reads), judge)
+        yield Gate(name, stage, tuple(read.format(stage) for read in reads), judge, file)
 
 
 _TEXTS = ("merge_corpus", "merge_mono_src", "merge_mono_trg", "cefilter")
+_CLEANED = ("clean_corpus", "clean_mono")
 _ALIGNED = ("alignments_original", "alignments_backtranslated", "alignments_student")
 _TRAINED = ("train_backwards", "train_teacher", "train_student")
 _TRANSLATED = ("train_teacher", "translate_corpus", "translate_mono_src", "cefilter")
@@ -77,6 +82,7 @@ GATES: tuple[Gate, ...] = (
     *_gates("held-out-exact", text.held_out_exact, *_TEXTS),
     *_gates("held-out-near", text.held_out_near, *_TEXTS),
     *_gates("language", text.language, *_TEXTS),
+    *_gates("identification", text.identification, *_CLEANED, reads=_OWN, file="stats.json"),
     *_gates("duplicates", text.duplicates, *_TEXTS),
     *_gates("empty-lines", text.empty_lines, *_TEXTS),
     *_gates("length-ratio", text.length_ratio, "merge_corpus", "cefilter"),
@@ -169,7 +175,7 @@ def _documents(session: Session, gate: Gate) -> Documents:
         found[stage] = {}
         for step in steps:
             result = session.result_of(step)
-            name = "numbers.json" if stage in session.graph.checks else "metrics.json"
+            name = "numbers.json" if stage in session.graph.checks else gate.file
             if name in result.outputs:  # not of a model that was fetched
                 found[stage][step.label] = json.loads(session.store.read_blob(result.outputs[name]))
     return found

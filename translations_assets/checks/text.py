@@ -15,6 +15,7 @@ from translations_assets.config.gates import (
     EmptyLines,
     HeldOutExact,
     HeldOutNear,
+    IdentificationGate,
     LanguageGate,
     LengthRatio,
     TranslationCollapse,
@@ -23,6 +24,7 @@ from translations_assets.config.gates import (
 
 NO_TEXT = "the training config has no such text"
 CORPUS = "check_merge_corpus"
+SHARED_SCRIPTS = ("Latin", "Cyrillic", "Arabic", "Devanagari")  # many languages are written in them
 
 
 def held_out_exact(documents: Documents, thresholds: HeldOutExact) -> Verdict:
@@ -82,6 +84,36 @@ def language(documents: Documents, thresholds: LanguageGate) -> Verdict:
         {f"share, {lang}": side["share"] for lang, side in found.items()},
         [f"{guess}: {line}" for side in found.values() for guess, line in side["samples"]],
     )
+
+
+def identification(documents: Documents, thresholds: IdentificationGate) -> Verdict:
+    """Lines in the script of their language that cleaning dropped for it, by dataset and side.
+
+    Where few languages have the script, such lines hardly can be in another. Where many have it, they may be;
+    but where more than usual are, either the dataset is bad or the identifier, which the samples show.
+    """
+    judged = [
+        (f"{step}, {side['lang']}", side)
+        for steps in documents.values()
+        for step, stats in steps.items()
+        for side in stats.get("identified", ())
+        if side["lines"] >= max(1, thresholds.min_lines)
+    ]
+    if not judged:
+        raise NothingToJudge(f"no side of a dataset has {thresholds.min_lines:,} lines that were identified")
+    limits = {True: thresholds.max_share_shared, False: thresholds.max_share}
+    shares = {name: side["other"] / side["lines"] for name, side in judged}
+    bad = [(name, side) for name, side in judged if shares[name] > limits[side["script"] in SHARED_SCRIPTS]]
+    name, side = max(bad or judged, key=lambda found: shares[found[0]])
+    description = (
+        f"{percent(shares[name])} of the lines of {name} that are written in {side['script']} are dropped as "
+        "another language"
+    )
+    if side["guesses"]:
+        description += f", most of them as {', '.join(list(side['guesses'])[:3])}"
+    if len(bad) > 1:
+        description += f"; of {len(bad)} sides too many are"
+    return Verdict(not bad, description, shares, [line for _, side in bad for line in side["samples"]])
 
 
 def duplicates(documents: Documents, thresholds: Duplicates) -> Verdict:

@@ -60,6 +60,16 @@ class LanguageGate(GateSection):
     max_share: Share = default(0.1, "share of lines that the identifier takes for another language")
 
 
+class IdentificationGate(GateSection):
+    """Identification drops few lines that are written in the script of their language."""
+
+    max_share: Share = default(0.005, "share of such lines that are dropped, in a script of few languages")
+    max_share_shared: Share = default(
+        0.05, "the same in Latin, Cyrillic, Arabic and Devanagari, which many languages are written in"
+    )
+    min_lines: Count = default(1000, "such lines that a side of a dataset must have to be judged")
+
+
 class Duplicates(GateSection):
     """Training text does not repeat itself."""
 
@@ -209,6 +219,7 @@ class Checks(Section):
     held_out_exact: HeldOutExact = default({}, "dev and test lines in training text")
     held_out_near: HeldOutNear = default({}, "near-duplicates of dev and test lines in training text")
     language: LanguageGate = default({}, "languages of training text")
+    identification: IdentificationGate = default({}, "lines that cleaning drops for their language")
     duplicates: Duplicates = default({}, "repeated lines of training text")
     length_ratio: LengthRatio = default({}, "lengths of the sides of pairs")
     empty_lines: EmptyLines = default({}, "empty lines of training text")

@@ -14,6 +14,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pipeline.clean.tally import Identified
+
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Counts: TypeAlias = npt.NDArray[np.integer]
 Table: TypeAlias = npt.NDArray[np.bool_]
@@ -182,12 +184,14 @@ class Block:
 
     numbers  of the rows, by which the parts of a block are put in order again
     alive    the rows that no filter has dropped
+    identified  for each side what the filter that tells languages found
     """
 
     def __init__(self, sides: Sequence[list[str]], numbers: Counts | None = None) -> None:
         self.columns = list(map(Column, sides))
         self.numbers: Counts = np.arange(len(sides[0])) if numbers is None else numbers
         self.alive: Mask = np.ones(len(sides[0]), dtype=bool)
+        self.identified: list[Identified] = []
         self._edited: dict[int, list[str]] = {}
 
     @property

@@ -74,6 +74,8 @@ def _apply(name: str, work: Filter, block: Block, tally: Tally) -> None:
         return
     before = block.alive
     work(block)
+    tally.identify(block.identified)
+    block.identified = []
     for row in (before & ~block.alive).nonzero()[0].tolist():
         tally.drop(name, block.row(row))
 

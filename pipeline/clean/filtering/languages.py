@@ -7,6 +7,7 @@ import numpy as np
 from pipeline.clean.filtering.block import Block, Filter
 from pipeline.clean.filtering.filter_file import FilterStep
 from pipeline.clean.identification import Identifier
+from pipeline.clean.tally import Identified
 
 
 def fasttext_filter(step: FilterStep, identifiers: Sequence[Identifier]) -> Filter:
@@ -17,7 +18,10 @@ def fasttext_filter(step: FilterStep, identifiers: Sequence[Identifier]) -> Filt
 
 
 def other_languages(identifiers: Sequence[Identifier]) -> Filter:
-    """Drop rows of which a side is in another language; there is an identifier for each side."""
+    """Drop rows of which a side is in another language; there is an identifier for each side.
+
+    It counts what that does to lines that are written in the script of their side's language.
+    """
 
     def work(block: Block) -> None:
         for identifier, column in zip(identifiers, block.columns, strict=True):
@@ -25,6 +29,12 @@ def other_languages(identifiers: Sequence[Identifier]) -> Filter:
             bad = np.zeros_like(block.alive)
             found = identifier.others([column.lines[row] for row in rows.tolist()])
             bad[rows] = [bool(label) for label in found]
+            own = identifier.script.own_lines(column)[rows] & bool(identifier.labels)
+            identified = Identified(identifier.script.name, int(own.sum()))
+            for place in np.flatnonzero(own & bad[rows]).tolist():
+                identified.others[found[place]] += 1
+                identified.sample(found[place], column.lines[rows[place]])
+            block.identified.append(identified)
             block.drop(bad)
 
     return work

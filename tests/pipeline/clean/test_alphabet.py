@@ -1,27 +1,30 @@
-"""Tests of counting letters by script."""
+"""Tests of the letters of scripts."""
 
 import pytest
 
-from pipeline.clean.alphabet import check_script, letters, letters_of
+from pipeline.clean.alphabet import letters, other_letters, own_letters
 from pipeline.common.errors import InputError
 
 
 @pytest.mark.parametrize(
-    ("script", "text", "number"),
+    ("script", "text", "own", "others"),
     [
-        ("Latin", "Hello, world 42!", 10),
-        ("Latin", "Ĉu vi? Да.", 4),
-        ("Cyrillic", "Да, Firefox!", 2),
-        ("Han", "我爱Firefox。", 2),
-        ("Hant", "我愛你", 3),
-        ("Japanese", "コーヒーを飲む", 7),
-        ("Korean", "안녕 하세요", 5),
-        ("Devanagari", "हिन्दी 12", 6),
-        ("Arabic", "سلام", 4),
+        ("Latin", "Hello, world 42!", ["Hello", "world"], []),
+        ("Latin", "Ĉu vi? Да.", ["Ĉu", "vi"], ["Да"]),
+        ("Cyrillic", "Да, Firefox!", ["Да"], ["Firefox"]),
+        ("Han", "我爱Firefox。", ["我爱"], ["Firefox"]),
+        ("Hant", "我愛你", ["我愛你"], []),
+        ("Japanese", "コーヒーを飲む", ["コーヒーを飲む"], []),
+        ("Han", "コーヒーを飲む", ["飲"], ["コ", "ヒ", "を", "む"]),
+        ("Korean", "안녕 하세요", ["안녕", "하세요"], []),
+        ("Devanagari", "हिन्दी 12", ["हिन्दी"], []),
+        ("Latin", "हिन्दी 12", [], ["हिन्दी"]),
+        ("Arabic", "سلام", ["سلام"], []),
+        ("Cyrillic", "1 µ, Сми\u0301т", ["Сми", "т"], []),
     ],
 )
-def test_letters_of_a_script(script: str, text: str, number: int) -> None:
-    assert letters_of(script, text) == number
+def test_letters_of_a_script_and_of_others(script: str, text: str, own: list[str], others: list[str]) -> None:
+    assert (own_letters(script).findall(text), other_letters(script).findall(text)) == (own, others)
 
 
 def test_letters_of_any_script() -> None:
@@ -30,4 +33,4 @@ def test_letters_of_any_script() -> None:
 
 def test_an_unknown_script_is_named() -> None:
     with pytest.raises(InputError, match="'Latni'"):
-        check_script("Latni")
+        own_letters("Latni")

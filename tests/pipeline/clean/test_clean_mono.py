@@ -53,6 +53,16 @@ def test_good_lines_stay_and_the_others_are_counted(tmp_path: Path) -> None:
         "other_language": 1,
         "too_long": 1,
     }
+    assert stats["identified"] == [
+        {
+            "lang": "eo",
+            "script": "Latin",
+            "lines": 2,
+            "other": 1,
+            "guesses": {"deu": 1},
+            "samples": [f"deu: {LINES[6]}"],
+        }
+    ]
 
 
 def test_text_of_another_language_is_an_error(tmp_path: Path) -> None:

@@ -67,6 +67,18 @@ def test_good_pairs_stay_and_the_others_are_counted(tmp_path: Path) -> None:
         },
     }
     assert "number_mismatch: 12 million in 2007 | 40 миллионов в 2025 году" in stats["samples"]
+    german = "Das Mädchen liest das Buch im Garten."
+    assert stats["identified"] == [
+        {
+            "lang": "en",
+            "script": "Latin",
+            "lines": 2,  # those of twenty letters that came so far
+            "other": 1,
+            "guesses": {"deu": 1},
+            "samples": [f"deu: {german}"],
+        },
+        {"lang": "ru", "script": "Cyrillic", "lines": 1, "other": 0, "guesses": {}, "samples": []},
+    ]
     assert sorted(files_of(out)) == ["corpus.en.zst", "corpus.ru.zst", "stats.json"]
     assert "kept 3; dropped: " in done.stderr
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import fasttext
 import pytest
 
-from pipeline.clean.identification import FastText, Heli, is_decided
+from pipeline.clean.evidence import Script
+from pipeline.clean.identification import FastText, Heli
 from pipeline.common.errors import InputError
 from tests.pipeline.clean.neighbours import GROUPS
 
@@ -81,20 +82,37 @@ def test_short_lines_are_undecided() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "script", "decided"),
+    ("label", "script", "line"),
     [
-        ("nineteen letters ab", "Latin", False),
-        ("twenty letters in here", "Latin", False),
-        ("twenty letters, it has", "Latin", False),
-        ("twenty letters it has so", "Latin", True),
-        ("1234567890 1234567890", "Latin", False),
-        ("我们昨天回家了", "Han", False),
-        ("我们昨天晚回家了", "Han", True),
-        ("어제 저녁 우리는 집에 갔다", "Korean", False),
+        ("cmn", "Han", "无法载入文档类 %1$s。"),
+        ("cmn", "Han", "FFmpeg：错误 - 无法建立音频帧 (Could not setup audio frame)"),
+        ("cmn", "Han", "分区表不支持 ADD CONSTRAINT"),
+        ("cmn", "Han", "毫米;millimeter;millimeters;mm"),
+        ("jpn", "Japanese", "%s のフォークに失敗しました"),
+        ("jpn", "Japanese", "OpenOffice.org 2.0 Writer の文書テンプレート"),
+        ("tha", "Thai", "เปิดแฟ้ม <b>%s</b> ด้วย GNOME Terminal ไม่ได้"),
+        ("kor", "Korean", "GNOME Terminal 3.44에서 파일 %s을(를) 열 수 없습니다"),
+        ("rus", "Cyrillic", "Запустите программу Control Center, Tweaks"),
+        ("glg", "Latin", "rato;punteiro;trackball;velocidade;pulsación;"),
     ],
 )
-def test_what_is_decided(line: str, script: str, decided: bool) -> None:
-    assert is_decided(line, script) is decided
+def test_code_and_words_of_other_scripts_are_no_evidence(label: str, script: str, line: str) -> None:
+    assert Heli([label], script).others([line]) == [""]
+
+
+@pytest.mark.parametrize(
+    ("label", "script", "line", "other"),
+    [
+        ("cmn", "Han", "You can also use the pager to move windows.", "eng"),
+        ("cmn", "Han", "Вы также можете перемещать окна.", "rus"),
+        ("tha", "Thai", "You can also use <b>%s</b> to move the windows.", "eng"),
+        ("jpn", "Japanese", "您也可以使用分页器来移动窗口。", "cmn"),
+        ("rus", "Cyrillic", SERBIAN[0], "hbs"),
+        ("eng", "Latin", "您也可以使用分页器来移动窗口。", "cmn"),
+    ],
+)
+def test_other_languages_are_told_as_before(label: str, script: str, line: str, other: str) -> None:
+    assert Heli([label], script).others([line]) == [other]
 
 
 def test_chinese_without_kana_is_not_japanese() -> None:
@@ -113,7 +131,7 @@ def test_flores() -> None:
         identifier = Heli([label], script)
         assert identifier.others(texts[name]).count("") >= 0.99 * len(texts[name])
         for other, lines in texts.items():
-            decided = [line for line in lines if is_decided(line, script)]
+            decided = [line for line in lines if Script(script).evidence(line).is_enough]
             if own[other] != label:
                 assert identifier.others(decided).count("") <= 0.01 * len(decided)
 
@@ -151,6 +169,12 @@ def test_a_model_of_fasttext_is_believed_where_it_is_sure(model: Path) -> None:
     assert FastText(model, ["srp"], "Latin", always=True).others([short]) == ["rus_Cyrl"]
     always = FastText(model, ["srp"], "Latin", always=True).others([both])
     assert always[0] in ("rus_Cyrl", "eng_Latn")
+
+
+def test_a_model_of_fasttext_is_not_believed_of_another_script(model: Path) -> None:
+    mixed = f"{RUSSIAN[0]} вчера {ENGLISH[0]} {ENGLISH[2]}"
+    assert FastText(model, ["rus"], "Cyrillic", always=True).others([mixed]) == ["eng_Latn"]
+    assert FastText(model, ["rus"], "Cyrillic").others([mixed]) == [""]
 
 
 def test_whole_labels_have_a_script(model: Path) -> None:

@@ -1,6 +1,6 @@
 """Tests of the tallies."""
 
-from pipeline.clean.tally import MAX_SAMPLES, Tally
+from pipeline.clean.tally import MAX_SAMPLES, SAMPLE_CHARACTERS, Identified, Tally
 
 
 def test_parts_add_up_to_the_whole() -> None:
@@ -27,3 +27,20 @@ def test_samples_are_short() -> None:
     tally = Tally()
     tally.drop("too_long", ["a" * 1_000_000, "b"])
     assert len(tally.dropped_samples()[0]) < 200
+
+
+def test_what_was_identified_adds_up_side_by_side() -> None:
+    """Blocks of which no line came to identification bring no sides."""
+    first, second = Identified("Latin", 5), Identified("Han", 2)
+    for _ in range(MAX_SAMPLES + 5):
+        second.others["cdo"] += 1
+        second.sample("cdo", "无" * 500)
+    whole = Tally()
+    whole.add(Tally())
+    for _ in range(2):
+        whole.add(Tally(identified=[first, second]))
+    latin, han = (side.to_json() for side in whole.identified)
+    assert latin == {"script": "Latin", "lines": 10, "other": 0, "guesses": {}, "samples": []}
+    assert (han["lines"], han["other"], han["guesses"]) == (4, 30, {"cdo": 30})
+    assert han["samples"] == ["cdo: " + "无" * SAMPLE_CHARACTERS] * MAX_SAMPLES
+    assert (first.lines, second.lines) == (5, 2)
