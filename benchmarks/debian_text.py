@@ -43,13 +43,15 @@ _TRANSLATED = re.compile(r"^Description-(?!md5)\w+: (.*(?:\n .*)*)", re.M)
 Texts = Mapping[str, Mapping[str, Sequence[str]]]  # language → kind → lines
 
 
-def read_texts(work: Path, langs: Sequence[str], most: int) -> Texts:
+def read_texts(work: Path, langs: Sequence[str], most: int, packages: Sequence[str] = PACKAGES) -> Texts:
     """Up to `most` lines of each language and kind, in an order that is the same for every call.
+
+    The work folder is of these packages alone: all that lie in it are read.
 
     Raises CalledProcessError when apt-get cannot fetch what is not in the work folder yet.
     """
     locales = {LOCALES.get(lang, lang): lang for lang in langs if LOCALES.get(lang, lang)}
-    apt = _Apt(work, locales)
+    apt = _Apt(work, locales, packages)
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     english: set[str] = set()
     for locale, kind, line in (*apt.descriptions(), *apt.messages_and_help()):
@@ -69,7 +71,7 @@ def read_texts(work: Path, langs: Sequence[str], most: int) -> Texts:
 class _Apt:
     """apt-get with lists and packages of its own; texts are (locale, kind, line)."""
 
-    def __init__(self, work: Path, locales: Mapping[str, str]) -> None:
+    def __init__(self, work: Path, locales: Mapping[str, str], packages: Sequence[str]) -> None:
         self._lists, self._debs, self._locales = work / "lists", work / "debs", locales
         for folder in (self._lists / "partial", self._debs, work / "cache" / "archives" / "partial"):
             folder.mkdir(parents=True, exist_ok=True)
@@ -79,7 +81,7 @@ class _Apt:
         ]
         if not any(self._lists.glob("*_Packages*")):
             subprocess.run(["apt-get", *self._options, "-qq", "update"], check=True)
-        missing = [name for name in PACKAGES if not any(self._debs.glob(f"{name}_*.deb"))]
+        missing = [name for name in packages if not any(self._debs.glob(f"{name}_*.deb"))]
         if missing:
             subprocess.run(
                 ["apt-get", *self._options, "-qq", "download", *missing], cwd=self._debs, check=True
@@ -101,7 +103,8 @@ class _Apt:
 
     def messages_and_help(self) -> Iterator[tuple[str, str, str]]:
         """The messages and the help pages of the packages."""
-        wanted = re.compile(r"/(?:locale/([^/]+)/LC_MESSAGES/.*\.mo|help/([^/]+)/.*\.(?:page|docbook))$")
+        messages = r"(?:locale|resource)/([^/]+)/LC_MESSAGES/.*\.mo"
+        wanted = re.compile(rf"/(?:{messages}|help/([^/]+)/.*\.(?:page|docbook))$")
         for deb in sorted(self._debs.glob("*.deb")):
             for name, data in _files(deb, wanted):
                 message, page = wanted.search(name).groups()  # type: ignore[union-attr] # it was found by it
