@@ -159,8 +159,9 @@ def of_vocabulary(case: str, langs: Langs, lines: Lines) -> list[tuple[str, ...]
         given = [*_files(Path(folder), langs, lines), "--curriculum", str(CURRICULUM), "--bicameral"]
         given += ["--modifiers", f"{{{shares}}}", "--vocab-size", "1", "--sample-size", str(2 * len(lines))]
         args = vocab.parse_arguments([*given, "--norm-rule", "nfkc", "--seed", "1", "--output", "x"])
-        ((*text,), _) = vocab.sample_texts(args)
-    return list(zip(text[0][::2], text[0][1::2], strict=True))
+        (sampled,), _ = vocab.sample_texts(args, Path(folder, "sample.zst"))
+        text = [*sampled]
+    return list(zip(text[::2], text[1::2], strict=True))
 
 
 def of_test_set(case: str, langs: Langs, lines: Lines) -> list[tuple[str, ...]]:

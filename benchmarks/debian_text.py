@@ -43,14 +43,18 @@ _TRANSLATED = re.compile(r"^Description-(?!md5)\w+: (.*(?:\n .*)*)", re.M)
 Texts = Mapping[str, Mapping[str, Sequence[str]]]  # language → kind → lines
 
 
-def read_texts(work: Path, langs: Sequence[str], most: int, *, code: bool = False) -> Texts:
+def read_texts(
+    work: Path, langs: Sequence[str], most: int, *, code: bool = False, packages: Sequence[str] = PACKAGES
+) -> Texts:
     """Up to `most` lines of each language and kind, in an order that is the same for every call.
 
-    With `code` also those with markup, placeholders and addresses, and the marks of accelerators stay.
+    With `code` also those with markup, placeholders and addresses, and the marks of accelerators stay. The
+    work folder is of these packages alone: all that lie in it are read.
+
     Raises CalledProcessError when apt-get cannot fetch what is not in the work folder yet.
     """
     locales = {LOCALES.get(lang, lang): lang for lang in langs if LOCALES.get(lang, lang)}
-    apt = _Apt(work, locales, code)
+    apt = _Apt(work, locales, code, packages)
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     english: set[str] = set()
     for locale, kind, line in (*apt.descriptions(), *apt.messages_and_help()):
@@ -71,8 +75,9 @@ def read_pairs(work: Path, langs: Sequence[str]) -> Mapping[str, Sequence[tuple[
     """The messages of programs with their translations, without placeholders; each pair once, sorted."""
     locales = {LOCALES.get(lang, lang): lang for lang in langs if LOCALES.get(lang, lang)}
     found: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for locale, *sides in _Apt(work, locales).pairs():
-        lines = [[*_lines(side)] for side in sides]
+    apt = _Apt(work, locales)
+    for locale, *sides in apt.pairs():
+        lines = [[*apt.lines(side)] for side in sides]
         if len(lines[0]) == len(lines[1]) and sides[0] != sides[1]:
             found[locales[locale]].update(zip(*lines, strict=True))
     return {lang: sorted(pairs) for lang, pairs in found.items()}
@@ -81,7 +86,9 @@ def read_pairs(work: Path, langs: Sequence[str]) -> Mapping[str, Sequence[tuple[
 class _Apt:
     """apt-get with lists and packages of its own; texts are (locale, kind, line)."""
 
-    def __init__(self, work: Path, locales: Mapping[str, str], code: bool) -> None:
+    def __init__(
+        self, work: Path, locales: Mapping[str, str], code: bool = False, packages: Sequence[str] = PACKAGES
+    ) -> None:
         self._code = code
         self._lists, self._debs, self._locales = work / "lists", work / "debs", locales
         for folder in (self._lists / "partial", self._debs, work / "cache" / "archives" / "partial"):
@@ -92,7 +99,7 @@ class _Apt:
         ]
         if not any(self._lists.glob("*_Packages*")):
             subprocess.run(["apt-get", *self._options, "-qq", "update"], check=True)
-        missing = [name for name in PACKAGES if not any(self._debs.glob(f"{name}_*.deb"))]
+        missing = [name for name in packages if not any(self._debs.glob(f"{name}_*.deb"))]
         if missing:
             subprocess.run(
                 ["apt-get", *self._options, "-qq", "download", *missing], cwd=self._debs, check=True
@@ -110,7 +117,7 @@ class _Apt:
             for described in _TRANSLATED.finditer(read.stdout.decode("utf-8", "replace")):
                 synopsis, _, rest = described[1].partition("\n")
                 for paragraph in (synopsis, *re.split(r"\n \.\n|\n? +[*+-] ", rest)):
-                    yield from ((locale, "descriptions", line) for line in self._lines(paragraph))
+                    yield from ((locale, "descriptions", line) for line in self.lines(paragraph))
 
     def pairs(self) -> Iterator[tuple[str, str, str]]:
         """(locale, message, translation) of the packages."""
@@ -122,21 +129,22 @@ class _Apt:
 
     def messages_and_help(self) -> Iterator[tuple[str, str, str]]:
         """The messages and the help pages of the packages."""
-        wanted = re.compile(r"/(?:locale/([^/]+)/LC_MESSAGES/.*\.mo|help/([^/]+)/.*\.(?:page|docbook))$")
+        messages = r"(?:locale|resource)/([^/]+)/LC_MESSAGES/.*\.mo"
+        wanted = re.compile(rf"/(?:{messages}|help/([^/]+)/.*\.(?:page|docbook))$")
         for deb in sorted(self._debs.glob("*.deb")):
             for name, data in _files(deb, wanted):
                 message, page = wanted.search(name).groups()  # type: ignore[union-attr] # it was found by it
                 if message in self._locales:
                     for english, line in _messages(data):
-                        yield from (("en", "interface", text) for text in self._lines(english))
+                        yield from (("en", "interface", text) for text in self.lines(english))
                         if line != english:
-                            yield from ((message, "interface", text) for text in self._lines(line))
+                            yield from ((message, "interface", text) for text in self.lines(line))
                 elif (locale := "en" if page == "C" else page) in self._locales:
                     yield from (
-                        (locale, "help", line) for text in _paragraphs(data) for line in self._lines(text)
+                        (locale, "help", line) for text in _paragraphs(data) for line in self.lines(text)
                     )
 
-    def _lines(self, text: str) -> Iterator[str]:
+    def lines(self, text: str) -> Iterator[str]:
         """The sentences of a text; without code, only those that hold none, without marks of accelerators."""
         for sentence in _SENTENCE.split(" ".join(text.split())):
             line = sentence if self._code else re.sub(r"\(_\w\)|_(?=\w)|&", "", sentence).strip()

@@ -41,7 +41,7 @@ def clean(paths: Sequence[Path], cleaner: Cleaner, names: Sequence[str], output:
     with staged(output) as (folder, _):
         tally = _write_clean(paths, cleaner, [folder / name for name in names])
         _refuse_empty(tally)
-        stats: dict[str, object] = {"lines": tally.lines(), "samples": tally.dropped_samples()}
+        stats = {"lines": tally.lines(), **tally.notes, "samples": tally.dropped_samples()}
         if tally.identified:
             sides = zip(names, tally.identified, strict=True)
             stats["identified"] = [{"lang": name.split(".")[-2], **side.to_json()} for name, side in sides]

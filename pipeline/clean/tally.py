@@ -52,6 +52,7 @@ class Tally:
 
     kept: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
     identified: list[Identified] = field(default_factory=list)
     samples: dict[str, list[str]] = field(default_factory=dict)
 
@@ -66,6 +67,7 @@ class Tally:
         """Add the tally of the lines that follow."""
         self.kept += other.kept
         self.dropped.update(other.dropped)
+        self.notes.update(other.notes)
         self.identify(other.identified)
         for reason, samples in other.samples.items():
             ours = self.samples.setdefault(reason, [])

@@ -6,8 +6,10 @@
         --norm-rule nmt_nfkc --seed 1 --output vocab
 
 A unigram model (Kudo 2018) with byte fallback and split digits, on a uniform sample of the corpus: of single
-lines of both sides for one joint vocabulary, of pairs for two. The sample is held in memory. As many of its
-lines are in upper and title case as in training, so that words in upper case are not spelled in letters.
+lines of both sides for one joint vocabulary, of pairs for two. As many of its lines are in upper and title
+case as in training, so that words in upper case are not spelled in letters. The sample lies in the scratch
+folder; SentencePiece holds one vocabulary's text in memory, with a suffix array of it: 24 bytes a character,
+2.4 GB for a million lines of a hundred. Where TRANSLATIONS_MEMORY is less, it says how large a sample may be.
 SentencePiece leaves the rarest characters to bytes (1 in 2,000 of the text), but not the letters that are
 given, nor their capitals: each that occurs a few times is a piece. The output is vocab.{src}.spm and
 vocab.{trg}.spm, with identical bytes when they are joint, and stats.json.
@@ -18,21 +20,25 @@ import contextlib
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Protocol, TypeVar
 
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
 from pipeline.common.case import with_capitals
 from pipeline.common.errors import InputError
-from pipeline.common.lines import zip_lines
-from pipeline.common.sampling import Reservoir
+from pipeline.common.lines import count_lines, read_lines, write_lines, zip_lines
+from pipeline.common.resources import memory_mb
 from pipeline.common.script import run, write_json
+from pipeline.common.selection import STRETCH, Selection
 from pipeline.common.staging import staged
 from pipeline.train.curriculum import add_curriculum_arguments, given_curriculum
-from pipeline.train.normalization import BUILT_IN, RULES, normalize, rule_table
-from pipeline.train.reading import CASE, Modifier, as_read, as_read_alone, modifiers_of
+from pipeline.train.normalization import RULES, normalize, rule_table
+from pipeline.train.reading import CASE, Modifier, Texts, as_read, as_read_alone, modifiers_of
 
 SYMBOLS = [
     *("__source__", "__target__", "__done__", "__start__", "__end__", "__sep__"),
@@ -44,6 +50,12 @@ THREADS = 16
 SIZE_STEP = 8  # training configs give sizes in multiples of this
 MIN_OCCURRENCES = 5  # of a letter in the sample that is to be a piece: fewer are slips and foreign names
 BLOCK_LINES = 10_000
+# What learning takes, by benchmarks.vocabulary_memory; see docs/deployment.md.
+PROCESS_MB = 150
+BYTES_A_CHARACTER = 24
+BYTES_A_LINE = 150
+
+T = TypeVar("T")
 
 _TOO_LARGE = re.compile(r"Vocabulary size too high .* value <= (\d+)")
 _TOO_SMALL = re.compile(r"smaller than required_chars\. \d+ vs (\d+)")
@@ -52,20 +64,42 @@ _TOO_SMALL = re.compile(r"smaller than required_chars\. \d+ vs (\d+)")
 def main(argv: Sequence[str] | None = None) -> None:
     """Write the vocabularies and stats.json."""
     args = parse_arguments(argv)
-    with staged(args.output) as (output, _):
-        texts, unused = sample_texts(args)
+    with staged(args.output) as (output, scratch):
+        texts, unused = sample_texts(args, scratch / "sample.zst")
+        for text in texts:
+            check_memory(text)
         sides = [with_capitals(args.src_letters, args.src), with_capitals(args.trg_letters, args.trg)]
         alphabets = sides if args.split else ["".join(sides)]
-        letters = [
-            occurring(alphabet, text, args.norm_rule) for alphabet, text in zip(alphabets, texts, strict=True)
-        ]
         models = [
-            learn(text, args.vocab_size, args.norm_rule, required)
-            for text, required in zip(texts, letters, strict=True)
+            learn(text, args.vocab_size, args.norm_rule, occurring(alphabet, text, args.norm_rule))
+            for alphabet, text in zip(alphabets, texts, strict=True)
         ]
         for lang, model in zip((args.src, args.trg), (models[0], models[-1]), strict=True):
             (output / f"vocab.{lang}.spm").write_bytes(model)
-        write_json(output / "stats.json", stats(texts, unused, models))
+        write_json(output / "stats.json", stats(len(texts[0]), unused, models))
+
+
+class Text(Protocol):
+    """Lines that can be read again and again, such as a list."""
+
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class SampledText:
+    """A column of the sample's file, the text of one vocabulary; `characters` are those of all its lines."""
+
+    file: Path
+    column: int
+    lines: int
+    characters: int
+
+    def __iter__(self) -> Iterator[str]:
+        return (line.split("\t")[self.column] for line in read_lines(self.file))
+
+    def __len__(self) -> int:
+        return self.lines
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -90,19 +124,57 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def sample_texts(args: argparse.Namespace) -> tuple[list[list[str]], int]:
-    """The texts to learn from, one joint or one a side, and how many lines (pairs) are not in the sample."""
-    src, trg = args.src, args.trg
-    reservoir: Reservoir[tuple[str, ...]] = Reservoir(args.sample_size, args.seed)
-    for pair in zip_lines(args.corpus_src, args.corpus_trg):
-        for item in [pair] if args.split else zip(pair, (src, trg), strict=True):
-            reservoir.add(item)
+def sample_texts(args: argparse.Namespace, file: Path) -> tuple[list[SampledText], int]:
+    """Write the sample; its texts, one joint or one a side, and how many lines (pairs) are not in it."""
+    total = count_lines(args.corpus_src) * (1 if args.split else 2)
+    columns = range(2 if args.split else 1)
+    lines, characters = 0, [0 for _ in columns]
+
+    def counted() -> Iterator[str]:
+        nonlocal lines
+        for texts in _as_read(args, total):
+            lines += 1
+            for column in columns:
+                characters[column] += len(texts[column])
+            yield "\t".join(texts)
+
+    write_lines(file, counted())
+    return [SampledText(file, column, lines, characters[column]) for column in columns], total - lines
+
+
+def _as_read(args: argparse.Namespace, total: int) -> Iterator[Texts]:
+    """The chosen pairs or single lines, in the order of the corpus and in the case that training reads."""
+    sides = args.src, args.trg
+    pairs = zip_lines(args.corpus_src, args.corpus_trg)
     if args.split:
-        chosen = list(as_read(reservoir.items(), case_modifiers(args, src, trg), args.seed))
-    else:
-        modifiers = {lang: case_modifiers(args, lang, lang) for lang in (src, trg)}
-        chosen = list(as_read_alone(reservoir.items(), modifiers, args.seed))
-    return [list(text) for text in zip(*chosen, strict=True)] or [[]], reservoir.seen - len(chosen)
+        return as_read(_sampled(pairs, args, total), case_modifiers(args, *sides), args.seed)
+    modifiers = {lang: case_modifiers(args, lang, lang) for lang in sides}
+    single = (item for pair in pairs for item in zip(pair, sides, strict=True))
+    return as_read_alone(_sampled(single, args, total), modifiers, args.seed)
+
+
+def _sampled(items: Iterable[T], args: argparse.Namespace, total: int) -> Iterator[T]:
+    """Those of so many items that are chosen, in their order."""
+    selection = Selection(total, args.sample_size, str(args.seed))
+    remaining = iter(items)
+    for first in range(0, total, STRETCH):
+        block = islice(remaining, STRETCH)
+        chosen = selection.chosen(first, min(STRETCH, total - first))
+        yield from (item for item, wanted in zip(block, chosen.tolist(), strict=True) if wanted)
+    yield from remaining  # none, or it is told that one side is longer
+
+
+def check_memory(text: SampledText) -> None:
+    """Raise InputError where learning from a text would need more memory than there is for it."""
+    need = PROCESS_MB + (text.characters * BYTES_A_CHARACTER + text.lines * BYTES_A_LINE) // 1_000_000
+    given = memory_mb()
+    if need > given:
+        most = int(text.lines * max(0, given - PROCESS_MB) / (need - PROCESS_MB))
+        raise InputError(
+            f"A vocabulary of {text.lines:,} lines with {text.characters:,} characters takes {need:,} MB of "
+            f"memory to learn, and this step may use {given:,}. Set spm-sample-size to at most {most:,}, or "
+            "stages.train_vocab.worker-class to a class with more memory (by hand: TRANSLATIONS_MEMORY)."
+        )
 
 
 def case_modifiers(args: argparse.Namespace, src: str, trg: str) -> list[Modifier]:
@@ -110,21 +182,18 @@ def case_modifiers(args: argparse.Namespace, src: str, trg: str) -> list[Modifie
     return modifiers_of(given_curriculum(args, {"src": src, "trg": trg}), CASE)
 
 
-def occurring(letters: str, text: Sequence[str], norm_rule: str) -> str:
+def occurring(letters: str, text: Text, norm_rule: str) -> str:
     """The letters, as the rule writes them, that occur at least MIN_OCCURRENCES times in a text."""
     seen = dict.fromkeys(sorted({part for letter in letters for part in normalize(norm_rule, letter)}), 0)
-    rare = set(seen)
-    for start in range(0, len(text), BLOCK_LINES):
-        block = normalize(norm_rule, "\n".join(text[start : start + BLOCK_LINES]))
+    rare, lines = set(seen), iter(text)
+    while rare and (block := normalize(norm_rule, "\n".join(islice(lines, BLOCK_LINES)))):
         for letter in rare:
             seen[letter] += block.count(letter)
         rare = {letter for letter in rare if seen[letter] < MIN_OCCURRENCES}
-        if not rare:
-            break
     return "".join(letter for letter in seen if letter not in rare)
 
 
-def learn(text: Sequence[str], size: int, norm_rule: str, required: str = "") -> bytes:
+def learn(text: Text, size: int, norm_rule: str, required: str = "") -> bytes:
     """Learn a SentencePiece model with exactly `size` pieces; returns the file's bytes.
 
     `required` are characters that are pieces, however rare they are.
@@ -159,9 +228,6 @@ def learn(text: Sequence[str], size: int, norm_rule: str, required: str = "") ->
 @contextlib.contextmanager
 def normalization(rule: str) -> Iterator[dict[str, str]]:
     """SentencePiece's options for a rule. A table's path stands in the model: it is read as ./{rule}.tsv."""
-    if rule in BUILT_IN:
-        yield {"normalization_rule_name": rule}
-        return
     before = Path.cwd()
     with TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -172,9 +238,8 @@ def normalization(rule: str) -> Iterator[dict[str, str]]:
             os.chdir(before)
 
 
-def stats(texts: list[list[str]], unused: int, models: list[bytes]) -> dict[str, object]:
+def stats(kept: int, unused: int, models: list[bytes]) -> dict[str, object]:
     """What stats.json holds: lines (pairs when the vocabularies are split), and some of the pieces."""
-    kept = len(texts[0])
     pieces = SentencePieceProcessor(model_proto=models[0])
     learned = range(len(SYMBOLS) + 2 + 256, pieces.get_piece_size())
     return {

@@ -11,7 +11,7 @@ import pytest
 
 from tests.checks import numbers
 from tests.stages.configs import FULL, graph
-from translations_assets.checks import models, text
+from translations_assets.checks import models, text, vocabularies
 from translations_assets.checks.gates import GATES, examine
 from translations_assets.checks.verdict import NotComputed, NothingToJudge, percent
 from translations_assets.config import gates
@@ -186,20 +186,45 @@ def test_copied_translations() -> None:
 @pytest.mark.parametrize("held_out", [{"coverage": 0.95}, {"unknown_rate": 0.01}])
 def test_a_vocabulary_that_does_not_cover_the_test_sets(held_out: dict[str, float]) -> None:
     bad = numbers.vocabulary(**held_out, samples={"ĉ": 7})
-    verdict = models.vocabulary(of(bad, "check_train_vocab"), gates.Vocabulary())
+    verdict = vocabularies.vocabulary(of(bad, "check_train_vocab"), gates.Vocabulary())
     assert not verdict.passed
     assert verdict.samples == ["eo, the dev and test sets: ĉ × 7"]
-    assert models.vocabulary(of(numbers.vocabulary(), "check_train_vocab"), gates.Vocabulary()).passed
+    assert vocabularies.vocabulary(of(numbers.vocabulary(), "check_train_vocab"), gates.Vocabulary()).passed
 
 
 def test_a_vocabulary_that_spells_letters_of_the_language_in_bytes() -> None:
     bad = numbers.vocabulary(letters_in_bytes={"ù": 5, "ŭ": 4, "ĉ": 70})
-    verdict = models.vocabulary(of(bad, "check_train_vocab"), gates.Vocabulary())
+    verdict = vocabularies.vocabulary(of(bad, "check_train_vocab"), gates.Vocabulary())
     assert not verdict.passed
     assert verdict.description.endswith("letters spelt in bytes: ù ĉ (eo)")
-    assert models.vocabulary(
+    assert vocabularies.vocabulary(
         of(bad, "check_train_vocab"), gates.Vocabulary.model_validate({"max-letter-in-bytes": 70})
     ).passed
+
+
+@pytest.mark.parametrize(
+    ("pieces", "told"),
+    [
+        ({"as_it_is": 1.25, "upper": 2.5, "title": 1.5}, "ru 1.25, in upper case 2.50 (2.00 times as many)"),
+        ({"as_it_is": 1.25, "upper": 1.5, "title": 2.5}, "ru 1.25, in title case 2.50 (2.00 times as many)"),
+        ({"as_it_is": 4.0, "upper": 4.8, "title": 4.2}, "ru 4.00, in upper case 4.80 (1.20 times as many)"),
+    ],
+)
+def test_a_vocabulary_without_room_for_upper_and_title_case(pieces: dict[str, float], told: str) -> None:
+    bad = numbers.vocabulary()
+    bad["sides"][0]["pieces_per_word"] = {"as_it_is": 2.0, "upper": 2.5}
+    bad["sides"][1] |= {"lang": "ru", "pieces_per_word": pieces}
+    verdict = vocabularies.vocabulary_case(of(bad, "check_train_vocab"), gates.VocabularyCase())
+    assert not verdict.passed
+    assert told in verdict.description
+    assert verdict.numbers["times as many in upper case, en"] == 1.25
+    passing = gates.VocabularyCase.model_validate({"max-upper": 2, "max-title": 2, "max-pieces": 5})
+    assert vocabularies.vocabulary_case(of(bad, "check_train_vocab"), passing).passed
+
+
+def test_without_lines_in_upper_case_no_vocabulary_is_judged_by_it() -> None:
+    with pytest.raises(NothingToJudge, match="no line is put in upper or title case"):
+        vocabularies.vocabulary_case(of(numbers.vocabulary(), "check_train_vocab"), gates.VocabularyCase())
 
 
 def test_alignments() -> None:

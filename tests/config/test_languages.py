@@ -2,8 +2,10 @@
 
 import json
 import re
+import unicodedata
 
 import pytest
+import regex
 from icu4py.breakers import WordBreaker
 from mtdata.iso import iso3_code
 
@@ -78,6 +80,29 @@ def test_scripts_decide_case_and_spelling_by_sound() -> None:
     assert facts["en"] == facts["ru"] == facts["el"] == facts["hy"] == (True, True)
     assert facts["ka"] == facts["ar"] == facts["hi"] == facts["th"] == (False, True)
     assert facts["zh"] == facts["ja"] == facts["ko"] == (False, False)
+
+
+WIDER = {"Japanese": "Han Hiragana Katakana", "Korean": "Hangul Han"}
+IN_USE = {
+    "Latin": "·ʼ",
+    "Cyrillic": "ʼ",
+    "Greek": "·",
+    "Georgian": "·",
+}  # Unicode has more of scholars' alone
+
+
+def test_marks_of_a_script_are_those_that_unicode_says_are_used_with_it() -> None:
+    """By the library regex, whose Unicode is newer than the table may be."""
+    for script, known in {known.script: known for known in languages().values()}.items():
+        classes = "".join(rf"\p{{scx={part}}}" for part in WIDER.get(script, script).split())
+        pattern = regex.compile(rf"(?V1)[[{classes}]&&[\p{{Nd}}\p{{P}}\p{{Sc}}\p{{Lm}}]]")
+        used = {chr(code) for code in range(0x80, 0x10000) if pattern.match(chr(code))}
+        settled = {
+            mark
+            for mark in used
+            if unicodedata.normalize("NFKC", mark) == mark and unicodedata.category(mark) != "Cn"
+        }
+        assert set(known.marks) - {*"\u200c\u200d"} == set(IN_USE.get(script, settled)), script
 
 
 def test_languages_whose_lengths_are_counted_in_characters() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from string import digits
+import string
+import unicodedata
 
 import pytest
 
 from pipeline.common.case import with_capitals
 from tests.stages.configs import FULL, graph
-from translations_assets.config.languages import language, languages
+from translations_assets.config.languages import language
 from translations_assets.stages.languages import letters
 
 
@@ -42,14 +43,44 @@ def test_scripts_know_the_capitals(code: str, capitals: str, foreign: str) -> No
     assert list(known) == sorted(set(known))
 
 
-@pytest.mark.parametrize("code", ["zh", "zh_hant", "ja", "ko"])
-def test_of_large_alphabets_there_are_digits_alone(code: str) -> None:
-    assert letters(language(code)) == digits
+@pytest.mark.parametrize(
+    ("code", "own"),
+    [
+        ("ar", "٠١٩،؛؟٪ـڤ"),
+        ("fa", "۰۱۹،؛؟٪يَِ\u200c"),  # an Arabic letter in a name; vowel signs; the joiner inside words
+        ("ur", "۰۹۔؟ٹ"),
+        ("hi", "०९।॥ळ\u200d"),  # a letter of Marathi
+        ("mr", "०९।\u200d"),
+        ("bn", "০৯।৳\u200c"),
+        ("th", "๐๙ๆ"),
+        ("km", "០៩។ៗ"),
+        ("my", "၀၉၊။"),
+        ("he", "־׳״"),
+        ("hy", "։՞՛"),
+        ("el", "·«»"),
+        ("ja", "。、「」・ー〜ぁンゞ々日本"),
+        ("zh", "。、《》中国们"),
+        ("zh_hant", "。、《》中國"),
+        ("ko", "·〈〉「」"),
+    ],
+)
+def test_digits_and_marks_of_the_script_are_among_them(code: str, own: str) -> None:
+    """Python's `unicodedata` says what NFKC leaves of full-width marks: ASCII's."""
+    known = set(letters(language(code)))
+    assert set(own) <= known
+    assert {*string.digits, *string.punctuation, *string.ascii_letters} <= known
+    assert all(unicodedata.normalize("NFKC", sign) == sign for sign in language(code).marks)
 
 
-def test_all_others_have_some() -> None:
-    without = {code for code, known in languages().items() if letters(known) == digits}
-    assert without == {"zh", "zh_hans", "zh_hant", "ja", "ko"}
+def test_hangul_and_ideographs_of_others_are_not() -> None:
+    assert not any("가" <= letter <= "힣" for letter in letters(language("ko")))
+    assert not set("國體") & set(letters(language("zh")))
+    assert sum("\u3400" <= letter <= "\u9fff" for letter in letters(language("ja"))) < 3_000
+
+
+def test_names_of_neighbours_are_spelled_in_their_letters_but_for_latin() -> None:
+    assert set("ўіїђ") <= set(letters(language("ru")))
+    assert not set("řß") & set(letters(language("en")))
 
 
 def test_vocabulary_and_gate_are_told() -> None:

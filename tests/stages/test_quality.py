@@ -59,6 +59,22 @@ def test_vocabularies_are_not_judged_by_changed_test_sets() -> None:
     assert len(files(step, "held_out_first")) == 4
 
 
+def test_vocabularies_are_judged_in_the_cases_that_models_read() -> None:
+    def cases(config: str) -> dict[str, object]:
+        (step,) = graph(config).stages["check_train_vocab"]
+        return {name: value for name, value in step.args.items() if name.startswith(("cases", "locale"))}
+
+    both = {"cases": ["upper", "title"], "locale_first": "en", "locale_second": "ru"}
+    assert cases(FULL) == both
+    assert cases(SMALL) == {}  # Chinese has no upper case, so that no line is put in it
+    chinese = FULL.replace("trg: ru", "trg: zh").replace("-rus", "-zho")
+    assert cases(chinese) == {"cases": ["upper", "title"], "locale_first": "en"}
+    shares = "  student-model: tiny\n  modifiers: {upper-case: 0"
+    without = FULL.replace("  student-model: tiny", shares + ", title-case: 0}")
+    assert cases(without) == {}
+    assert cases(FULL.replace("  student-model: tiny", shares + "}")) == both | {"cases": ["title"]}
+
+
 def test_without_text_or_test_sets_there_is_nothing_to_compute() -> None:
     stages = graph(SMALL).stages
     empty = {name for name in graph(SMALL).checks if not stages[name]}

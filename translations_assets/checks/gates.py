@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from translations_assets.checks import models, text
+from translations_assets.checks import models, text, vocabularies
 from translations_assets.checks.verdict import Documents, NotComputed, NothingToJudge, Verdict
 from translations_assets.config.gates import Checks, GateSection
 from translations_assets.config.schema import TrainingConfig
@@ -86,7 +86,8 @@ GATES: tuple[Gate, ...] = (
     *_gates("duplicates", text.duplicates, *_TEXTS),
     *_gates("empty-lines", text.empty_lines, *_TEXTS),
     *_gates("length-ratio", text.length_ratio, "merge_corpus", "cefilter"),
-    *_gates("vocabulary", models.vocabulary, "train_vocab"),
+    *_gates("vocabulary", vocabularies.vocabulary, "train_vocab"),
+    *_gates("vocabulary-case", vocabularies.vocabulary_case, "train_vocab"),
     *_gates("translations", text.translations, *_TRANSLATED),
     *_gates("translations", partial(text.translations, made=0), _BACK_TRANSLATED),
     *_gates("alignment-indices", models.alignment_indices, *_ALIGNED),

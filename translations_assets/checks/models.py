@@ -1,4 +1,4 @@
-"""Gates of vocabularies, alignments, trainings, models and exports."""
+"""Gates of alignments, trainings, models and exports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from translations_assets.config.gates import (
     TeacherMargin,
     TrainingCollapse,
     TrainingCurve,
-    Vocabulary,
 )
 from translations_assets.config.model_names import (
     BACKWARDS,
@@ -38,42 +37,6 @@ from translations_assets.records.scores import PARAGRAPHS
 NO_ALIGNMENTS = "the training config has no such alignments"
 VARIANT = "_aug-"  # in the key of a dataset that was changed, flores_aug-upper_devtest
 CHRF, ENTROPY = "chrf", "ce-mean-words"
-TEXTS = {"corpus": "the corpus", "held_out": "the dev and test sets"}
-
-
-def vocabulary(documents: Documents, thresholds: Vocabulary) -> Verdict:
-    """How much of each text the vocabularies hold."""
-    texts = {
-        (side["lang"], name): text
-        for numbers in documents["check_train_vocab"].values()
-        for side in numbers["sides"]
-        for name, text in side["texts"].items()
-    }
-    (lang, name), worst = min(texts.items(), key=lambda text: float(text[1]["coverage"]))
-    unknown = max(text["unknown_rate"] for text in texts.values())
-    letters = {side: _missing_letters(text, thresholds) for side, text in texts.items()}
-    missing = [f"{' '.join(of_text)} ({lang})" for (lang, _), of_text in letters.items() if of_text]
-    return Verdict(
-        worst["coverage"] >= thresholds.min_coverage and unknown <= thresholds.max_unknown and not missing,
-        f"pieces hold {percent(worst['coverage'])} of the characters of {TEXTS[name]} in {lang}, "
-        f"or more elsewhere; at most {percent(unknown)} of the pieces are unknown; letters spelt in bytes: "
-        f"{', '.join(dict.fromkeys(missing)) or 'none'}",
-        {
-            f"{what}, {lang}, {TEXTS[name]}": text[key]
-            for (lang, name), text in texts.items()
-            for what, key in (("coverage", "coverage"), ("unknown", "unknown_rate"))
-        },
-        [
-            f"{lang}, {TEXTS[name]}: {character} × {times:,}"
-            for (lang, name), text in texts.items()
-            for character, times in list(text["samples"].items())[:5]
-        ],
-    )
-
-
-def _missing_letters(text: Mapping[str, Any], thresholds: Vocabulary) -> list[str]:
-    counts: dict[str, int] = text.get("letters_in_bytes", {})  # numbers of before it was counted have none
-    return [letter for letter, times in counts.items() if times > thresholds.max_letter_in_bytes]
 
 
 def alignment_indices(documents: Documents, thresholds: AlignmentIndices) -> Verdict:

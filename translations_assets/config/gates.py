@@ -96,6 +96,14 @@ class Vocabulary(GateSection):
     max_letter_in_bytes: Count = default(4, "times that bytes spell one letter of the alphabet, in a text")
 
 
+class VocabularyCase(GateSection):
+    """Words in upper and title case are pieces too, where training puts lines in these."""
+
+    max_upper: Amount = default(1.5, "times as many pieces of a word in upper case as it has in the dev set")
+    max_title: Amount = default(1.5, "the same in title case")
+    max_pieces: Amount = default(4.0, "pieces of a word in these cases, however many it has in the dev set")
+
+
 class AlignmentIndices(StrictGateSection):
     """Alignments are links between words that there are."""
 
@@ -224,6 +232,7 @@ class Checks(Section):
     length_ratio: LengthRatio = default({}, "lengths of the sides of pairs")
     empty_lines: EmptyLines = default({}, "empty lines of training text")
     vocabulary: Vocabulary = default({}, "coverage of the vocabularies")
+    vocabulary_case: VocabularyCase = default({}, "words in upper and title case in the vocabularies")
     alignment_indices: AlignmentIndices = default({}, "whether links point to words")
     alignment_links: AlignmentLinks = default({}, "how many links there are")
     training_collapse: TrainingCollapse = default({}, "trained models that cannot translate")

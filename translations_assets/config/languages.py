@@ -21,6 +21,9 @@ A name is empty where the provider lacks the language, or has it in another scri
 
 Of each script: `type` (alphabetic, abjad, abugida, logographic, featural) and `bicameral`, whether it has
 upper and lower case. Georgian's capitals begin neither sentences nor names, so it counts as having one case.
+`marks` are its digits, punctuation, signs of currency and of repetition (Unicode's Script_Extensions with
+categories Nd, P, Sc and Lm; of Latin, Cyrillic, Greek and Georgian those in use), and the joiners that it is
+written with; as NFKC leaves them.
 """
 
 from __future__ import annotations
@@ -62,6 +65,7 @@ class Language:
     spaced: bool
     bicameral: bool
     phonemic: bool
+    marks: str
 
     @property
     def chinese(self) -> str:
@@ -83,7 +87,11 @@ def languages() -> Mapping[str, Language]:
         script = table["scripts"][fields["script"]]
         usual = {"hplt2": fields["flores"], "pontoon": fields["iso639_1"]}
         known[code] = Language(
-            code=code, **usual | fields, bicameral=script["bicameral"], phonemic=script["type"] in _PHONEMIC
+            code=code,
+            **usual | fields,
+            bicameral=script["bicameral"],
+            phonemic=script["type"] in _PHONEMIC,
+            marks=script["marks"],
         )
     return MappingProxyType(known)
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from string import digits
 
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.identification import (
@@ -24,14 +23,18 @@ from translations_assets.config.identification import (
     labels,
     whole_labels,
 )
-from translations_assets.config.languages import Language
+from translations_assets.config.languages import Language, languages
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import step
 from translations_assets.graph.step import Output
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS
 
 TABLE = Path(__file__).resolve().parents[2] / "pipeline" / "clean" / "filters" / "alphabets.json"
-MOST_LETTERS = 200  # of an alphabet, capitals not counted; Hangul's syllables and Han have thousands
+LARGE = ("Latin", "Han")
+# Of text in all languages, as NFKC leaves it.
+SIGNS = "".join(map(chr, range(0x21, 0x7F))) + "‐–—−‘’‚“”„‹›«»•·°§©®±×÷€£¥₹"
+FOREIGN = {"Arabic": "ڤ"}  # letters that no alphabet has, of sounds in foreign names and words
+_HANGUL = re.compile("[가-힣]")
 
 
 @dataclass(frozen=True)
@@ -98,14 +101,22 @@ class Identifying:
 
 @cache
 def letters(language: Language) -> str:
-    """The digits, and the letters of a language, of which scripts know the capitals; none of a large or
-    unknown alphabet.
+    """What bytes may not spell: SIGNS, the script's marks, and letters, of which scripts know the capitals.
+
+    The letters are those of all languages of the script, for names of the neighbours'; in LARGE scripts
+    the language's own, among them two or three thousand ideographs, but none of Hangul's 11,172 syllables.
     """
-    alphabet = _table().get(opuscleaner_code(language), "")
-    small = re.findall(f"[{alphabet}]", _characters(_is_beyond_bmp(alphabet))) if alphabet else []
-    if len(small) > MOST_LETTERS:
-        return digits
-    return "".join(sorted({*digits, *small}))
+    own = {language} if language.script in LARGE else set[Language]()
+    alike = own or {known for known in languages().values() if known.script == language.script}
+    small = {letter for known in alike for letter in alphabet(known) if not _HANGUL.match(letter)}
+    return "".join(sorted({*SIGNS, *language.marks, *FOREIGN.get(language.script, ""), *small}))
+
+
+@cache
+def alphabet(language: Language) -> Sequence[str]:
+    """The small letters of a language, or all that there are."""
+    members = _table().get(opuscleaner_code(language), "")
+    return re.findall(f"[{members}]", _characters(_is_beyond_bmp(members))) if members else []
 
 
 @cache

@@ -75,7 +75,7 @@ def check_train_vocab(
     dataset_devtest: list[Corpus],
     dataset_test: list[Corpus],
 ) -> None:
-    """How much of the corpus and of the dev and test sets the vocabularies cover."""
+    """How much of the corpus and of dev and test sets the vocabularies cover, and how they cut upper case."""
     src, trg = config.experiment.src, config.experiment.trg
     # Without the variants that ask for the unusual, such as upper case.
     held_out = [one for one in dataset_devtest + dataset_test if not parse_dataset(one.name).augmentation]
@@ -86,6 +86,7 @@ def check_train_vocab(
             "langs": [src, trg],
             "letters_first": letters(language(src)),
             "letters_second": letters(language(trg)),
+            **_cases(config),
             "seed": SEED,
         },
         inputs={
@@ -96,6 +97,18 @@ def check_train_vocab(
         },
         outputs=(NUMBERS,),
     )
+
+
+def _cases(config: TrainingConfig) -> dict[str, Arg]:
+    """The cases in which models read lines, and the locales of languages with case; nothing without any."""
+    spoken, shares = language(config.experiment.src), config.experiment.modifiers
+    of_cases = {"upper": shares.upper_case, "title": shares.title_case}
+    cases = [case for case, share in of_cases.items() if share != 0]
+    if not (spoken.bicameral and cases):
+        return {}
+    other = language(config.experiment.trg)
+    second = {"locale_second": other.icu} if other.bicameral else {}
+    return {"cases": cases, "locale_first": spoken.icu, **second}
 
 
 @stage(group="checks", checks="train_teacher")

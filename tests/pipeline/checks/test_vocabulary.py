@@ -81,3 +81,38 @@ def test_capitals_are_the_languages(vocabularies: tuple[Path, Path], tmp_path: P
     given = ("--langs", "tr", "fr", *arguments, "--letters-first", "i", "--letters-second", "i")
     found = numbers(main, tmp_path / "out", *given)["sides"]
     assert [side["texts"]["corpus"]["letters_in_bytes"] for side in found] == [{"İ": 1}, {}]
+
+
+def test_pieces_a_word_in_each_case_as_the_language_writes_it(
+    vocabularies: tuple[Path, Path], tmp_path: Path
+) -> None:
+    lines = ["the iris sees", "a dog"]
+    held_out = text(tmp_path / "dev", lines)
+    arguments = ("--langs", "en", "tr", "--vocabs", *vocabularies, "--seed", "1")
+    files = ("--held-out-first", held_out, "--held-out-second", held_out, "--cases", "upper", "title")
+    locales = ("--locale-first", "en", "--locale-second", "tr")
+    english, turkish = numbers(main, tmp_path / "out", *arguments, *files, *locales)["sides"]
+    written = {
+        "en": [lines, ["THE IRIS SEES", "A DOG"], ["The Iris Sees", "A Dog"]],
+        "tr": [lines, ["THE İRİS SEES", "A DOG"], ["The İris Sees", "A Dog"]],
+    }
+    for side, vocabulary in zip((english, turkish), vocabularies, strict=True):
+        model = sentencepiece.SentencePieceProcessor(model_file=str(vocabulary))
+        pieces = [sum(len(model.encode(line)) for line in text) / 5 for text in written[side["lang"]]]
+        assert side["pieces_per_word"] == {
+            "as_it_is": round(pieces[0], 3),
+            "upper": round(pieces[1], 3),
+            "title": round(pieces[2], 3),
+        }
+    assert english["pieces_per_word"]["upper"] > english["pieces_per_word"]["as_it_is"]
+
+
+def test_languages_without_case_have_no_pieces_in_upper_case(
+    vocabularies: tuple[Path, Path], tmp_path: Path
+) -> None:
+    held_out = text(tmp_path / "dev", ["a dog"])
+    arguments = ("--langs", "en", "zh", "--vocabs", *vocabularies, "--seed", "1", "--cases", "upper")
+    files = ("--held-out-first", held_out, "--held-out-second", held_out, "--locale-first", "en")
+    english, chinese = numbers(main, tmp_path / "out", *arguments, *files)["sides"]
+    assert list(english["pieces_per_word"]) == ["as_it_is", "upper"]
+    assert "pieces_per_word" not in chinese

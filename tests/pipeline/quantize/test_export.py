@@ -33,6 +33,7 @@ from pipeline.quantize.marian_binary import (
     serialize,
 )
 from pipeline.quantize.student import END, Student, read_weights
+from pipeline.train.vocab import learn
 from tests.browsers import in_node, missing
 from tests.pipeline.alignments.small_corpus import sentence_pairs
 from tests.pipeline.quantize.random_model import model_folder
@@ -300,6 +301,24 @@ def by_characters(translation: str) -> str:
         lambda names: bytes.fromhex(re.sub("<0x|>", "", names[0])).decode(errors="replace"),
         translation,
     )
+
+
+def test_firefoxs_engine_reads_text_as_the_vocabulary_normalises_it(tmp_path: Path) -> None:
+    """Marks of direction inside and around words change nothing, while a space does."""
+    model = model_folder(tmp_path / "model", "tiny", True)
+    sentences = [sentence for sentence, _ in sentence_pairs(200)]
+    (model / "source.spm").write_bytes(learn(sentences, 320, "nmt_nfkc"))
+    spelled = load_vocabulary(model / "source.spm")
+    maxima = activation_maxima(model / "model.npz", [([*spelled.encode(sentences[0]), END],) * 2])
+    alphas = {matrix: multiplier(values) for matrix, values in maxima.items()}
+    weights = serialize(browser_model(read_weights(model / "model.npz"), alphas))
+    translator = Translator(weights, *((model / "source.spm").read_bytes() for _ in range(2)))
+    plain = sentences[:20]
+    translations = [translator.translate(sentence) for sentence in plain]
+    marked = [f"\u202b{sentence[:5]}\u200f{sentence[5:]}\u202c\u200e" for sentence in plain]
+    assert [translator.translate(sentence) for sentence in marked] == translations
+    spaced = [f"{sentence[:5]} {sentence[5:]}" for sentence in plain]
+    assert [translator.translate(sentence) for sentence in spaced] != translations  # so that it could differ
 
 
 @pytest.mark.parametrize("joint", [True, False], ids=["joint", "split"])

@@ -135,7 +135,7 @@ def test_the_sample_of_vocabularies(case: str, langs: Sides, split: tuple[str, .
         "9",
     ]
     args = vocab.parse_arguments([*given, "--norm-rule", "nfkc", "--seed", "1", "--output", "x"])
-    texts, unused = vocab.sample_texts(args)
+    texts, unused = vocab.sample_texts(args, tmp_path / "sample.zst")
     assert [line for text in texts for line in text] == [TEXTS[lang].cased(case) for lang in langs]
     assert unused == 0
 

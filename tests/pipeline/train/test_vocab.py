@@ -1,9 +1,11 @@
 """Tests of pipeline.train.vocab."""
 
+import io
 import json
 import os
 import re
 import unicodedata
+from dataclasses import replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -11,11 +13,22 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sentencepiece import SentencePieceProcessor
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
 from pipeline.common.errors import InputError
+from pipeline.common.lines import write_lines
 from pipeline.train.normalization import HBS, RULES, normalize, rule_table
-from pipeline.train.vocab import MIN_OCCURRENCES, SYMBOLS, learn, main, occurring
+from pipeline.train.vocab import (
+    MIN_OCCURRENCES,
+    SYMBOLS,
+    SampledText,
+    check_memory,
+    learn,
+    main,
+    occurring,
+    parse_arguments,
+    sample_texts,
+)
 from tests.pipeline.train import tiny
 from tests.session import new_folder
 from translations_assets.config.schema import Experiment
@@ -120,6 +133,60 @@ def test_a_sample_is_counted(tmp_path: Path) -> None:
     assert stats["lines"] == {"in": 1200, "kept": 1200, "dropped": {}}
 
 
+def test_the_sample_is_of_lines_in_their_order_and_differs_by_seed(tmp_path: Path) -> None:
+    lines = [f"line {number}" for number in range(5000)]
+    write_lines(tmp_path / "en", lines)
+    write_lines(tmp_path / "xx", [line.upper() for line in lines])
+
+    def sampled(*more: str, size: int = 1000) -> list[list[str]]:
+        args = ["--src", "en", "--trg", "xx", "--corpus-src", str(tmp_path / "en"), "--vocab-size", "300"]
+        args += ["--corpus-trg", str(tmp_path / "xx"), "--sample-size", str(size), "--output", "none"]
+        args += ["--norm-rule", "nfkc", "--curriculum", str(tmp_path / "curriculum"), *more]
+        (tmp_path / "curriculum").write_text(
+            "batch-size: 1\nstages: [a]\na: [x 1.0, until x 1]\nmodifiers: []"
+        )
+        texts, unused = sample_texts(parse_arguments(args), tmp_path / "sample.zst")
+        assert unused == (5000 if "--split" in more else 10_000) - size
+        assert [len(text) for text in texts] == [size for _ in texts]
+        assert [text.characters for text in texts] == [sum(map(len, text)) for text in texts]
+        return [list(text) for text in texts]
+
+    pairs = sampled("--split", "--seed", "1")
+    assert [line.upper() for line in pairs[0]] == pairs[1]
+    assert pairs[0] == sorted(set(pairs[0]), key=lines.index)
+    assert 2200 < sum(map(lines.index, pairs[0])) / 1000 < 2800  # from all over the corpus
+    assert sampled("--split", "--seed", "2") != pairs
+    (joint,) = sampled("--seed", "1")
+    assert 420 < sum(line.isupper() for line in joint) < 580
+    assert sampled("--seed", "1", size=10_000)[0][:3] == ["line 0", "LINE 0", "line 1"]
+
+
+@pytest.mark.parametrize("longer", ["en", "xx"])
+def test_sides_of_unequal_length_are_refused(tmp_path: Path, longer: str) -> None:
+    files = {lang: tmp_path / lang for lang in ("en", "xx")}
+    for lang, file in files.items():
+        write_lines(file, ["the cat"] * (70_000 if lang == longer else 65_536))
+    with pytest.raises(InputError, match=r"en.*xx|xx.*en"):
+        run(tmp_path, "v", "--corpus-src", str(files["en"]), "--corpus-trg", str(files["xx"]))
+
+
+def test_too_little_memory_is_told_with_the_sample_that_fits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = SampledText(tmp_path / "none", 0, 1_000_000, 100_000_000)
+    monkeypatch.setenv("TRANSLATIONS_MEMORY", "3000")
+    check_memory(text)
+    monkeypatch.setenv("TRANSLATIONS_MEMORY", "1000")
+    with pytest.raises(
+        InputError, match=r"1,000,000 lines with 100,000,000 characters takes 2,\d\d\d MB"
+    ) as told:
+        check_memory(text)
+    most = int(re.findall(r"at most ([\d,]+)", str(told.value))[0].replace(",", ""))
+    check_memory(replace(text, lines=most, characters=100 * most))
+    with pytest.raises(InputError, match="worker-class"):
+        check_memory(replace(text, lines=most + 10_000, characters=100 * most + 1_000_000))
+
+
 def test_a_size_too_large_names_the_largest_possible(tmp_path: Path) -> None:
     lines = [source for source, _ in tiny.pairs(50, seed=1)]
     with pytest.raises(
@@ -171,6 +238,51 @@ TEXTS = [
 def test_rules_normalise_as_unicode_says(rule: str) -> None:
     for text in TEXTS:
         assert through(rule, text) == unicodedata.normalize("NFC" if rule == "nfc" else "NFD", text)
+
+
+UNSEEN = "\u00ad\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+
+
+@pytest.mark.parametrize(
+    "rule", ["nmt_nfkc", *(pytest.param(rule, marks=pytest.mark.slow) for rule in RULES[1:])]
+)
+def test_what_nobody_sees_is_dropped_and_joiners_stay(rule: str) -> None:
+    for mark in UNSEEN:
+        assert through(rule, f"se{mark}es {mark}cat{mark}") == "sees cat", hex(ord(mark))
+    assert through(rule, "می\u200cخواهم क्\u200dष") == "می\u200cخواهم क्\u200dष"
+
+
+@pytest.mark.parametrize("rule", ["nmt_nfkc", pytest.param("nfkc", marks=pytest.mark.slow)])
+def test_otherwise_tables_do_as_sentencepieces_own_rules(rule: str) -> None:
+    """Compared with the rule that is built into SentencePiece, by a vocabulary of that one."""
+    model = io.BytesIO()
+    SentencePieceTrainer.train(
+        sentence_iterator=iter(["a"]),
+        model_writer=model,
+        vocab_size=300,
+        byte_fallback=True,
+        hard_vocab_limit=False,
+        normalization_rule_name=rule,
+        minloglevel=2,
+    )
+    own, ours = SentencePieceProcessor(model_proto=model.getvalue()), trained(rule)
+    dropped = {*UNSEEN, *map(chr, range(0x2060, 0x2070)), "\u180e", "\u200c"}
+    characters = [chr(code) for code in chain(range(1, 0xD800), range(0xE000, 0x20000))]
+    texts = [f"a{character}a" for character in characters if character not in dropped] + TEXTS
+    texts += [
+        f"{letter}{mark}" for letter in "aeiouyAEIOUYсЗикαωक가" for mark in map(chr, range(0x300, 0x346))
+    ]
+    assert ours.decode(ours.encode(texts)) == own.decode(own.encode(texts))
+
+
+@pytest.mark.parametrize("digits", ["٠١٢٣٤٥٦٧٨٩", "۰۱۲۳۴۵۶۷۸۹", "०१२३४५६७८९", "๐๑๒๓๔๕๖๗๘๙"])
+def test_digits_of_other_scripts_are_split_too(digits: str) -> None:
+    lines = [
+        f"{n} {n}".translate(dict(zip(map(ord, "0123456789"), digits, strict=True)))
+        for n in range(1000, 1400)
+    ]
+    model = SentencePieceProcessor(model_proto=learn(lines, 285, "nmt_nfkc"))
+    assert [piece for piece in model.encode(digits[1:5], out_type=str) if piece != "▁"] == list(digits[1:5])
 
 
 def test_compatibility_characters_change_under_nfkc_only() -> None:
