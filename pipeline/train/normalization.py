@@ -39,6 +39,7 @@ _UNSEEN = (0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, 0xFEFF)
 _UNSEEN_RANGES = ((0x202A, 0x202F), (0x2060, 0x2065), (0x2066, 0x2070))
 UNSEEN = "".join(map(chr, chain(_UNSEEN, *(range(*ends) for ends in _UNSEEN_RANGES))))
 JOINERS = "\u200c\u200d"
+_FULL_WIDTH_TILDE = "\uff5e"  # which nmt_nfkc leaves: Japanese writes ranges with it
 _DROPPED = dict.fromkeys(map(ord, UNSEEN))
 
 _CYRILLIC = "абвгдђежзијклљмнњопрстћуфхцчџш"
@@ -56,7 +57,9 @@ def normalize(rule: str, text: str) -> str:
 
     Of `nmt_nfkc`, which also drops control characters and makes all white space the same, the letters only.
     """
-    normal = unicodedata.normalize(_FORMS.get(rule, "NFKC"), text).translate(_DROPPED)
+    parts = text.split(_FULL_WIDTH_TILDE) if rule == "nmt_nfkc" else [text]
+    form = _FORMS.get(rule, "NFKC")
+    normal = _FULL_WIDTH_TILDE.join(unicodedata.normalize(form, part) for part in parts).translate(_DROPPED)
     if rule != HBS:
         return normal
     titled = _TITLE_CASE.sub(lambda found: _SMALL[found[0].lower()].capitalize(), normal)

@@ -33,7 +33,8 @@ TABLE = Path(__file__).resolve().parents[2] / "pipeline" / "clean" / "filters" /
 LARGE = ("Latin", "Han")
 # Of text in all languages, as NFKC leaves it.
 SIGNS = "".join(map(chr, range(0x21, 0x7F))) + "‐–—−‘’‚“”„‹›«»•·°§©®±×÷€£¥₹"
-FOREIGN = {"Arabic": "ڤ"}  # letters that no alphabet has, of sounds in foreign names and words
+# In no alphabet, nor a mark of the script: of a sound in foreign names; Japanese for "from … to".
+OTHERS = {"Arabic": "ڤ", "Japanese": "～"}
 _HANGUL = re.compile("[가-힣]")
 
 
@@ -109,7 +110,7 @@ def letters(language: Language) -> str:
     own = {language} if language.script in LARGE else set[Language]()
     alike = own or {known for known in languages().values() if known.script == language.script}
     small = {letter for known in alike for letter in alphabet(known) if not _HANGUL.match(letter)}
-    return "".join(sorted({*SIGNS, *language.marks, *FOREIGN.get(language.script, ""), *small}))
+    return "".join(sorted({*SIGNS, *language.marks, *OTHERS.get(language.script, ""), *small}))
 
 
 @cache

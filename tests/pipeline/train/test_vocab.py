@@ -390,6 +390,8 @@ def test_letters_that_occur_a_few_times_are_pieces(tmp_path: Path, options: tupl
     [
         ("nmt_nfkc", "ùê", ["ou\u0300"] * 5, "ù"),  # counted as the rule writes them
         ("nfd", "ùê", ["où"] * 5, "u\u0300"),
+        ("nmt_nfkc", "～", ["1\uff5e2"] * 5, "\uff5e"),  # NFKC but for this
+        ("nfkc", "～", ["1\uff5e2"] * 5, "~"),
         (HBS, "љЉш", ["љуљашка"] * 3, "jl"),
         ("nmt_nfkc", "abc", ["ab", "ba"] * 2 + ["a"], "a"),
         ("nmt_nfkc", "", ["ab"] * 9, ""),
