@@ -139,7 +139,8 @@ def sample_texts(args: argparse.Namespace, file: Path) -> tuple[list[SampledText
             yield "\t".join(texts)
 
     write_lines(file, counted())
-    return [SampledText(file, column, lines, characters[column]) for column in columns], total - lines
+    found = file.absolute()  # SentencePiece reads it while another folder is the current one
+    return [SampledText(found, column, lines, characters[column]) for column in columns], total - lines
 
 
 def _as_read(args: argparse.Namespace, total: int) -> Iterator[Texts]:
