@@ -161,7 +161,11 @@ class _Top:
     ) -> None:
         self.labels = frozenset(labels(spoken)) & known
         self.script = Script(spoken.script)
+        self.shares: Mapping[str, float] | None = None
         self._find = find
+
+    def learn(self, lines: Sequence[str]) -> None:
+        """Nothing."""
 
     def others(self, lines: Sequence[str]) -> list[str]:
         """What is found of each line, where it is not the language."""
@@ -199,9 +203,7 @@ def _measure(candidate: Candidate, lines: Lines) -> None:
     known = {lang: identifier for lang, identifier in made.items() if identifier.labels}
     memory = (process.memory_info().rss - before) / 1e6
     start = time.perf_counter()
-    others = {
-        lang: identifier.others([line for _, line in lines[lang]]) for lang, identifier in known.items()
-    }
+    others = {lang: _others(identifier, lines[lang]) for lang, identifier in known.items()}
     took = time.perf_counter() - start
     asked = sum(map(len, others.values()))
     print(f"\n== {candidate.name}: {candidate.licence}, {candidate.languages} languages, {candidate.size}")
@@ -212,7 +214,7 @@ def _measure(candidate: Candidate, lines: Lines) -> None:
         shares.add("dropped of true text", lang, lines[lang], found)
     kept: dict[tuple[str, str], float] = {}
     for own, other in _pairs(known, lines):
-        found = known[own].others([line for _, line in lines[other]])
+        found = _others(known[own], lines[other])
         hits = ["" if one else "kept" for one in found]
         shares.add("kept of neighbours'", f"{other} in {own}", lines[other], hits)
         if not any({own, other} <= group for group in TOGETHER):
@@ -220,6 +222,13 @@ def _measure(candidate: Candidate, lines: Lines) -> None:
         kept[own, other] = found.count("") / max(1, len(found))
     shares.print()
     _print_neighbours(kept, others, lines)
+
+
+def _others(identifier: Identifier, lines: Sequence[Line]) -> list[str]:
+    """What is found of each line of a language, whose lines are a data set."""
+    text = [line for _, line in lines]
+    identifier.learn(text)
+    return identifier.others(text)
 
 
 def _pairs(known: Mapping[str, Identifier], lines: Lines) -> Iterator[tuple[str, str]]:

@@ -47,7 +47,9 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _measure(spoken: Language, lines: Sequence[str]) -> None:
-    others = Heli(heli_labels(spoken), spoken.script).others(lines)
+    identifier = Heli(heli_labels(spoken), spoken.script)
+    identifier.learn(lines)
+    others = identifier.others(lines)
     cells = []
     for kind, pattern in KINDS.items():
         found = [bool(other) for line, other in zip(lines, others, strict=True) if pattern.search(line)]

@@ -17,7 +17,8 @@ first one broken is the reason that is counted. A token is a word, or a characte
     ratio_alpha      under 40 % of the tokens begin with a letter of the language
     ratio_chars      under 50 % of the characters that are not spaces are letters of the language
     other_language   another language, as HeLI-OTS sees it, offline, or the model of fastText that
-                     --language-model names; never for fewer than 20 letters (8 of Chinese and Japanese)
+                     --language-model names; never for fewer than 20 letters (8 of Chinese and Japanese).
+                     HeLI-OTS is slower to see one that few of the text's longer lines are in
 
 The two ratios are asked of languages of which --alphabets knows the letters.
 
@@ -35,7 +36,7 @@ from pipeline.clean.cleaning import clean
 from pipeline.clean.filtering.block import Table
 from pipeline.clean.filtering.cleaner import FilterCleaner
 from pipeline.clean.filtering.lengths import letter_table
-from pipeline.clean.identification import make_identifier
+from pipeline.clean.identification import make_identifier, sample_of
 from pipeline.clean.rules import Tokens, mono_filters
 from pipeline.common.script import run
 
@@ -73,6 +74,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     tokens = Tokens(args.unspaced, args.max_tokens)
     logger.info("cleaning %s as %s, %s", args.text, args.lang, tokens)
     identifier = make_identifier(args.labels, args.script, args.language_model, args.believe_always)
+    identifier.learn(sample_of(args.text))
     cleaner = FilterCleaner(mono_filters(tokens, _letters(args), identifier))
     clean([args.text], cleaner, [f"mono.{args.lang}.zst"], args.output)
 

@@ -36,7 +36,7 @@ from pipeline.clean.cleaning import clean
 from pipeline.clean.filtering.cleaner import FilterCleaner
 from pipeline.clean.filtering.filter_file import FilterStep, read_filter_file
 from pipeline.clean.filtering.registry import Resources, make_filters
-from pipeline.clean.identification import Identifier, make_identifier
+from pipeline.clean.identification import Identifier, make_identifier, sample_of
 from pipeline.common.environments import interpreter
 from pipeline.common.lines import read_lines
 from pipeline.common.script import run
@@ -115,10 +115,11 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _identifiers(args: argparse.Namespace) -> Sequence[Identifier]:
     always = args.believe_always
-    return (
-        make_identifier(args.src_labels, args.src_script, args.src_language_model, always),
-        make_identifier(args.trg_labels, args.trg_script, args.trg_language_model, always),
-    )
+    source = make_identifier(args.src_labels, args.src_script, args.src_language_model, always)
+    target = make_identifier(args.trg_labels, args.trg_script, args.trg_language_model, always)
+    source.learn(sample_of(args.corpus_src))
+    target.learn(sample_of(args.corpus_trg))
+    return source, target
 
 
 if __name__ == "__main__":

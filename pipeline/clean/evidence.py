@@ -30,7 +30,9 @@ _JAPANESE = composition("Japanese")
 _KANA = regex.compile(r"[\p{Script=Hiragana}\p{Script=Katakana}]")
 # https://debian.org/, www.debian.org, /usr/share, me@debian.org, --option
 _ADDRESS = regex.compile(
-    r"\p{L}[\p{L}\d+.-]*://\S+|(?<!\S)(?:www\.|~?/)\S+|[\w.+-]+@[\w.-]+|(?<!\S)--\w[\w-]*"
+    # the lookbehinds spare the search all places inside a word, so that its time grows with the length alone
+    r"(?<![\p{L}\d+.-])\p{L}[\p{L}\d+.-]*+://\S+|(?<!\S)(?:www\.|~?/)\S+"
+    r"|(?<![\w.+-])[\w.+-]++@[\w.-]+|(?<!\S)--\w[\w-]*"
 )
 _LIST = regex.compile(r"(?:[^;]*[^;\s];(?!\s)){2}")  # of a .desktop file: Keywords=mouse;trackball;
 

@@ -3,18 +3,23 @@
 Each is asked about one language, by the labels that it has for it, and judges what of a line tells its
 language (`pipeline.clean.evidence`). Few letters tell little ("Hello." looks Yakut, "Да." Komi): a line of
 fewer than 20 letters (8 characters of Chinese and Japanese, of which one is nearly a word) is undecided, and
-an undecided line is never said to be in another language.
+an undecided line is never said to be in another language. Of near relatives a short line tells little, too:
+what the longer lines of a data set are in says how likely it is that a line of it is in another language.
 """
 
 import logging
+import math
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from pipeline.clean.evidence import LEAST, Evidence, Script
+from pipeline.clean.evidence import LEAST, LETTER, Evidence, Script
 from pipeline.common.errors import InputError
+from pipeline.common.lines import read_lines
+from pipeline.common.sampling import sample
 
 logger = logging.getLogger(__name__)
 
@@ -22,12 +27,22 @@ logger = logging.getLogger(__name__)
 # `benchmarks.languages` prints what these choices drop and keep.
 # By how much the expected one must cost more than the cheapest in lines of the fewest letters that are
 # decided, in those of twice as many by half of that, as the sum over the letters counts; and at least.
-EVIDENCE = 0.47
+EVIDENCE = 0.44
 MARGIN = 0.1
 ENGLISH_MARGIN = 0.5  # for English, as names and terms in English stand in text of all languages
 CANDIDATES = (
     40  # labels of which costs are asked, dialects apart; one beyond them costs what the last of them does
 )
+
+# To be in a language that a data set has less of than USUAL, a line must tell more: PRIOR times the power of
+# ten by which it is less. A share below RARE counts as that, and of a data set MOST of which is in other
+# languages each line is judged by itself.
+PRIOR = 0.4
+USUAL, RARE = 0.1, 0.003
+MOST = 0.5
+LONG = 60 * LETTER  # the weight of lines that tell the shares
+SAMPLE, MOST_BYTES = 4_000, 4_000  # lines to learn from; longer ones are no sentences
+LEAST_LONG = 100  # of such lines; of fewer nothing is learnt
 
 _NO_LANGUAGE = frozenset(("und", "zxx"))  # labels of HeLI's for what is in none
 
@@ -39,13 +54,18 @@ class Identifier(Protocol):
     """Tells lines of other languages than one; without labels it does not know that one, and tells none.
 
     script  the one that the language is written in
+    shares  of the data set, that other languages have by their labels; None where that is not known
     """
 
     script: Script
+    shares: Mapping[str, float] | None
 
     @property
     def labels(self) -> frozenset[str]:
         """The labels that are the language."""
+
+    def learn(self, lines: Sequence[str]) -> None:
+        """Learn from some of a data set's lines what it is in."""
 
     def others(self, lines: Sequence[str]) -> list[str]:
         """For each line the label of the other language that it is in; empty if none, or if undecided."""
@@ -65,6 +85,18 @@ class Heli:
     def __init__(self, labels: Collection[str], script: str) -> None:
         self.script = Script(script)
         self.labels = _known(labels, _heli().get_confidence_all() if labels else (), "HeLI-OTS")
+        self.shares: Mapping[str, float] | None = None
+
+    def learn(self, lines: Sequence[str]) -> None:
+        """Learn the shares by those lines that are long, which tell their language by themselves."""
+        self.shares = None  # by which long lines are told
+        long = [line for line in lines if self.script.evidence(line).weight >= LONG] if self.labels else []
+        if len(long) < LEAST_LONG:
+            return
+        found = Counter(filter(None, self.others(long)))
+        self.shares = {label: number / len(long) for label, number in found.most_common()}
+        told = ", ".join(f"{label} {share:.1%}" for label, share in [*self.shares.items()][:5])
+        logger.info("of %d longer lines are in other languages: %s", len(long), told or "none")
 
     def others(self, lines: Sequence[str]) -> list[str]:
         """For each line the label of the other language that it clearly is in, or nothing."""
@@ -84,8 +116,17 @@ class Heli:
             return ""
         ours = min((costs[label] for label in self.labels if label in costs), default=max(costs.values()))
         margin = ENGLISH_MARGIN if best == "eng" else MARGIN
-        margin = max(margin, EVIDENCE * LEAST / evidence.weight)
+        margin = max(margin, (EVIDENCE + self._doubt(best)) * LEAST / evidence.weight)
         return best if ours - costs[best] >= margin else ""
+
+    def _doubt(self, label: str) -> float:
+        """How much more a line must tell to be in a language that the data set has little of.
+
+        English stands among the text of all languages, and keeps its margin.
+        """
+        if self.shares is None or label == "eng" or sum(self.shares.values()) > MOST:
+            return 0.0
+        return PRIOR * max(0.0, math.log10(USUAL / max(RARE, self.shares.get(label, 0.0))))
 
     def _is_candidate(self, evidence: Evidence) -> Callable[[str], bool]:
         return lambda label: label in self.labels or (label not in _NO_LANGUAGE and evidence.allows(label))
@@ -103,10 +144,14 @@ class FastText:
 
     def __init__(self, model: Path, labels: Collection[str], script: str, always: bool = False) -> None:
         self.script, self._always = Script(script), always
+        self.shares: Mapping[str, float] | None = None
         self._model = _fasttext(model)
         known = {label.removeprefix(_LABEL) for label in self._model.get_labels()}
         parts = known | {label.partition("_")[0] for label in known}
         self.labels = _known(labels, parts, model.name)
+
+    def learn(self, lines: Sequence[str]) -> None:
+        """Nothing: the model says by itself how likely its label is."""
 
     def others(self, lines: Sequence[str]) -> list[str]:
         """For each line the label that is likeliest, where it is not the language's; else nothing."""
@@ -161,6 +206,12 @@ def _fasttext(model: Path) -> Any:
         return fasttext.load_model(os.fspath(model))
     except ValueError as error:
         raise InputError(f"{model} is no model of fastText ({error}). Fetch it again.") from error
+
+
+def sample_of(text: Path) -> list[str]:
+    """Some of a file's lines, for `Identifier.learn`; those of LONG letters have at least as many bytes."""
+    sizes = range(LONG // LETTER, MOST_BYTES)
+    return sample((line for line in read_lines(text) if len(line.encode()) in sizes), SAMPLE, seed=1)
 
 
 def make_identifier(

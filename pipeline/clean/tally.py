@@ -1,7 +1,7 @@
 """What became of a data set's lines: how many came in, were kept, were dropped and why, with samples."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
 
@@ -14,6 +14,7 @@ class Identified:
     """What identification made of a side's lines that are written in its language's script.
 
     script   Unicode's name of it
+    shares   of the data set's longer lines, that are in other languages; None where that is not known
     lines    how many there were
     others   of them those that are said to be in another language, by its label
     samples  the first few of those
@@ -21,6 +22,7 @@ class Identified:
 
     script: str
     lines: int = 0
+    shares: Mapping[str, float] | None = None
     others: Counter[str] = field(default_factory=Counter)
     samples: list[str] = field(default_factory=list)
 
@@ -37,13 +39,16 @@ class Identified:
 
     def to_json(self) -> dict[str, object]:
         """As stats.json holds it."""
-        return {
+        found = {
             "script": self.script,
             "lines": self.lines,
             "other": self.others.total(),
             "guesses": dict(self.others.most_common(MAX_SAMPLES)),
             "samples": self.samples,
         }
+        if self.shares is not None:
+            found["shares"] = {label: round(share, 4) for label, share in self.shares.items()}
+        return found
 
 
 @dataclass
@@ -75,7 +80,8 @@ class Tally:
 
     def identify(self, sides: Sequence[Identified]) -> None:
         """Add what identification found of each side."""
-        self.identified += [Identified(side.script) for side in sides[len(self.identified) :]]
+        new = sides[len(self.identified) :]
+        self.identified += [Identified(side.script, shares=side.shares) for side in new]
         for ours, found in zip(self.identified, sides, strict=False):
             ours.add(found)
 

@@ -8,6 +8,7 @@ from pipeline.clean.clean_mono import main
 from pipeline.common.errors import InputError
 from tests.pipeline.clean.filtering.opuscleaner import FILTERS
 from tests.pipeline.clean.helpers import corpus, files_of, read, run_script, stats_of
+from tests.pipeline.clean.test_identification import DOUBTFUL, GALICIAN, PORTUGUESE
 
 LINES = [
     "La granda hundo manĝas la freŝan panon.",
@@ -63,6 +64,18 @@ def test_good_lines_stay_and_the_others_are_counted(tmp_path: Path) -> None:
             "samples": [f"deu: {LINES[6]}"],
         }
     ]
+
+
+@pytest.mark.parametrize("neighbours", [0, 60])
+def test_longer_lines_decide_what_a_short_one_does_not(neighbours: int, tmp_path: Path) -> None:
+    text = [*GALICIAN * 60, *PORTUGUESE * neighbours, DOUBTFUL]
+    options = arguments(tmp_path, text)
+    options[options.index("eo")], options[options.index("epo")] = "gl", "glg"
+    main(options)
+    kept = read(tmp_path / "out" / "mono.gl.zst")
+    assert kept == [*GALICIAN * 60, DOUBTFUL][: 121 if not neighbours else 120]
+    (found,) = stats_of(tmp_path / "out")["identified"]
+    assert found["shares"] == ({"por": 0.5} if neighbours else {})
 
 
 def test_text_of_another_language_is_an_error(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from pipeline.clean.filtering.registry import make_filters
 from pipeline.common.errors import InputError
 from tests.pipeline.clean.filtering.opuscleaner import FILTERS, resources
 from tests.pipeline.clean.helpers import corpus, files_of, read, run_script, stats_of
+from tests.pipeline.clean.test_identification import DOUBTFUL, GALICIAN, PORTUGUESE
 
 PAIRS = [
     ("The girl reads the book in the garden.", "Девочка читает книгу в саду."),
@@ -42,6 +43,20 @@ def arguments(folder: Path, pairs: list[tuple[str, str]], output: str = "out") -
     trg = corpus(folder / "in" / "c.ru.gz", [trg for _, trg in pairs])
     files = ("--corpus-src", str(src), "--corpus-trg", str(trg), "--output", str(folder / output))
     return [*EN_RU, "--filters", str(DEFAULT), *PATTERNS, *TABLES, *files]
+
+
+@pytest.mark.parametrize("neighbours", [0, 60])
+def test_longer_lines_decide_what_a_short_one_does_not(neighbours: int, tmp_path: Path) -> None:
+    own = ["When all the files are copied, press the button to close the window and go back."] * 120
+    text = [*GALICIAN * 60, *PORTUGUESE * neighbours, DOUBTFUL]
+    src = corpus(tmp_path / "c.en.zst", [*own, *own[: 2 * neighbours], "Show the shutdown dialog"])
+    languages = ("--src", "en", "--trg", "gl", "--src-script", "Latin", "--trg-script", "Latin")
+    files = ("--corpus-src", str(src), "--corpus-trg", str(corpus(tmp_path / "c.gl.zst", text)))
+    labels = ("--src-labels", "eng", "--trg-labels", "glg", "--output", str(tmp_path / "out"))
+    main([*languages, *files, *labels, "--filters", str(DEFAULT), *PATTERNS, *TABLES])
+    assert (DOUBTFUL in read(tmp_path / "out" / "corpus.gl.zst")) is not bool(neighbours)
+    shares = [side["shares"] for side in stats_of(tmp_path / "out")["identified"]]
+    assert shares == [{}, {"por": 0.5} if neighbours else {}]
 
 
 def test_good_pairs_stay_and_the_others_are_counted(tmp_path: Path) -> None:

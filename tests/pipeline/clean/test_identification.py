@@ -8,8 +8,9 @@ import fasttext
 import pytest
 
 from pipeline.clean.evidence import Script
-from pipeline.clean.identification import FastText, Heli
+from pipeline.clean.identification import FastText, Heli, sample_of
 from pipeline.common.errors import InputError
+from pipeline.common.lines import write_lines
 from tests.pipeline.clean.neighbours import GROUPS
 
 ENGLISH = ["the girl reads the book in the garden", "a big dog sees a small cat", "we went home yesterday"]
@@ -199,3 +200,47 @@ def test_a_file_that_is_no_model(tmp_path: Path) -> None:
 def test_an_unknown_script_is_an_error() -> None:
     with pytest.raises(InputError, match="Cyrilic"):
         Heli(["rus"], "Cyrilic")
+
+
+GALICIAN = [
+    "Cando remate de copiar os ficheiros, prema no botón para pechar a xanela e volver ao cartafol anterior.",
+    "As modificacións que fixese non se gardarán ata que inicie outra vez a sesión no seu computador.",
+]
+PORTUGUESE = [
+    "Quando terminar de copiar os ficheiros, carregue no botão para fechar a janela e voltar à pasta.",
+    "As alterações que fizer não serão guardadas até que inicie novamente a sessão no seu computador.",
+]
+DOUBTFUL = "Mostrar o diálogo de Apagar"  # Galician, and could be Portuguese
+
+
+@pytest.mark.parametrize(
+    ("rest", "label"),
+    [
+        ([], "por"),
+        (GALICIAN * 10, "por"),  # too few to learn from
+        (GALICIAN * 100, ""),
+        (GALICIAN * 80 + PORTUGUESE * 20, "por"),
+        (PORTUGUESE * 100, "por"),
+    ],
+    ids=["alone", "few", "its own", "mixed", "the neighbour's"],
+)
+def test_the_data_set_decides_what_a_short_line_does_not(rest: list[str], label: str) -> None:
+    identifier = Heli(["glg"], "Latin")
+    identifier.learn(rest)
+    assert identifier.others([DOUBTFUL]) == [label]
+    assert identifier.others(PORTUGUESE) == ["por", "por"]
+
+
+def test_what_was_learnt_of_another_data_set_is_forgotten() -> None:
+    identifier = Heli(["glg"], "Latin")
+    identifier.learn(GALICIAN * 60 + PORTUGUESE * 40)
+    assert identifier.shares == {"por": 0.4}
+    identifier.learn(GALICIAN)
+    assert identifier.shares is None
+
+
+def test_a_sample_is_of_lines_that_may_be_long(tmp_path: Path) -> None:
+    write_lines(
+        tmp_path / "text", ["short", *GALICIAN, "短", "可以打开文件并且保存到另外一个文件夹里面的按钮在这里"]
+    )
+    assert sample_of(tmp_path / "text") == [*GALICIAN, "可以打开文件并且保存到另外一个文件夹里面的按钮在这里"]
