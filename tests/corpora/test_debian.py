@@ -1,0 +1,145 @@
+"""A corpus is built from a small archive of Debian's form, by apt itself."""
+
+import hashlib
+import io
+import json
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from babel.messages import Catalog
+from babel.messages.mofile import write_mo
+
+from corpora import debian
+from corpora.debian import DESCRIPTIONS, Line, held_out, part_of
+from pipeline.common.lines import read_lines
+
+pytestmark = pytest.mark.skipif(shutil.which("apt-get") is None, reason="apt builds the corpus: not Debian")
+
+FRENCH = {"a dog": "un chien", "two dogs run": "deux chiens courent", "the cat is here": "le chat est ici"}
+
+
+def _catalogue(messages: dict[str, str]) -> bytes:
+    catalogue = Catalog(locale="fr")
+    for message, translation in messages.items():
+        catalogue.add(message, translation)
+    file = io.BytesIO()
+    write_mo(file, catalogue)
+    return file.getvalue()
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+class Archive:
+    """A trusted archive in a folder, with apt's configuration for it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.index, self.english, self.french, self.contents = root, "", "", "", ""
+
+    def add(self, name: str, section: str, described: str, translated: str, held: dict[str, bytes]) -> None:
+        """A package with files, its description and the translation of that."""
+        tree = self.root / "build" / name
+        (tree / "DEBIAN").mkdir(parents=True)
+        control = (
+            f"Package: {name}\nVersion: 1\nArchitecture: all\nMaintainer: A <a@example.org>\n"
+            f"Section: {section}\nDescription: {described}\n"
+        )
+        (tree / "DEBIAN" / "control").write_text(control)
+        for path, data in held.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_bytes(data)
+            self.contents += f"{path}  {section}/{name}\n"
+        deb = self.root / f"{name}_1_all.deb"
+        command = ["dpkg-deb", "--root-owner-group", "-b", str(tree), str(deb)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        data = deb.read_bytes()
+        digest = hashlib.md5(f"{described}\n".encode()).hexdigest()
+        sums = f"Size: {len(data)}\nSHA256: {_sha256(deb)}\nFilename: ./{deb.name}\n"
+        self.index += f"{control.partition('Description')[0]}Description-md5: {digest}\n{sums}\n"
+        self.english += f"Package: {name}\nDescription-md5: {digest}\nDescription-en: {described}\n\n"
+        if translated:
+            self.french += f"Package: {name}\nDescription-md5: {digest}\nDescription-fr: {translated}\n\n"
+
+    def publish(self) -> Path:
+        """Write the indexes; returns apt's configuration."""
+        suite = self.root / "dists" / "test"
+        for path, text in {
+            "main/binary-amd64/Packages": self.index,
+            "main/i18n/Translation-en": self.english,
+            "main/i18n/Translation-fr": self.french,
+            "main/Contents-amd64": self.contents,
+        }.items():
+            (suite / path).parent.mkdir(parents=True, exist_ok=True)
+            (suite / path).write_text(text)
+        listed = [path for path in sorted(suite.rglob("*")) if path.is_file()]
+        sums = "".join(
+            f" {_sha256(path)} {path.stat().st_size} {path.relative_to(suite)}\n" for path in listed
+        )
+        head = "Suite: test\nCodename: test\nComponents: main\nArchitectures: amd64\n"
+        head += "Date: Tue, 24 Nov 2026 00:00:00 UTC\n"
+        (suite / "Release").write_text(f"{head}SHA256:\n{sums}")
+        (self.root / "sources.list").write_text(f"deb [trusted=yes arch=amd64] file:{self.root} test main\n")
+        config = self.root / "apt.conf"
+        config.write_text(
+            f'Dir::Etc::sourcelist "{self.root}/sources.list";\nDir::Etc::sourceparts "/dev/null";\n'
+            'APT::Architecture "amd64";\nAPT::Architectures "amd64";\n'
+        )
+        return config
+
+
+def test_a_corpus_is_built_from_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = Archive(tmp_path / "archive")
+    messages = {"usr/share/locale/fr/LC_MESSAGES/x.mo": _catalogue(FRENCH)}
+    texts = "a program\n It runs. It ends.", "un programme\n Il tourne. Il finit."
+    archive.add("alpha", "gnome", *texts, messages)
+    archive.add("beta", "utils", "another one", "", {"usr/share/locale/de/LC_MESSAGES/x.mo": b"nothing"})
+    monkeypatch.setenv("APT_CONFIG", str(archive.publish()))
+    monkeypatch.setattr(debian, "SHARES", {"dev": 0.0, "test": 0.0})
+    output = tmp_path / "corpus"
+    debian.main(["--lang", "fr", "--output", str(output)])
+
+    def pairs(name: str) -> set[tuple[str, str]]:
+        sides = (read_lines(output / f"{name}.{code}.zst") for code in ("en", "fr"))
+        return set(zip(*sides, strict=True))
+
+    assert pairs("gnome") == set(FRENCH.items())
+    assert pairs("descriptions") == {
+        ("a program", "un programme"),
+        ("It runs.", "Il tourne."),
+        ("It ends.", "Il finit."),
+    }
+    assert list(read_lines(output / "mono.en.zst")) == ["another one"]
+    numbers = json.loads((output / "corpus.json").read_text())
+    assert numbers["gnome"]["pairs"] == 3
+    assert list(numbers["packages"]) == ["alpha_1_all.deb"]
+
+
+def _line(number: int, of: str = "apps", source: str = "one") -> Line:
+    return Line(of, source, f"this is line {number}", f"voici la ligne {number}")
+
+
+def test_no_side_of_what_is_held_out_was_seen() -> None:
+    pool = [_line(number, source=f"package {number % 50}") for number in range(300)]
+    seen = {"this is line 3", "voici la ligne 5"}
+    chosen = held_out([*pool, *pool, Line("apps", "x", "same same same", "same same same")], seen)
+    assert len(chosen) == 298 == len({line.english for line in chosen})
+    assert not {side for line in chosen for side in (line.english, line.other)} & seen
+    assert chosen == held_out(reversed(pool), seen)
+
+
+def test_half_of_what_is_held_out_is_descriptions_and_no_package_has_much_of_it() -> None:
+    kinds = (DESCRIPTIONS, "apps")
+    pool = [_line(number, kinds[number % 2], f"package {number % 101}") for number in range(20_000)]
+    chosen = held_out([*pool, *(_line(20_000 + number) for number in range(5_000))], set())
+    assert [sum(line.of == kind for line in chosen) for kind in kinds] == [500, 500]
+    assert Counter(line.source for line in chosen).most_common(1)[0][1] <= 60
+
+
+def test_parts_have_their_shares_of_the_packages() -> None:
+    parts = [part_of(f"package {number}") for number in range(10_000)]
+    assert 350 < parts.count("dev") < 450
+    assert 350 < parts.count("test") < 450
