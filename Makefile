@@ -110,7 +110,7 @@ lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.t
 
 clean: ## remove the environment and the caches; what was trained, in .state, stays
 	rm -rf $(VENV) $(TOOLS) .mypy_cache .ruff_cache .pytest_cache build dist site *.egg-info
-	find pipeline translations_assets tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	find pipeline translations_assets tests benchmarks corpora -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/.main: requirements/main.lock requirements/build.lock pyproject.toml | $(UV)
 	@command -v cc >/dev/null || { echo "error: a C compiler is missing, which the package eflomal needs." \

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 DECISIONS = ROOT / "docs" / "decisions"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-OURS = ("benchmarks", "deploy", "pipeline", "tests", "translations_assets")
+OURS = ("benchmarks", "corpora", "deploy", "pipeline", "tests", "translations_assets")
 
 
 @pytest.mark.slow
