@@ -11,11 +11,12 @@ import random
 import re
 import struct
 import subprocess
-import tarfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
+
+from corpora.apt import files
 
 # Packages whose one file holds the translations of all languages.
 PACKAGES = (
@@ -123,7 +124,7 @@ class _Apt:
         """(locale, message, translation) of the packages."""
         wanted = re.compile(r"/locale/([^/]+)/LC_MESSAGES/.*\.mo$")
         for deb in sorted(self._debs.glob("*.deb")):
-            for name, data in _files(deb, wanted):
+            for name, data in files(deb, wanted):
                 if (locale := wanted.search(name)[1]) in self._locales:  # type: ignore[index] # it was found by it
                     yield from ((locale, *pair) for pair in _messages(data))
 
@@ -132,7 +133,7 @@ class _Apt:
         messages = r"(?:locale|resource)/([^/]+)/LC_MESSAGES/.*\.mo"
         wanted = re.compile(rf"/(?:{messages}|help/([^/]+)/.*\.(?:page|docbook))$")
         for deb in sorted(self._debs.glob("*.deb")):
-            for name, data in _files(deb, wanted):
+            for name, data in files(deb, wanted):
                 message, page = wanted.search(name).groups()  # type: ignore[union-attr] # it was found by it
                 if message in self._locales:
                     for english, line in _messages(data):
@@ -150,19 +151,6 @@ class _Apt:
             line = sentence if self._code else re.sub(r"\(_\w\)|_(?=\w)|&", "", sentence).strip()
             if line and "\ufffd" not in line and (self._code or not _PLACEHOLDER.search(line)):
                 yield line
-
-
-def _files(deb: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
-    command = ["dpkg-deb", "--fsys-tarfile", str(deb)]
-    with (
-        subprocess.Popen(command, stdout=subprocess.PIPE) as process,
-        tarfile.open(fileobj=process.stdout, mode="r|") as archive,
-    ):
-        for member in archive:
-            if member.isfile() and wanted.search(member.name):
-                file = archive.extractfile(member)
-                if file is not None:
-                    yield member.name, file.read()
 
 
 def _messages(data: bytes) -> Iterator[tuple[str, str]]:
