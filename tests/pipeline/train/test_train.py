@@ -166,7 +166,7 @@ def input_of(folder: Path, marian_args: Mapping[str, object]) -> MadeFrom:
     ("changes", "told"),
     [
         ({"marian_args": {**QUICK, "learn-rate": 0.5}}, "learn-rate is 0.5, and was "),
-        ({"options": {"seed": 7}}, "seed is 7, and was 1"),
+        ({"options": {"seed": 7}}, "--seed is 7, and was 1"),
         ({"marian_args": {**QUICK, "after": "7u", "save-freq": 3}}, ""),
     ],
 )

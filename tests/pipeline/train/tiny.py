@@ -80,11 +80,11 @@ def write_vocabs(folder: Path) -> tuple[Path, Path]:
 def run_script(
     module: str, *args: object, env: Mapping[str, object] | None = None, stdin: str | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a script as the engine would, with two threads; once more when Marian itself has crashed.
+    """Run a script as the engine would, with two threads and three attempts when Marian itself crashes.
 
-    Now and then it does at its end, for having freed something twice.
+    Now and then it does at its end, for having freed something twice; on a busy machine twice in a row.
     """
-    for _ in range(2):
+    for _ in range(3):
         done = subprocess.run(
             [sys.executable, "-m", module, *map(str, args)],
             env=environment(env),
