@@ -27,19 +27,17 @@ logger = logging.getLogger(__name__)
 # `benchmarks.languages` prints what these choices drop and keep.
 # By how much the expected one must cost more than the cheapest in lines of the fewest letters that are
 # decided, in those of twice as many by half of that, as the sum over the letters counts; and at least.
-EVIDENCE = 0.44
+EVIDENCE = 0.42
 MARGIN = 0.1
 ENGLISH_MARGIN = 0.5  # for English, as names and terms in English stand in text of all languages
 CANDIDATES = (
     40  # labels of which costs are asked, dialects apart; one beyond them costs what the last of them does
 )
 
-# To be in a language that a data set has less of than USUAL, a line must tell more: PRIOR times the power of
-# ten by which it is less. A share below RARE counts as that, and of a data set MOST of which is in other
-# languages each line is judged by itself.
-PRIOR = 0.4
-USUAL, RARE = 0.1, 0.003
-MOST = 0.5
+# To be in a language that a data set has less of than a USUAL part of what it has of the expected one, a line
+# must tell more: PRIOR times the power of ten by which it is less. A share below RARE counts as that.
+PRIOR = 0.5
+USUAL, RARE = 0.25, 0.005
 LONG = 60 * LETTER  # the weight of lines that tell the shares
 SAMPLE, MOST_BYTES = 4_000, 4_000  # lines to learn from; longer ones are no sentences
 LEAST_LONG = 100  # of such lines; of fewer nothing is learnt
@@ -124,9 +122,10 @@ class Heli:
 
         English stands among the text of all languages, and keeps its margin.
         """
-        if self.shares is None or label == "eng" or sum(self.shares.values()) > MOST:
+        if self.shares is None or label == "eng":
             return 0.0
-        return PRIOR * max(0.0, math.log10(USUAL / max(RARE, self.shares.get(label, 0.0))))
+        own = max(RARE, 1 - sum(self.shares.values()))
+        return PRIOR * max(0.0, math.log10(USUAL * own / max(RARE, self.shares.get(label, 0.0))))
 
     def _is_candidate(self, evidence: Evidence) -> Callable[[str], bool]:
         return lambda label: label in self.labels or (label not in _NO_LANGUAGE and evidence.allows(label))
