@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import regex
 
 from benchmarks.debian_text import LOCALES, read_texts
-from pipeline.clean.alphabet import letters
 from pipeline.clean.evidence import Script
 from pipeline.clean.fetch_model import main as fetch_model
 from pipeline.clean.identification import FastText, Heli, Identifier
@@ -45,6 +45,8 @@ NEIGHBOURS = (
 TOGETHER = (frozenset(("hr", "sr_latn", "bs")), frozenset(("id", "ms")))
 LENGTHS = ((0, 40), (40, 80), (80, 10_000))  # letters, from those that are decided at all
 FEWEST = 30  # lines that make a share
+
+_NOT_LETTERS = regex.compile(r"[^\p{L}\p{M}]+")
 
 Line = tuple[str, str]  # its kind of text, and itself
 Lines = Mapping[str, Sequence[Line]]  # by language
@@ -235,6 +237,11 @@ def _pairs(known: Mapping[str, Identifier], lines: Lines) -> Iterator[tuple[str,
     for group in NEIGHBOURS:
         codes = group.split()
         yield from ((a, b) for a in codes for b in codes if a != b and a in known and b in lines)
+
+
+def letters(text: str) -> int:
+    """Number of the text's letters (combining marks included) of any script."""
+    return len(_NOT_LETTERS.sub("", text))
 
 
 class _Shares:

@@ -1,4 +1,4 @@
-"""The letters of a script: patterns that find them, or those of all others, and how many a text has."""
+"""The letters of a script: patterns that find them, or those of all others."""
 
 from functools import cache
 
@@ -19,7 +19,6 @@ _COMPOSED = {
     "korean": "Hangul Han",
 }
 _PROLONGED_SOUND = "\u30fc"  # Katakana's long vowel mark, which Unicode files under no script
-_NOT_LETTERS = regex.compile(r"[^\p{L}\p{M}]+")
 
 
 def composition(script: str) -> str:
@@ -57,8 +56,3 @@ def _pattern(script: str, form: str) -> "regex.Pattern[str]":
             f"Unknown script {script!r}. Give Unicode's name for it (Latin, Cyrillic, Arabic, …), "
             "or Han, Japanese, Korean."
         ) from error
-
-
-def letters(text: str) -> int:
-    """Number of the text's letters (combining marks included) of any script."""
-    return len(_NOT_LETTERS.sub("", text))

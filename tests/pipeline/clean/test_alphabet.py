@@ -2,7 +2,8 @@
 
 import pytest
 
-from pipeline.clean.alphabet import letters, other_letters, own_letters
+from benchmarks.languages import letters
+from pipeline.clean.alphabet import other_letters, own_letters
 from pipeline.common.errors import InputError
 
 
