@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(autouse=True)
-def _another_project() -> None:
-    """The command line in a test has a project of its own, over what the environment names there."""
+def _another_command_line() -> None:
+    """The command line in a test has a project of its own, over what the environment names, and talks."""
     if project := sys.modules.get("translations_assets.project"):
         project.this_project.cache_clear()
+    if output := sys.modules.get("translations_assets.cli.output"):
+        output.be_quiet(False)
 
 
 def pytest_configure(config: pytest.Config) -> None:
