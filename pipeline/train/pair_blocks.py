@@ -22,7 +22,7 @@ from pipeline.common.lines import ZSTD_LEVEL
 
 PAIRS = "pairs.zst"
 INDEX = "blocks.npy"
-_AGAIN = "Make the pairs again by pipeline.train.training_pairs."
+_AGAIN = "Make the pairs again by the script training_pairs."
 BLOCK = 128  # lines; what is read together comes out close together, so a block is a small part of a chunk
 
 

@@ -2,7 +2,7 @@
 changes have to be accepted so that the script's digest is again what it was.
 
 For the second whatever is hashed is compared with its namesake in the earlier code: what is referred to
-first, then what refers to it, a module's top-level statements, the script as a whole. Where the hashes differ
+first, then what refers to it, the script as a whole. Where the hashes differ
 although all below is equal or accepted, a change is noted and the earlier hash goes on upwards. So a change
 is noted where it was made, and the hash that is accepted covers all that the code there reaches, new helpers
 included.
@@ -19,7 +19,7 @@ from translations_assets.errors import CodeError
 from translations_assets.keys.code.accepted import Accepted, Change
 from translations_assets.keys.code.fingerprint import CodeBase, Hashed
 from translations_assets.keys.code.link import Node, Whole
-from translations_assets.keys.code.modules import Module, Unit
+from translations_assets.keys.code.modules import Unit
 from translations_assets.keys.code.syntax import FUNCTIONS, bound_names, is_idle
 
 
@@ -82,7 +82,7 @@ def _members(code: CodeBase, nodes: Sequence[Node]) -> dict[str, str]:
     for statement in unit.node.body:
         if not is_idle(statement):
             name = _member(unit.node.name, statement)
-            hashes[name] = hashes.get(name, "") + code.own_hash(Unit(unit.module, statement, (), "symbol"))
+            hashes[name] = hashes.get(name, "") + code.own_hash(Unit(unit.module, statement, ()))
     return hashes
 
 
@@ -95,17 +95,15 @@ def _name(nodes: Sequence[Node]) -> str:
     """What people call a part of the code."""
     node = nodes[0]
     if isinstance(node, Whole):
-        return "what is seen of the module by looking into it as a whole"
-    if node.kind == "guard":
+        return "module"
+    if node.is_guard:
         return "main guard"
     names = ", ".join(node.names)
     if isinstance(node.node, FUNCTIONS):
         return f"function {names}"
     if isinstance(node.node, ast.ClassDef):
         return f"class {names}"
-    if node.kind == "symbol":
-        return f"constant {names}"
-    return f"top-level code ({names})" if names else "top-level code"
+    return f"constant {names}" if names else "top-level code"
 
 
 _Name: TypeAlias = "tuple[str, int, int]"  # a label, which it is of those that have it, and of how many
@@ -184,9 +182,7 @@ def _names(code: CodeBase, script: str) -> dict[Node, _Name]:
 
 
 def _named(hashed: Hashed, names: dict[Node, _Name]) -> _Name:
-    if isinstance(hashed, str):
-        return hashed, 0, 0
-    return (f"{hashed.name}:<module>", 0, 0) if isinstance(hashed, Module) else names[hashed]
+    return (hashed, 0, 0) if isinstance(hashed, str) else names[hashed]
 
 
 def _below(code: CodeBase, script: str, symbol: str) -> set[Hashed]:
