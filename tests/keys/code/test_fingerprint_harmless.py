@@ -239,7 +239,7 @@ RENAMED = {
     ),
     "nested functions and their free names": (
         "x = 1\ndef inner(k): return x + k\nreturn inner",
-        "y = 1\ndef within(k): return y + k\nreturn within",
+        "y = 1\ndef inner(k): return y + k\nreturn inner",
     ),
     "a name that a method reads past its class": (
         "x = 1\nclass A:\n  x = 2\n  def f(self): return x\nreturn A",

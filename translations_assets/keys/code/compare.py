@@ -27,10 +27,13 @@ def code_changes(old: CodeBase, new: CodeBase, script: str) -> list[str]:
     """`pipeline.train.train: function build_args changed`, in the order of modules and names.
 
     What has only moved to another module is left out, as it changes no fingerprint. Of a class that changed,
-    its members are named. Where a change was accepted, that is said.
+    its members are named. Where a change was accepted, and why modules count as a whole, is said.
 
     Raises CodeError when one of the two lacks the script or cannot be read.
     """
+    before, why = old.fingerprint(script).why_whole, new.fingerprint(script).why_whole
+    if why and not before:
+        return [_whole(script, why)]
     parts = old.fingerprint(script).parts, new.fingerprint(script).parts
     nodes = old.nodes(script), new.nodes(script)
     gone = {label: parts[0][label] for label in parts[0].keys() - parts[1].keys()}
@@ -48,10 +51,15 @@ def code_changes(old: CodeBase, new: CodeBase, script: str) -> list[str]:
         if parts[0][label] != parts[1][label]:
             found += ((label, text) for text in _changes(old, new, nodes[0][label], nodes[1][label]))
     accepted = {change.symbol: change.reason for change in new.fingerprint(script).accepted}
-    return [
+    lines = [
         f"{label.partition(':')[0]}: {text}{f' (accepted: {accepted[label]})' if label in accepted else ''}"
         for label, text in sorted(found)
     ]
+    return [*lines, _whole(script, why)] if lines and why else lines
+
+
+def _whole(script: str, why: str) -> str:
+    return f"{script}: all modules that it may run count, with all that stands in them: {why}"
 
 
 def _moved(label: str, own: str) -> tuple[str, str]:
@@ -74,9 +82,11 @@ def _changes(old: CodeBase, new: CodeBase, before: Sequence[Node], after: Sequen
 
 
 def _members(code: CodeBase, nodes: Sequence[Node]) -> dict[str, str]:
-    """Name → hash of each member of a class; nothing for anything else."""
+    """Name → hash of each member of a class, or of a module that counts as a whole; else nothing."""
     unit = nodes[0]
-    if len(nodes) > 1 or not isinstance(unit, Unit) or not isinstance(unit.node, ast.ClassDef):
+    if isinstance(unit, Whole):
+        return {_name([one]): code.own_hash(one) for one in unit.module.units}
+    if len(nodes) > 1 or not isinstance(unit.node, ast.ClassDef):
         return {}
     hashes: dict[str, str] = {}
     for statement in unit.node.body:

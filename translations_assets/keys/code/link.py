@@ -336,7 +336,9 @@ class Reacher:
     def reach(self, script: Module) -> Reach:
         """Everything that counts when a module is run as a script."""
         modules = self._modules.all_run_by(script)
-        looks = self._first(modules, self._looks_at_code) or parsers.may_show_help(modules, self._linker.shows_help)
+        run = [module for module in modules if module is script or module in self._modules.named_modules]
+        looks = self._first(modules, self._looks_at_code) or self._first(run, self._guard_looks)
+        looks = looks or parsers.may_show_help(modules, self._linker.shows_help)
         why = looks or self._first(modules, self._is_not_plain) or self._patched(modules)
         return self._whole(modules, "text" if looks else "code", why) if why else self._symbols(script)
 
@@ -375,10 +377,15 @@ class Reacher:
     def _find_look(self, module: Module) -> str:
         if module.coding != "utf-8":
             return f"line 1: its text is {module.coding}"
-        for unit in module.units:
-            if not is_for_type_checkers(unit.node) and (why := self._linker.link(unit).looks):
-                return f"line {unit.node.lineno}: {why}"
-        return ""
+        units = (unit for unit in module.units if not unit.is_guard and not is_for_type_checkers(unit.node))
+        return next(filter(None, map(self._unit_looks, units)), "")
+
+    def _guard_looks(self, module: Module) -> str:
+        return self._unit_looks(module.guard) if module.guard else ""
+
+    def _unit_looks(self, unit: Unit) -> str:
+        why = self._linker.link(unit).looks
+        return f"line {unit.node.lineno}: {why}" if why else ""
 
     def _symbols(self, script: Module) -> Reach:
         """What is used, from the main guard on."""

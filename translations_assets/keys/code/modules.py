@@ -228,6 +228,7 @@ class Modules:
         self.root = root
         self._modules: dict[str, Module | None] = {}
         self._names: dict[tuple[Module, str], Found] = {}
+        self.named_modules: set[Module] = set()  # that literal texts name: other processes may run them
         self._libraries: dict[Module, frozenset[str]] = {}
         self._imported_by: dict[Module, list[Module]] = {}
 
@@ -295,7 +296,6 @@ class Modules:
         yield from self.parents(module)
         for imported in module.everywhere_imported:
             if is_internal(imported.loads[0]):
-                self.require(imported.loads[0], module, imported.node.lineno)
                 yield from self.loaded(imported)
         yield from filter(None, map(self.named, module.texts))
 
@@ -314,7 +314,9 @@ class Modules:
     def named(self, text: str) -> Module | None:
         """The module whose full name a text is: another process may run it."""
         is_name = text.startswith(f"{PACKAGE}.") and all(map(str.isidentifier, text.split(".")))
-        return self.get(text) if is_name else None
+        module = self.get(text) if is_name else None
+        self.named_modules |= {module} if module else set()
+        return module
 
     def all_run_by(self, script: Module) -> list[Module]:
         """All modules of the package that a script may run, by name."""

@@ -20,7 +20,7 @@ class _Named:
 
     parsers: set[str] = field(default_factory=set)
     makers: set[str] = field(default_factory=lambda: {"ArgumentParser", "add_parser"})
-    functions: dict[str, list[list[str]]] = field(default_factory=dict)
+    functions: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # by name, then by module
 
     def add(self, module: Module) -> None:
         """Note the names that a module gives."""
@@ -30,7 +30,7 @@ class _Named:
         for node in module.of(ast.arg):
             self.parsers.update([node.arg] if node.annotation and "ArgumentParser" in ast.unparse(node.annotation) else ())
         for node in module.of(ast.FunctionDef):
-            self.functions.setdefault(node.name, []).append([one.arg for one in node.args.args])
+            self.functions.setdefault(node.name, {})[module.name] = [one.arg for one in node.args.args]
             returned = (inner.value for inner in node.body if isinstance(inner, ast.Return) and inner.value)
             self.makers.update([node.name] if any(map(self.is_parser, returned)) else ())
 
@@ -46,7 +46,8 @@ class _Named:
         for node in module.of(ast.Assign):
             yield from [node.value] if all(isinstance(target, ast.Name) for target in node.targets) else ()
         for node in module.of(ast.Call):
-            functions = self.functions.get(node.func.id, []) if isinstance(node.func, ast.Name) else []
+            known = self.functions.get(node.func.id, {}) if isinstance(node.func, ast.Name) else {}
+            functions = [known[module.name]] if module.name in known else [*known.values()]
             for place, argument in enumerate(node.args if functions else ()):
                 if all(len(names) > place and names[place] in self.parsers for names in functions):
                     yield argument

@@ -153,8 +153,9 @@ class _Module:
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         for imported in self._module.imported(node):
-            known = is_internal(imported.loads[0]) or outside.is_module(imported.loads[0])
-            if not known:
+            if is_internal(imported.loads[0]):
+                self._modules.require(imported.loads[0], self._module, node.lineno)
+            elif not outside.is_module(imported.loads[0]):
                 raise NotPlainError(node, f"importing {imported.loads[0]} may have effects")
             again = isinstance(node, ast.Import) and imported.name in self._packages
             if isinstance(node, ast.Import) and not imported.alias.asname:
