@@ -175,8 +175,8 @@ class _UnitLinker:
 
     def _is_literal(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Name):
-            unit = self._module.definitions.get(node.id)
-            return unit is not None and isinstance(getattr(unit.node, "value", None), ast.Constant)
+            unit = self._modules.lookup(self._module, node.id).meaning
+            return isinstance(unit, Unit) and isinstance(getattr(unit.node, "value", None), ast.Constant)
         function = self._module.imports.get(node.func.id) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
         return isinstance(node, ast.Constant) or (function is not None and ".".join(map(str, function.target)) in _FORMATTERS)
 
@@ -215,7 +215,7 @@ class _UnitLinker:
         if name == "__import__":
             self._refuse_import(name)
         if name in ("__name__", "type"):
-            self._knows_module = True
+            self._knows_module |= use.attributes != ("()",)
         elif not outside.is_built_in(name) and not use.hint:
             self._looks(f"`{name}` may look at code")
         self._write(f"${name}", use.attributes)

@@ -197,7 +197,10 @@ class Normaliser:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
             if not all(isinstance(argument, ast.Constant) for argument in node.args) or node.keywords:
                 self.formats.append(node.func.value)
-        self.visit(node.func, scope)
+        if isinstance(node.func, ast.Name) and node.func.id == "type" and len(node.args) == 1 and not node.keywords:
+            self.tokens.append(Use(scope, "type", ("()",)))  # which makes no class
+        else:
+            self.visit(node.func, scope)
         self._all(node.args, scope)
         parser = (dotted(node.func) or (getattr(node.func, "attr", ""),))[-1] in _PARSERS
         for keyword in node.keywords:

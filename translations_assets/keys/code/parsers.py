@@ -47,7 +47,9 @@ class _Named:
             yield from [node.value] if all(isinstance(target, ast.Name) for target in node.targets) else ()
         for node in module.of(ast.Call):
             known = self.functions.get(node.func.id, {}) if isinstance(node.func, ast.Name) else {}
-            functions = [known[module.name]] if module.name in known else [*known.values()]
+            imported = module.imports.get(node.func.id) if known else None
+            home = imported.target.module if imported else module.name
+            functions = [known[home]] if home in known else [*known.values()]
             for place, argument in enumerate(node.args if functions else ()):
                 if all(len(names) > place and names[place] in self.parsers for names in functions):
                     yield argument

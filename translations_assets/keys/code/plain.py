@@ -89,16 +89,19 @@ class _Module:
 
     def __init__(self, modules: Modules, module: Module, names: Iterable[str] = ()) -> None:
         self._modules, self._module = modules, module
+        self._own = None if names else module  # whose values nobody has had before
         self._names = {*names}
         self._packages: set[str] = set()  # names that `import a.b` binds, again and again
         self._scope: set[str] = set()  # of the class or the comprehension that is being looked at
 
     def check(self) -> None:
         """Raises NotPlainError for the first statement that is not plain."""
-        for number, statement in enumerate(self._module.tree.body, start=1):
+        guarded = False
+        for statement in self._module.tree.body:
+            if guarded and not (isinstance(statement, FUNCTIONS) and statement.name not in vars(builtins)):
+                raise NotPlainError(statement, "it stands behind the main guard")
             if is_main_guard(statement):
-                if number < len(self._module.tree.body):
-                    raise NotPlainError(statement, "something stands behind the main guard")
+                guarded = True
                 if names := [name for inner in statement.body for name in bound_names(inner)]:  # type: ignore[attr-defined]
                     raise NotPlainError(statement, f"the main guard binds {names[0]}; call a function instead")
             elif not is_idle(statement):
@@ -263,7 +266,7 @@ class _Module:
         names, path, meaning = dotted(node), self._path(node), self._meaning(node)
         if path:
             return path.split(".")[0] != "sys" and not path.startswith("os.environ")
-        if isinstance(meaning, Unit) and meaning.module is not self._module:
+        if isinstance(meaning, Unit) and meaning.module is not self._own:
             return self._is_fixed(meaning) and not (isinstance(meaning.node, ast.ClassDef) and names[-1] not in meaning.names)
         return bool(names) and (names[0] in self._scope or (names[0] in self._names and meaning is not None))
 
@@ -290,7 +293,8 @@ class _Module:
         """Whether a class is a NamedTuple or a dataclass that only keeps its values, or a function that makes one."""
         node = unit.node
         if isinstance(node, ast.FunctionDef):
-            return not node.decorator_list and unit.module is self._module and self._only_returns(node)
+            other = self if unit.module is self._own else self._other(unit.module)
+            return not node.decorator_list and other._only_returns(node)
         if not isinstance(node, ast.ClassDef) or len(node.bases) > 1:
             return False
         other = self._other(unit.module)
