@@ -49,5 +49,5 @@ def test_it_is_what_it_was(package: Package) -> None:
     """With another one every step of every store would run again."""
     assert (
         package.script(CODE, words=WORDS)
-        == "e9556b0de3f473e4222f2268da34b85cc9f3e9ce1899ed626b87d52398b339d5"
+        == "1fa4bf186e0b04f7aee4dce8b71486f39522af784f6476d4ea48f7b2d172a96e"
     )
