@@ -22,15 +22,25 @@ from translations_assets.settings import repository_root
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", required=True, type=Path, help="folder for the states of the scripts, used again")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--work", required=True, type=Path, help="folder for the states of the scripts, used again"
+    )
     work = parser.parse_args().work
     log = ["git", "log", "--first-parent", "--reverse", "--format=%h", "--", "pipeline/**/*.py"]
-    commits = subprocess.run(log, cwd=repository_root(), capture_output=True, text=True, check=True).stdout.split()
-    states = [(by_symbol(root), by_module(root)) for root in (checked_out(work, commit) for commit in commits)]
+    commits = subprocess.run(
+        log, cwd=repository_root(), capture_output=True, text=True, check=True
+    ).stdout.split()
+    states = [
+        (by_symbol(root), by_module(root)) for root in (checked_out(work, commit) for commit in commits)
+    ]
     for number, name in enumerate(("fingerprint", "hash of imported modules")):
         sides = [(before[number], after[number]) for before, after in zip(states, states[1:], strict=False)]
-        pairs = [(before[script], after[script]) for before, after in sides for script in before.keys() & after]
+        pairs = [
+            (before[script], after[script]) for before, after in sides for script in before.keys() & after
+        ]
         changed = sum(before != after for before, after in pairs)
         print(f"{name}: {changed:,} of {len(pairs):,} pairs have another one, {changed / len(pairs):.2%}")
 
@@ -48,7 +58,11 @@ def checked_out(work: Path, commit: str) -> Path:
 
 def scripts(root: Path) -> list[str]:
     """The names of all scripts."""
-    files = (path for path in sorted(root.glob("pipeline/**/*.py")) if '\nif __name__ == "__main__":' in path.read_text("utf-8"))
+    files = (
+        path
+        for path in sorted(root.glob("pipeline/**/*.py"))
+        if '\nif __name__ == "__main__":' in path.read_text("utf-8")
+    )
     return [".".join(path.relative_to(root).with_suffix("").parts) for path in files]
 
 
@@ -64,7 +78,9 @@ def by_module(root: Path) -> Mapping[str, str]:
     linker = Linker(modules)
     found: dict[str, str] = {}
     for script in scripts(root):
-        whole = [Whole(module, "code") for module in modules.all_run_by(modules.require(script)) if module.path]
+        whole = [
+            Whole(module, "code") for module in modules.all_run_by(modules.require(script)) if module.path
+        ]
         linked: list[Linked] = [linker.link(one) for one in whole]
         found[script] = hash_of(str(token) for one in linked for token in one.tokens)
     return found

@@ -125,7 +125,8 @@ def test_the_bundle_is_as_good_as_the_source(package: Package) -> None:
 
 
 WHOLE = {
-    "demo.script": "from pipeline.demo.words import ALL\ndef main(): print(ALL)\ndef unused(): return 1\n" + GUARD,
+    "demo.script": "from pipeline.demo.words import ALL\ndef main(): print(ALL)\ndef unused(): return 1\n"
+    + GUARD,
     "demo.words": "ALL = []\nfor n in (1, 2):\n    ALL.append(n)\n",
 }
 WHY = (

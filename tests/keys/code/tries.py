@@ -11,7 +11,9 @@ from collections.abc import Mapping
 Files = Mapping[str, str]
 _REGISTRY = "ALL = []\ndef rule(f):\n    ALL.append(f.__name__)\n    return f\n"
 _USE = "from pipeline.demo.other import f\ndef main(): print(f())\n"
-_PARSER = "import argparse\ndef main():\n    parser = argparse.ArgumentParser(prog='a', description=__doc__)\n"
+_PARSER = (
+    "import argparse\ndef main():\n    parser = argparse.ArgumentParser(prog='a', description=__doc__)\n"
+)
 
 ORDER: Mapping[str, Files] = {
     "imports that print": {
@@ -35,7 +37,9 @@ ORDER: Mapping[str, Files] = {
         "script": "«import pipeline.demo.other¦»\nprint('here')\n«¦import pipeline.demo.other»\ndef main(): pass\n",
         "other": "print('other')\n",
     },
-    "an import of the standard library that prints": {"script": "«import json¦import this»\ndef main(): pass\n"},
+    "an import of the standard library that prints": {
+        "script": "«import json¦import this»\ndef main(): pass\n"
+    },
     "an import in a function or at the top": {
         "script": "«from pipeline.demo.other import f¦»\ndef main():\n    print('main')\n    «¦from pipeline.demo.other import f»\n    f()\n",
         "other": "print('other')\ndef f(): pass\n",
@@ -296,15 +300,21 @@ NAMES: Mapping[str, Files] = {
         "script": "from pipeline.demo import other\ndef main(): print(sorted(n for n in vars(other) if n < 'z' and n > 'Z'))\n",
         "other": "«a¦b» = 1\n",
     },
-    "eval": {"script": "def main():\n    «a¦b» = 1\n    try: print(eval('a'))\n    except Exception: print(2)\n"},
+    "eval": {
+        "script": "def main():\n    «a¦b» = 1\n    try: print(eval('a'))\n    except Exception: print(2)\n"
+    },
     "eval under another name": {
         "script": "look = eval\ndef main(): print(look('f()'))\ndef f(): return «1¦2»\n",
     },
     "eval from a list": {"script": "def main(): print([eval][0]('f()'))\ndef f(): return «1¦2»\n"},
-    "builtins": {"script": "import builtins\ndef main(): print(builtins.eval('f()'))\ndef f(): return «1¦2»\n"},
+    "builtins": {
+        "script": "import builtins\ndef main(): print(builtins.eval('f()'))\ndef f(): return «1¦2»\n"
+    },
     "__builtins__": {"script": "def main(): print(__builtins__.eval('f()'))\ndef f(): return «1¦2»\n"},
     "exec": {"script": "def main(): exec('print(f())')\ndef f(): return «1¦2»\n"},
-    "a frame's names": {"script": "import sys\ndef main():\n    «a¦b» = 1\n    print([*sys._getframe().f_locals])\n"},
+    "a frame's names": {
+        "script": "import sys\ndef main():\n    «a¦b» = 1\n    print([*sys._getframe().f_locals])\n"
+    },
     "sys through another module": {
         "script": "import os\ndef main():\n    «a¦b» = 1\n    print([*os.sys._getframe().f_locals])\n",
     },
@@ -330,8 +340,10 @@ NAMES: Mapping[str, Files] = {
     },
     "__code__": {"script": "def main(): print(f.__code__.co_varnames)\ndef f():\n    «a¦b» = 1\n"},
     "a line by __code__": {"script": "«¦\n»def main(): print(main.__code__.co_firstlineno)\n"},
-    "__dict__ of a class": {"script": "class A:\n    def «a¦b»(self): pass\n    def «b¦a»(self): pass\n"
-        "def main(): print([n for n in A.__dict__ if n in 'ab'])\n"},
+    "__dict__ of a class": {
+        "script": "class A:\n    def «a¦b»(self): pass\n    def «b¦a»(self): pass\n"
+        "def main(): print([n for n in A.__dict__ if n in 'ab'])\n"
+    },
     "__dict__ of a module": {
         "script": "import pipeline.demo.other as o\ndef main(): print('a' in o.__dict__)\n",
         "other": "def «a¦b»(): pass\n",
@@ -355,7 +367,9 @@ NAMES: Mapping[str, Files] = {
         "script": "import pipeline.demo.other as o\ndef main(): print(hasattr(o, 'a'))\n",
         "other": "def «a¦b»(): pass\n",
     },
-    "a nested function's __name__": {"script": "def main():\n    def «a¦b»(): pass\n    print(a_name(«a¦b»))\ndef a_name(f): return f.__name__\n"},
+    "a nested function's __name__": {
+        "script": "def main():\n    def «a¦b»(): pass\n    print(a_name(«a¦b»))\ndef a_name(f): return f.__name__\n"
+    },
     "a nested function's __qualname__": {
         "script": "def main():\n    def «a¦b»(): pass\n    print(f(«a¦b»))\ndef f(g): return g.__qualname__\n",
     },
@@ -456,7 +470,9 @@ NAMES: Mapping[str, Files] = {
         "script": "import gc\ndef a(): pass\n«def b(): pass¦»\ndef main():\n"
         "    print(sum(getattr(o, '__module__', '') == '__main__' for o in gc.get_objects()))\n",
     },
-    "subclasses": {"script": "class A: pass\n«class B(A): pass¦»\ndef main(): print(len(A.__subclasses__()))\n"},
+    "subclasses": {
+        "script": "class A: pass\n«class B(A): pass¦»\ndef main(): print(len(A.__subclasses__()))\n"
+    },
     "a weak reference to what is unused": {
         "script": "import weakref\nALL = weakref.WeakSet()\ndef f(): pass\n«ALL.add(f)¦»\ndef main(): print(len(ALL))\n",
     },
@@ -485,7 +501,9 @@ TEXTS: Mapping[str, Files] = {
         "script": "from pipeline.demo import other\ndef main(): print(other.__doc__)\n",
         "other": "'''«a¦b»'''\n",
     },
-    "inspect.getdoc": {"script": "import inspect\ndef f(): '''«a¦b»'''\ndef main(): print(inspect.getdoc(f))\n"},
+    "inspect.getdoc": {
+        "script": "import inspect\ndef f(): '''«a¦b»'''\ndef main(): print(inspect.getdoc(f))\n"
+    },
     "help": {"script": "def f(): '''«a¦b»'''\ndef main(): help(f)\n"},
     "numpy.info": {"script": "import numpy\ndef f(): '''«a¦b»'''\ndef main(): numpy.info(f)\n"},
     "doctest": {
@@ -496,14 +514,20 @@ TEXTS: Mapping[str, Files] = {
     "a parser's description": {"script": "'''«a¦b»'''\n" + _PARSER + "    print(parser.description)\n"},
     "a parser's repr": {"script": "'''«a¦b»'''\n" + _PARSER + "    print(parser)\n"},
     "a parser in a text": {"script": "'''«a¦b»'''\n" + _PARSER + "    print(f'{parser}')\n"},
-    "a parser under another name": {"script": "'''«a¦b»'''\n" + _PARSER + "    other = parser\n    print(other)\n"},
+    "a parser under another name": {
+        "script": "'''«a¦b»'''\n" + _PARSER + "    other = parser\n    print(other)\n"
+    },
     "a parser in a list": {"script": "'''«a¦b»'''\n" + _PARSER + "    print([parser])\n"},
     "a parser's names": {"script": "'''«a¦b»'''\n" + _PARSER + "    print(vars(parser)['description'])\n"},
     "an asked-for help": {
-        "script": "'''«a¦b»'''\n" + _PARSER + "    try: parser.parse_args(['--help'])\n    except SystemExit: pass\n",
+        "script": "'''«a¦b»'''\n"
+        + _PARSER
+        + "    try: parser.parse_args(['--help'])\n    except SystemExit: pass\n",
     },
     "an asked-for help, made of parts": {
-        "script": "'''«a¦b»'''\n" + _PARSER + "    try: parser.parse_args(['--' + 'help'])\n    except SystemExit: pass\n",
+        "script": "'''«a¦b»'''\n"
+        + _PARSER
+        + "    try: parser.parse_args(['--' + 'help'])\n    except SystemExit: pass\n",
     },
     "an option of one's own for help": {
         "script": "'''«a¦b»'''\n" + _PARSER + "    parser.add_argument('-x', action='help')\n"
@@ -538,7 +562,9 @@ TEXTS: Mapping[str, Files] = {
         "other": "# «a¦b»\n",
     },
     "sys.argv": {"script": "import sys\ndef main(): print(open(sys.argv[0]).read())  # «a¦b»\n"},
-    "linecache": {"script": "import linecache\ndef main(): print(linecache.getline('pipeline/demo/script.py', 2))  # «a¦b»\n"},
+    "linecache": {
+        "script": "import linecache\ndef main(): print(linecache.getline('pipeline/demo/script.py', 2))  # «a¦b»\n"
+    },
     "tokenize": {
         "script": "import tokenize\ndef main():\n    with tokenize.open('pipeline/demo/script.py') as f: print(f.read())  # «a¦b»\n",
     },
@@ -547,7 +573,9 @@ TEXTS: Mapping[str, Files] = {
         "other": "# «a¦b»\n",
     },
     "a coding line": {"script": "# -*- coding: «utf-8¦latin-1» -*-\ndef main(): print(ascii('é'))\n"},
-    "a coding line below a comment": {"script": "# one\n# «¦vim: set fileencoding=latin-1»\ndef main(): print(ascii('é'))\n"},
+    "a coding line below a comment": {
+        "script": "# one\n# «¦vim: set fileencoding=latin-1»\ndef main(): print(ascii('é'))\n"
+    },
     "if TYPE_CHECKING": {"script": "TYPE_CHECKING = 1\nif TYPE_CHECKING: print(«1¦2»)\ndef main(): pass\n"},
     "if TYPE_CHECKING in a function": {
         "script": "TYPE_CHECKING = 1\ndef main():\n    if TYPE_CHECKING: print(«1¦2»)\n",
@@ -573,7 +601,10 @@ TEXTS: Mapping[str, Files] = {
 }
 
 REFUSED: Mapping[str, Files] = {
-    "import *": {"script": "from pipeline.demo.other import *\ndef main(): print(a)\n", "other": "a = «1¦2»\n"},
+    "import *": {
+        "script": "from pipeline.demo.other import *\ndef main(): print(a)\n",
+        "other": "a = «1¦2»\n",
+    },
     "importlib": {
         "script": "import importlib\ndef main(): print(importlib.import_module('pipeline.demo.other').a)\n",
         "other": "a = «1¦2»\n",
@@ -582,7 +613,10 @@ REFUSED: Mapping[str, Files] = {
         "script": "from importlib import import_module as load\ndef main(): print(load('pipeline.demo.oth' + 'er').a)\n",
         "other": "a = «1¦2»\n",
     },
-    "__import__": {"script": "def main(): print(__import__('pipeline.demo.other').demo.other.a)\n", "other": "a = «1¦2»\n"},
+    "__import__": {
+        "script": "def main(): print(__import__('pipeline.demo.other').demo.other.a)\n",
+        "other": "a = «1¦2»\n",
+    },
     "runpy": {
         "script": "import runpy\ndef main(): print(runpy.run_module('pipeline.demo.other')['a'])\n",
         "other": "a = «1¦2»\n",

@@ -124,7 +124,9 @@ class Digests:
 
     def _twins(self, reach: Reach) -> Iterator[str]:
         """Where two parts are alike but not one, as two caches are: which of them is meant in each place."""
-        counts = Counter(self._hasher.digest(node) for node in reach.nodes if isinstance(node, Unit) and not is_still(node))
+        counts = Counter(
+            self._hasher.digest(node) for node in reach.nodes if isinstance(node, Unit) and not is_still(node)
+        )
         if any(count > 1 for count in counts.values()):
             for node in sorted(reach.nodes, key=_place):
                 yield f"{node.label} {_render(self._link(node), lambda other: other.label)}"
@@ -134,7 +136,10 @@ def is_still(unit: Unit) -> bool:
     """Whether a unit gives a name to a value that can neither be changed nor told from one like it."""
     value = getattr(unit.node, "value", None)
     return isinstance(value, ast.expr) and not any(
-        isinstance(node, (ast.List, ast.Dict, ast.Set, ast.Call, ast.comprehension, ast.Lambda, ast.Name, ast.Attribute))
+        isinstance(
+            node,
+            (ast.List, ast.Dict, ast.Set, ast.Call, ast.comprehension, ast.Lambda, ast.Name, ast.Attribute),
+        )
         for node in ast.walk(value)
     )
 

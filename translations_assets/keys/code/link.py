@@ -19,7 +19,16 @@ from typing import Literal, TypeAlias, cast
 
 from translations_assets.errors import CodeError
 from translations_assets.keys.code import outside, parsers
-from translations_assets.keys.code.modules import External, Found, Meaning, Module, Modules, Unit, Unknown, is_internal
+from translations_assets.keys.code.modules import (
+    External,
+    Found,
+    Meaning,
+    Module,
+    Modules,
+    Unit,
+    Unknown,
+    is_internal,
+)
 from translations_assets.keys.code.normalise import Normaliser
 from translations_assets.keys.code.plain import not_plain
 from translations_assets.keys.code.syntax import ImportUse, Kind, Scope, Use, is_for_type_checkers
@@ -28,7 +37,13 @@ Depth = Literal["code", "text"]  # in normal form, or as the file is
 
 _IMPORTERS = {"importlib.import_module", "importlib.__import__", "pkgutil", "runpy"}
 # What is made by these knows the module that they are called in, as classes do.
-_KNOW_MODULE = {"collections.namedtuple", "typing.NamedTuple", "typing.NewType", "typing.TypeVar", "typing.ParamSpec"}
+_KNOW_MODULE = {
+    "collections.namedtuple",
+    "typing.NamedTuple",
+    "typing.NewType",
+    "typing.TypeVar",
+    "typing.ParamSpec",
+}
 
 _FORMATTERS = {"icu4py.messageformat.MessageFormat"}  # whose `format` looks at no attributes
 
@@ -177,8 +192,14 @@ class _UnitLinker:
         if isinstance(node, ast.Name):
             unit = self._modules.lookup(self._module, node.id).meaning
             return isinstance(unit, Unit) and isinstance(getattr(unit.node, "value", None), ast.Constant)
-        function = self._module.imports.get(node.func.id) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
-        return isinstance(node, ast.Constant) or (function is not None and ".".join(map(str, function.target)) in _FORMATTERS)
+        function = (
+            self._module.imports.get(node.func.id)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            else None
+        )
+        return isinstance(node, ast.Constant) or (
+            function is not None and ".".join(map(str, function.target)) in _FORMATTERS
+        )
 
     def _looks(self, why: str) -> None:
         self._linked.looks = self._linked.looks or why
@@ -290,7 +311,9 @@ class _UnitLinker:
             if isinstance(found.meaning, Unit):
                 self._linked.needs.add(found.meaning)
             elif isinstance(found.meaning, Unknown):
-                self._looks(f"{found.meaning.module.name} does not visibly have the name {found.meaning.name}")
+                self._looks(
+                    f"{found.meaning.module.name} does not visibly have the name {found.meaning.name}"
+                )
         else:
             self._tokens.append("(import")
             self._refer(found, Use(use.scope, use.name))
@@ -362,7 +385,9 @@ class Reacher:
     def _patched(self, modules: Sequence[Module]) -> str:
         """What one module changes outside the package and another one takes by name, so that it may have either."""
         units = (unit for module in modules for unit in module.units)
-        patched = {name[1:] for unit in units for name in self._linker.link(unit).patches if name.startswith("@")}
+        patched = {
+            name[1:] for unit in units for name in self._linker.link(unit).patches if name.startswith("@")
+        }
         for module in modules if patched else ():
             for imported in module.everywhere_imported:
                 if (name := ".".join(filter(None, imported.target))) in patched:

@@ -331,7 +331,9 @@ class Modules:
                 waiting += self._imported_by[module]
         if any(module.names_files for module in seen):
             files = (path.relative_to(self.root) for path in (self.root / PACKAGE).rglob("*.py"))
-            seen |= {self.require(".".join(path.with_suffix("").parts).removesuffix(".__init__")) for path in files}
+            seen |= {
+                self.require(".".join(path.with_suffix("").parts).removesuffix(".__init__")) for path in files
+            }
         return sorted(seen, key=lambda module: module.name)
 
 

@@ -197,7 +197,12 @@ class Normaliser:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
             if not all(isinstance(argument, ast.Constant) for argument in node.args) or node.keywords:
                 self.formats.append(node.func.value)
-        if isinstance(node.func, ast.Name) and node.func.id == "type" and len(node.args) == 1 and not node.keywords:
+        if (
+            isinstance(node.func, ast.Name)
+            and node.func.id == "type"
+            and len(node.args) == 1
+            and not node.keywords
+        ):
             self.tokens.append(Use(scope, "type", ("()",)))  # which makes no class
         else:
             self.visit(node.func, scope)

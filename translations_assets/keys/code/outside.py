@@ -13,7 +13,16 @@ import re
 from translations_assets.keys.code.libraries import is_standard_library
 
 _LOOKING = {
-    *("__build_class__", "__debug__", "__doc__", "__import__", "__loader__", "__name__", "__package__", "__spec__"),
+    *(
+        "__build_class__",
+        "__debug__",
+        "__doc__",
+        "__import__",
+        "__loader__",
+        "__name__",
+        "__package__",
+        "__spec__",
+    ),
     *("breakpoint", "compile", "copyright", "credits", "delattr", "dir", "eval", "exec", "exit", "getattr"),
     *("globals", "hasattr", "help", "license", "locals", "quit", "setattr", "vars"),
     *("AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "UnboundLocalError"),
@@ -22,30 +31,180 @@ _BUILT_IN = {name for name in dir(builtins) if not name.startswith("_")} - _LOOK
 _BUILT_IN |= {"BaseExceptionGroup", "ExceptionGroup", "EncodingWarning", "aiter", "anext"}
 
 _MODULES = {
-    *("abc", "array", "base64", "binascii", "bisect", "bz2", "calendar", "cmath", "codecs", "collections", "colorsys"),
-    *("concurrent", "configparser", "contextlib", "contextvars", "copy", "csv", "dataclasses", "datetime", "decimal"),
-    *("difflib", "email", "enum", "errno", "fcntl", "filecmp", "fnmatch", "fractions", "functools", "getpass", "glob"),
-    *("graphlib", "gzip", "hashlib", "heapq", "hmac", "html", "http", "io", "ipaddress", "itertools", "json", "locale"),
-    *("logging", "lzma", "math", "mimetypes", "mmap", "multiprocessing", "numbers", "operator", "os", "pathlib"),
-    *("platform", "posixpath", "queue", "random", "re", "resource", "secrets", "select", "selectors", "shlex"),
-    *("shutil", "signal", "socket", "ssl", "stat", "statistics", "string", "stringprep", "struct", "subprocess"),
-    *("tarfile", "tempfile", "textwrap", "threading", "time", "tomllib", "typing", "unicodedata", "urllib", "uuid"),
+    *(
+        "abc",
+        "array",
+        "base64",
+        "binascii",
+        "bisect",
+        "bz2",
+        "calendar",
+        "cmath",
+        "codecs",
+        "collections",
+        "colorsys",
+    ),
+    *(
+        "concurrent",
+        "configparser",
+        "contextlib",
+        "contextvars",
+        "copy",
+        "csv",
+        "dataclasses",
+        "datetime",
+        "decimal",
+    ),
+    *(
+        "difflib",
+        "email",
+        "enum",
+        "errno",
+        "fcntl",
+        "filecmp",
+        "fnmatch",
+        "fractions",
+        "functools",
+        "getpass",
+        "glob",
+    ),
+    *(
+        "graphlib",
+        "gzip",
+        "hashlib",
+        "heapq",
+        "hmac",
+        "html",
+        "http",
+        "io",
+        "ipaddress",
+        "itertools",
+        "json",
+        "locale",
+    ),
+    *(
+        "logging",
+        "lzma",
+        "math",
+        "mimetypes",
+        "mmap",
+        "multiprocessing",
+        "numbers",
+        "operator",
+        "os",
+        "pathlib",
+    ),
+    *(
+        "platform",
+        "posixpath",
+        "queue",
+        "random",
+        "re",
+        "resource",
+        "secrets",
+        "select",
+        "selectors",
+        "shlex",
+    ),
+    *(
+        "shutil",
+        "signal",
+        "socket",
+        "ssl",
+        "stat",
+        "statistics",
+        "string",
+        "stringprep",
+        "struct",
+        "subprocess",
+    ),
+    *(
+        "tarfile",
+        "tempfile",
+        "textwrap",
+        "threading",
+        "time",
+        "tomllib",
+        "typing",
+        "unicodedata",
+        "urllib",
+        "uuid",
+    ),
     *("weakref", "xml", "zipfile", "zlib", "zoneinfo", "argparse", "ctypes", "sys", "types", "importlib"),
-    *("ctranslate2", "eflomal", "fasttext", "fxtranslate", "hanzidentifier", "heliport", "icu4py", "matplotlib"),
-    *("mtdata", "numpy", "opencc", "opustrainer", "psutil", "pyarrow", "regex", "requests", "sacrebleu", "sacremoses"),
+    *(
+        "ctranslate2",
+        "eflomal",
+        "fasttext",
+        "fxtranslate",
+        "hanzidentifier",
+        "heliport",
+        "icu4py",
+        "matplotlib",
+    ),
+    *(
+        "mtdata",
+        "numpy",
+        "opencc",
+        "opustrainer",
+        "psutil",
+        "pyarrow",
+        "regex",
+        "requests",
+        "sacrebleu",
+        "sacremoses",
+    ),
     *("sentencepiece", "xxhash", "yaml", "zstandard"),
 }
 # What may be taken of modules that hold other things as well.
 _ONLY = {
     "argparse": {
-        *("ArgumentParser", "ArgumentTypeError", "ArgumentError", "BooleanOptionalAction", "FileType", "Namespace"),
+        *(
+            "ArgumentParser",
+            "ArgumentTypeError",
+            "ArgumentError",
+            "BooleanOptionalAction",
+            "FileType",
+            "Namespace",
+        ),
         *("ONE_OR_MORE", "OPTIONAL", "REMAINDER", "SUPPRESS", "ZERO_OR_MORE", "RawDescriptionHelpFormatter"),
         *("ArgumentDefaultsHelpFormatter", "MetavarTypeHelpFormatter", "RawTextHelpFormatter"),
     },
     "ctypes": {
-        *("Array", "ArgumentError", "CDLL", "POINTER", "PyDLL", "RTLD_GLOBAL", "RTLD_LOCAL", "Structure", "addressof", "byref", "c_bool", "c_char"),
-        *("c_char_p", "c_double", "c_float", "c_int", "c_int32", "c_int64", "c_long", "c_size_t", "c_uint", "c_uint8"),
-        *("c_uint16", "c_uint32", "c_uint64", "c_void_p", "cast", "create_string_buffer", "create_unicode_buffer"),
+        *(
+            "Array",
+            "ArgumentError",
+            "CDLL",
+            "POINTER",
+            "PyDLL",
+            "RTLD_GLOBAL",
+            "RTLD_LOCAL",
+            "Structure",
+            "addressof",
+            "byref",
+            "c_bool",
+            "c_char",
+        ),
+        *(
+            "c_char_p",
+            "c_double",
+            "c_float",
+            "c_int",
+            "c_int32",
+            "c_int64",
+            "c_long",
+            "c_size_t",
+            "c_uint",
+            "c_uint8",
+        ),
+        *(
+            "c_uint16",
+            "c_uint32",
+            "c_uint64",
+            "c_void_p",
+            "cast",
+            "create_string_buffer",
+            "create_unicode_buffer",
+        ),
         *("get_errno", "pointer", "set_errno", "sizeof", "c_uint16", "c_wchar", "c_wchar_p"),
     },
     "functools": {
@@ -54,21 +213,78 @@ _ONLY = {
     },
     "importlib": {"metadata"},
     "logging": {
-        *("CRITICAL", "DEBUG", "ERROR", "INFO", "WARNING", "NOTSET", "Logger", "basicConfig", "critical", "debug"),
+        *(
+            "CRITICAL",
+            "DEBUG",
+            "ERROR",
+            "INFO",
+            "WARNING",
+            "NOTSET",
+            "Logger",
+            "basicConfig",
+            "critical",
+            "debug",
+        ),
         *("disable", "error", "exception", "getLogger", "info", "log", "warning"),
     },
     "operator": {
-        *("add", "and_", "concat", "contains", "eq", "floordiv", "ge", "getitem", "gt", "index", "invert", "is_"),
+        *(
+            "add",
+            "and_",
+            "concat",
+            "contains",
+            "eq",
+            "floordiv",
+            "ge",
+            "getitem",
+            "gt",
+            "index",
+            "invert",
+            "is_",
+        ),
         *("is_not", "itemgetter", "le", "lt", "mod", "mul", "ne", "neg", "not_", "or_", "pos", "pow", "sub"),
         *("truediv", "truth", "xor"),
     },
     "sys": {
-        *("byteorder", "executable", "exit", "float_info", "getdefaultencoding", "getrecursionlimit", "getsizeof"),
-        *("hash_info", "hexversion", "implementation", "int_info", "intern", "maxsize", "maxunicode", "platform"),
+        *(
+            "byteorder",
+            "executable",
+            "exit",
+            "float_info",
+            "getdefaultencoding",
+            "getrecursionlimit",
+            "getsizeof",
+        ),
+        *(
+            "hash_info",
+            "hexversion",
+            "implementation",
+            "int_info",
+            "intern",
+            "maxsize",
+            "maxunicode",
+            "platform",
+        ),
         *("setrecursionlimit", "stderr", "stdin", "stdout", "version", "version_info"),
     },
-    "types": {"MappingProxyType", "NoneType", "SimpleNamespace", "TracebackType", "FrameType", "GenericAlias"},
-    "yaml": {"CSafeDumper", "CSafeLoader", "SafeDumper", "SafeLoader", "YAMLError", "load", "safe_dump", "safe_load"},
+    "types": {
+        "MappingProxyType",
+        "NoneType",
+        "SimpleNamespace",
+        "TracebackType",
+        "FrameType",
+        "GenericAlias",
+    },
+    "yaml": {
+        "CSafeDumper",
+        "CSafeLoader",
+        "SafeDumper",
+        "SafeLoader",
+        "YAMLError",
+        "load",
+        "safe_dump",
+        "safe_load",
+    },
 }
 _NOT_OF = {
     "dataclasses": {"make_dataclass"},
@@ -79,28 +295,150 @@ _NOT_OF = {
 }
 _PRIVATE = {"os._exit"}
 _OPERATORS = {
-    *("abs", "add", "and", "bool", "bytes", "call", "ceil", "complex", "contains", "copy", "deepcopy", "delitem"),
-    *("divmod", "enter", "eq", "exit", "aenter", "aexit", "aiter", "anext", "await", "float", "floor", "floordiv"),
-    *("format", "fspath", "ge", "getitem", "gt", "hash", "iadd", "iand", "ifloordiv", "ilshift", "imatmul", "imod"),
-    *("imul", "index", "init", "int", "invert", "ior", "ipow", "irshift", "isub", "iter", "itruediv", "ixor", "le"),
-    *("len", "length_hint", "lshift", "lt", "matmul", "missing", "mod", "mul", "ne", "neg", "new", "next", "or", "pos"),
-    *("post_init", "pow", "radd", "rand", "rdivmod", "repr", "reversed", "rfloordiv", "rlshift", "rmatmul", "rmod"),
-    *("rmul", "ror", "round", "rpow", "rrshift", "rshift", "rsub", "rtruediv", "rxor", "setitem", "str", "sub"),
+    *(
+        "abs",
+        "add",
+        "and",
+        "bool",
+        "bytes",
+        "call",
+        "ceil",
+        "complex",
+        "contains",
+        "copy",
+        "deepcopy",
+        "delitem",
+    ),
+    *(
+        "divmod",
+        "enter",
+        "eq",
+        "exit",
+        "aenter",
+        "aexit",
+        "aiter",
+        "anext",
+        "await",
+        "float",
+        "floor",
+        "floordiv",
+    ),
+    *(
+        "format",
+        "fspath",
+        "ge",
+        "getitem",
+        "gt",
+        "hash",
+        "iadd",
+        "iand",
+        "ifloordiv",
+        "ilshift",
+        "imatmul",
+        "imod",
+    ),
+    *(
+        "imul",
+        "index",
+        "init",
+        "int",
+        "invert",
+        "ior",
+        "ipow",
+        "irshift",
+        "isub",
+        "iter",
+        "itruediv",
+        "ixor",
+        "le",
+    ),
+    *(
+        "len",
+        "length_hint",
+        "lshift",
+        "lt",
+        "matmul",
+        "missing",
+        "mod",
+        "mul",
+        "ne",
+        "neg",
+        "new",
+        "next",
+        "or",
+        "pos",
+    ),
+    *(
+        "post_init",
+        "pow",
+        "radd",
+        "rand",
+        "rdivmod",
+        "repr",
+        "reversed",
+        "rfloordiv",
+        "rlshift",
+        "rmatmul",
+        "rmod",
+    ),
+    *(
+        "rmul",
+        "ror",
+        "round",
+        "rpow",
+        "rrshift",
+        "rshift",
+        "rsub",
+        "rtruediv",
+        "rxor",
+        "setitem",
+        "str",
+        "sub",
+    ),
     *("truediv", "trunc", "xor"),
 }
-_SEEN = {"__name__", "__qualname__", "__class__", "__cause__", "__context__", "__suppress_context__", "__notes__"}
+_SEEN = {
+    "__name__",
+    "__qualname__",
+    "__class__",
+    "__cause__",
+    "__context__",
+    "__suppress_context__",
+    "__notes__",
+}
 METHODS = {f"__{name}__" for name in _OPERATORS}  # that a class may define, and that may be called
 _FRAMES = {
     *("f_back", "f_builtins", "f_code", "f_globals", "f_lasti", "f_lineno", "f_locals", "f_trace"),
-    *("tb_frame", "tb_lasti", "tb_lineno", "tb_next", "gi_code", "gi_frame", "cr_code", "cr_frame", "cr_origin"),
+    *(
+        "tb_frame",
+        "tb_lasti",
+        "tb_lineno",
+        "tb_next",
+        "gi_code",
+        "gi_frame",
+        "cr_code",
+        "cr_frame",
+        "cr_origin",
+    ),
     *("ag_code", "ag_frame", "gi_yieldfrom", "cr_await"),
 }
 _OF_LOGGERS = {"addFilter", "addHandler", "findCaller", "handlers", "makeRecord", "setFormatter"}
 _OTHERS = {"dump", "dumps", "format_map", "mro", "with_traceback"}
 _HELP = {
-    *("description", "epilog", "format_help", "format_usage", "print_help", "print_usage", "usage", "_get_formatter"),
+    *(
+        "description",
+        "epilog",
+        "format_help",
+        "format_usage",
+        "print_help",
+        "print_usage",
+        "usage",
+        "_get_formatter",
+    ),
 }
-_TEXTS = re.compile(r"__[a-z]+__|\.\**pyc?\b|%\((lineno|pathname|module|filename|funcName)|\{(lineno|pathname|module)")
+_TEXTS = re.compile(
+    r"__[a-z]+__|\.\**pyc?\b|%\((lineno|pathname|module|filename|funcName)|\{(lineno|pathname|module)"
+)
 _OF_PACKAGE = re.compile(r"(^|[\W_])pipeline([./]|$)")
 _MODULE = re.compile(r"pipeline(\.\w+)+")  # which counts when there is one of the name
 _PROSE = re.compile(r"(?!.*(\b(import|exec|eval|open|python[\d.]*)\b|(^|\s)-[cm]\b))\s*\S+\s+\S", re.DOTALL)
@@ -138,14 +476,23 @@ def _is_other_module(name: str, within: str) -> bool:
     """Whether a name is that of a module which may not be used: `os.sys`."""
     if name == "types" and not is_standard_library(within):
         return False
-    return is_standard_library(name) and (name not in _MODULES or name in _ONLY) and name not in _ONLY.get(within, ())
+    return (
+        is_standard_library(name)
+        and (name not in _MODULES or name in _ONLY)
+        and name not in _ONLY.get(within, ())
+    )
 
 
 def shows_code(attribute: str) -> bool:
     """Whether an attribute of something unknown may show its code."""
     if attribute.startswith("__") and attribute.endswith("__"):
         return attribute not in _SEEN and attribute not in METHODS
-    return attribute in _FRAMES or attribute.startswith("co_") or attribute in _OF_LOGGERS or attribute in _OTHERS
+    return (
+        attribute in _FRAMES
+        or attribute.startswith("co_")
+        or attribute in _OF_LOGGERS
+        or attribute in _OTHERS
+    )
 
 
 def names_code(text: str) -> bool:

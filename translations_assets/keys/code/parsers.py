@@ -14,6 +14,7 @@ from functools import lru_cache
 from translations_assets.keys.code import outside
 from translations_assets.keys.code.modules import Module
 
+
 @dataclass
 class _Named:
     """Names that parsers have, or functions that return one, and the parameters of the package's functions."""
@@ -28,7 +29,9 @@ class _Named:
             targets = [target.id for target in node.targets if isinstance(target, ast.Name)]
             self.parsers.update(targets if self.is_parser(node.value) else ())
         for node in module.of(ast.arg):
-            self.parsers.update([node.arg] if node.annotation and "ArgumentParser" in ast.unparse(node.annotation) else ())
+            self.parsers.update(
+                [node.arg] if node.annotation and "ArgumentParser" in ast.unparse(node.annotation) else ()
+            )
         for node in module.of(ast.FunctionDef):
             self.functions.setdefault(node.name, {})[module.name] = [one.arg for one in node.args.args]
             returned = (inner.value for inner in node.body if isinstance(inner, ast.Return) and inner.value)
@@ -65,7 +68,9 @@ def may_show_help(modules: Sequence[Module], shows_help: Callable[[Module], bool
     named = _Named()
     for module in with_parsers * 3:  # a name of a name of a name
         named.add(module)
-    return next(filter(None, (*map(_reads, modules), *(_shows(module, named) for module in with_parsers))), "")
+    return next(
+        filter(None, (*map(_reads, modules), *(_shows(module, named) for module in with_parsers))), ""
+    )
 
 
 @lru_cache(1000)
@@ -96,6 +101,10 @@ def _shows(module: Module, named: _Named) -> str:
     """What in a module may write a parser as a text."""
     harmless = set(map(id, named.harmless(module)))
     for node in module.of(ast.Call, ast.Name):
-        if named.is_parser(node) and id(node) not in harmless and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        if (
+            named.is_parser(node)
+            and id(node) not in harmless
+            and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+        ):
             return f"{module.name}, line {node.lineno}: a parser, whose help is a docstring, may be written as a text"
     return ""

@@ -9,14 +9,33 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from translations_assets.keys.code import outside
-from translations_assets.keys.code.modules import PACKAGE, External, Meaning, Module, Modules, Unit, is_internal
+from translations_assets.keys.code.modules import (
+    Meaning,
+    Module,
+    Modules,
+    Unit,
+    is_internal,
+)
 from translations_assets.keys.code.syntax import FUNCTIONS, bound_names, dotted, is_idle, is_main_guard
 
 _TYPES = {
-    *("bool", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "object", "range", "set", "slice"),
+    *(
+        "bool",
+        "bytes",
+        "complex",
+        "dict",
+        "float",
+        "frozenset",
+        "int",
+        "list",
+        "object",
+        "range",
+        "set",
+        "slice",
+    ),
     *("str", "tuple"),
 }
 _CALLS = {
@@ -24,15 +43,38 @@ _CALLS = {
     *("abs", "all", "any", "chr", "divmod", "enumerate", "filter", "len", "map", "max", "min", "ord", "pow"),
     *("reversed", "round", "sorted", "sum", "zip", "bytes.fromhex", "dict.fromkeys", "str.maketrans"),
     *("collections.Counter", "collections.defaultdict", "collections.deque", "collections.namedtuple"),
-    *("dataclasses.field", "datetime.timedelta", "decimal.Decimal", "fractions.Fraction", "functools.partial"),
-    *("itertools.chain", "itertools.chain.from_iterable", "itertools.count", "itertools.product", "itertools.repeat"),
+    *(
+        "dataclasses.field",
+        "datetime.timedelta",
+        "decimal.Decimal",
+        "fractions.Fraction",
+        "functools.partial",
+    ),
+    *(
+        "itertools.chain",
+        "itertools.chain.from_iterable",
+        "itertools.count",
+        "itertools.product",
+        "itertools.repeat",
+    ),
     *("ctypes.CDLL", "logging.getLogger", "numpy.array", "numpy.dtype", "numpy.empty", "numpy.float32"),
     *("numpy.int64", "numpy.uint64", "numpy.zeros", "operator.itemgetter", "pathlib.Path", "re.compile"),
     *("regex.compile", "struct.Struct", "types.MappingProxyType", "typing.NewType", "typing.ParamSpec"),
     *("typing.TypeVar", "threading.Lock", "threading.RLock"),
 }
 _METHODS = {
-    *("casefold", "encode", "format", "fullmatch", "get", "isalnum", "isalpha", "isdigit", "isupper", "items"),
+    *(
+        "casefold",
+        "encode",
+        "format",
+        "fullmatch",
+        "get",
+        "isalnum",
+        "isalpha",
+        "isdigit",
+        "isupper",
+        "items",
+    ),
     *("join", "keys", "lower", "lstrip", "match"),
     *("partition", "removeprefix", "removesuffix", "replace", "rpartition", "rstrip", "split", "splitlines"),
     *("strip", "title", "to_bytes", "translate", "union", "upper", "values", "with_suffix"),
@@ -51,21 +93,83 @@ _BASES = {
     *("typing.Protocol", "typing.TypedDict"),
 }
 _EXCEPTIONS = {
-    name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
 }
 _OPERATIONS = (
-    *(ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.Slice, ast.Subscript, ast.JoinedStr),
-    *(ast.FormattedValue, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.ListComp, ast.SetComp),
+    *(
+        ast.Constant,
+        ast.List,
+        ast.Tuple,
+        ast.Set,
+        ast.Dict,
+        ast.Starred,
+        ast.Slice,
+        ast.Subscript,
+        ast.JoinedStr,
+    ),
+    *(
+        ast.FormattedValue,
+        ast.BinOp,
+        ast.UnaryOp,
+        ast.BoolOp,
+        ast.Compare,
+        ast.IfExp,
+        ast.ListComp,
+        ast.SetComp,
+    ),
     *(ast.DictComp, ast.GeneratorExp, ast.comprehension, ast.keyword, ast.operator, ast.unaryop, ast.boolop),
     *(ast.cmpop, ast.expr_context),
 )
-_CHANGING = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp, ast.Lambda)
+_CHANGING = (
+    ast.List,
+    ast.Dict,
+    ast.Set,
+    ast.ListComp,
+    ast.DictComp,
+    ast.SetComp,
+    ast.GeneratorExp,
+    ast.Lambda,
+)
 _FIXED = {
-    *("bytes", "chr", "complex", "float", "frozenset", "int", "len", "max", "min", "ord", "pow", "range", "str"),
-    *("sum", "tuple", "datetime.timedelta", "decimal.Decimal", "logging.getLogger", "numpy.dtype", "pathlib.Path"),
+    *(
+        "bytes",
+        "chr",
+        "complex",
+        "float",
+        "frozenset",
+        "int",
+        "len",
+        "max",
+        "min",
+        "ord",
+        "pow",
+        "range",
+        "str",
+    ),
+    *(
+        "sum",
+        "tuple",
+        "datetime.timedelta",
+        "decimal.Decimal",
+        "logging.getLogger",
+        "numpy.dtype",
+        "pathlib.Path",
+    ),
     *("re.compile", "regex.compile", "struct.Struct", "typing.NewType", "typing.ParamSpec", "typing.TypeVar"),
 }
-_HINTS = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.Tuple, ast.List, ast.BitOr, ast.Load)
+_HINTS = (
+    ast.Constant,
+    ast.Name,
+    ast.Attribute,
+    ast.Subscript,
+    ast.BinOp,
+    ast.Tuple,
+    ast.List,
+    ast.BitOr,
+    ast.Load,
+)
 
 
 class NotPlainError(Exception):
@@ -103,7 +207,9 @@ class _Module:
             if is_main_guard(statement):
                 guarded = True
                 if names := [name for inner in statement.body for name in bound_names(inner)]:  # type: ignore[attr-defined]
-                    raise NotPlainError(statement, f"the main guard binds {names[0]}; call a function instead")
+                    raise NotPlainError(
+                        statement, f"the main guard binds {names[0]}; call a function instead"
+                    )
             elif not is_idle(statement):
                 self._statement(statement)
         for node in self._module.of(ast.Global):
@@ -135,7 +241,9 @@ class _Module:
                     if not isinstance(inner, (ast.Import, ast.ImportFrom)):
                         raise NotPlainError(inner, "`if TYPE_CHECKING` holds something else than imports")
             case _:
-                raise NotPlainError(node, f"a statement `{ast.unparse(node).splitlines()[0][:60]}` runs at import")
+                raise NotPlainError(
+                    node, f"a statement `{ast.unparse(node).splitlines()[0][:60]}` runs at import"
+                )
 
     def _bind(self, node: ast.stmt, *names: str) -> None:
         for name in names:
@@ -172,13 +280,18 @@ class _Module:
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default:
                 self._value(default)
-        arguments = [hint for part in ast.walk(node.args) if isinstance(part, ast.arg) and (hint := part.annotation)]
+        arguments = [
+            hint for part in ast.walk(node.args) if isinstance(part, ast.arg) and (hint := part.annotation)
+        ]
         for hint in [*arguments, *([node.returns] if node.returns else [])]:
             self._hint(hint)
 
     def _decorator(self, node: ast.expr) -> None:
         function = node.func if isinstance(node, ast.Call) else node
-        of_property = dotted(function)[1:] in {("setter",), ("getter",), ("deleter",)} and dotted(function)[0] in self._scope
+        of_property = (
+            dotted(function)[1:] in {("setter",), ("getter",), ("deleter",)}
+            and dotted(function)[0] in self._scope
+        )
         if self._path(function) not in _DECORATORS and not of_property:
             raise NotPlainError(node, f"the decorator {ast.unparse(function)} may do anything")
         for argument in [*node.args, *node.keywords] if isinstance(node, ast.Call) else []:
@@ -231,26 +344,38 @@ class _Module:
             node = node.value
         path, meaning = self._path(node), self._meaning(node)
         if path:
-            return path in _TYPES or path in _EXCEPTIONS or path in _BASES or path.rpartition(".")[0] in _BASES
-        return isinstance(meaning, Unit) and isinstance(meaning.node, ast.ClassDef)  # which is checked in its module
+            return (
+                path in _TYPES or path in _EXCEPTIONS or path in _BASES or path.rpartition(".")[0] in _BASES
+            )
+        return isinstance(meaning, Unit) and isinstance(
+            meaning.node, ast.ClassDef
+        )  # which is checked in its module
 
     def _value(self, node: ast.expr) -> None:
         """A value that is computed from literals and from names above."""
         if not self._is_value(node):
-            raise NotPlainError(node, f"{ast.unparse(node)[:60]!r} is computed at import, by what is not known")
+            raise NotPlainError(
+                node, f"{ast.unparse(node)[:60]!r} is computed at import, by what is not known"
+            )
 
     def _is_value(self, node: ast.AST) -> bool:
         match node:
             case ast.Lambda(args=arguments):
                 return all(map(self._is_value, filter(None, (*arguments.defaults, *arguments.kw_defaults))))
             case ast.Attribute(value=ast.Call() as value, attr=attribute):
-                return attribute in _PARTS_OF_PATHS and self._path(value.func) == "pathlib.Path" and self._is_value(value)
+                return (
+                    attribute in _PARTS_OF_PATHS
+                    and self._path(value.func) == "pathlib.Path"
+                    and self._is_value(value)
+                )
             case ast.Name() | ast.Attribute():
                 return self._is_name(node)
             case ast.Call(func=function, args=arguments, keywords=keywords):
                 parts = [*arguments, *keywords]
                 return self._may_be_called(function, parts) and all(map(self._is_value, parts))
-            case ast.BinOp(op=ast.Div() | ast.FloorDiv() | ast.Mod(), right=right) if not isinstance(right, ast.Constant):
+            case ast.BinOp(op=ast.Div() | ast.FloorDiv() | ast.Mod(), right=right) if not isinstance(
+                right, ast.Constant
+            ):
                 return False
             case ast.comprehension(target=target):
                 self._scope = self._scope | set(bound_names(target))
@@ -267,7 +392,9 @@ class _Module:
         if path:
             return path.split(".")[0] != "sys" and not path.startswith("os.environ")
         if isinstance(meaning, Unit) and meaning.module is not self._own:
-            return self._is_fixed(meaning) and not (isinstance(meaning.node, ast.ClassDef) and names[-1] not in meaning.names)
+            return self._is_fixed(meaning) and not (
+                isinstance(meaning.node, ast.ClassDef) and names[-1] not in meaning.names
+            )
         return bool(names) and (names[0] in self._scope or (names[0] in self._names and meaning is not None))
 
     def _may_be_called(self, function: ast.expr, parts: Iterable[ast.AST] = ()) -> bool:
@@ -315,7 +442,9 @@ class _Module:
         other = self._other(unit.module)
         for node in ast.walk(value):
             meaning = other._meaning(node) if isinstance(node, ast.Name) else None
-            changes = isinstance(node, _CHANGING) or (isinstance(node, ast.Call) and other._path(node.func) not in _FIXED)
+            changes = isinstance(node, _CHANGING) or (
+                isinstance(node, ast.Call) and other._path(node.func) not in _FIXED
+            )
             if changes or (isinstance(meaning, Unit) and meaning is not unit and not self._is_fixed(meaning)):
                 return False
         return True
@@ -324,7 +453,10 @@ class _Module:
         body = [statement for statement in node.body if not is_idle(statement)]
         if len(body) != 1 or not isinstance(body[0], ast.Return) or body[0].value is None:
             return False
-        outer, self._scope = self._scope, {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+        outer, self._scope = (
+            self._scope,
+            {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)},
+        )
         is_value = self._is_value(body[0].value)
         self._scope = outer
         return is_value
@@ -337,7 +469,9 @@ class _Module:
         meaning = self._modules.lookup(self._module, names[0]).meaning
         for name in names[1:]:
             if not isinstance(meaning, Module):
-                return meaning if isinstance(meaning, Unit) and isinstance(meaning.node, ast.ClassDef) else None
+                return (
+                    meaning if isinstance(meaning, Unit) and isinstance(meaning.node, ast.ClassDef) else None
+                )
             meaning = self._modules.attribute(meaning, name).meaning
         return meaning
 
