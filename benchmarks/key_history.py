@@ -2,10 +2,10 @@
 
     python -m benchmarks.key_history --work /tmp/key-history
 
-A pair is a script and a commit of the main line that changed `pipeline/`, where the script was there before, too.
-Prints the pairs, and how many have another fingerprint; and how many another hash of all modules that they import, each
+A pair is a script and a commit of the main line that changed `pipeline/`, where the script was there before.
+Prints the pairs, how many have another fingerprint, and how many another hash of all modules that they
+import, each in normal form. Takes some minutes of a processor.
 in normal form. Takes some minutes of a processor.
-"""
 
 from __future__ import annotations
 

@@ -294,8 +294,8 @@ class _Module:
         )
         if self._path(function) not in _DECORATORS and not of_property:
             raise NotPlainError(node, f"the decorator {ast.unparse(function)} may do anything")
-        for argument in [*node.args, *node.keywords] if isinstance(node, ast.Call) else []:
-            self._value(argument.value if isinstance(argument, ast.keyword) else argument)
+        for argument in _arguments(node):
+            self._value(argument)
 
     def _hint(self, node: ast.expr) -> None:
         """A hint that is evaluated only looks names up."""
@@ -486,3 +486,7 @@ class _Module:
             return "" if is_internal(path) else path
         is_bound = names[0] in self._module.imports or names[0] in self._module.definitions
         return "" if is_bound or names[0] not in vars(builtins) else ".".join(names)
+
+
+def _arguments(node: ast.expr) -> list[ast.expr]:
+    return [*node.args, *(keyword.value for keyword in node.keywords)] if isinstance(node, ast.Call) else []
