@@ -5,7 +5,7 @@
 A pair is a script and a commit of the main line that changed `pipeline/`, where the script was there before.
 Prints the pairs, how many have another fingerprint, and how many another hash of all modules that they
 import, each in normal form. Takes some minutes of a processor.
-in normal form. Takes some minutes of a processor.
+"""
 
 from __future__ import annotations
 
