@@ -27,21 +27,22 @@ def test_what_a_run_costs_is_said_by_worker_class(
     ask = ("plan", PARTITION, "--target", "train_vocab", "--start", "merge_corpus")
     *_, dear, cheap, line = command(*ask).out.splitlines()
     assert dear == "large-cpu  2 steps, 2.0 h, 4.0 EUR, 0.30 kWh, 1 MB of disk"
-    assert cheap == "cpu        2 steps"
+    assert cheap == "cpu        2 steps, 2 s, 1 MB of disk"  # by an estimate; it has no price
     assert line == (
-        "8 steps: 4 cached, 4 run; about 2.0 h of CPU, 4.0 EUR, 0.30 kWh, from past durations; "
-        "2 steps without a past duration"
+        "8 steps: 4 cached, 4 run; about 2.0 h (2.0 h of CPU), 4.0 EUR, 0.30 kWh, from past durations, "
+        "2 steps by an estimate"
     )
     costs = json.loads(command(*ask, "--json").out)["costs"]
     assert costs["large-cpu"] == {
         "steps": 2,
         "steps_without_a_past_duration": 0,
+        "steps_by_an_estimate": 0,
         "at_least": {"hours": 2, "cpu_hours": 2, "gpu_hours": 0, "money": 4, "kwh": 0.3},
         "at_most": {"hours": 2, "cpu_hours": 2, "gpu_hours": 0, "money": 4, "kwh": 0.3},
         "disk_gb": pytest.approx(0, abs=0.001),  # what they read; nothing was written
         "currency": "EUR",
     }
-    assert costs["cpu"]["steps_without_a_past_duration"] == 2
+    assert costs["cpu"]["steps_by_an_estimate"] == 2
 
 
 def priced(*classes: str) -> str:

@@ -1,6 +1,7 @@
 """`registry build`: the models of all runs as a site and a database."""
 
 import json
+import os
 import re
 import sqlite3
 from contextlib import closing
@@ -116,7 +117,10 @@ def test_a_folder_with_something_else_is_left_alone(command: Command, place: Pla
     make("evaluate_backwards", run="first")
     said = command("registry", "build", "--output", "configs")
     assert said.code == 1
-    assert said.err == "error: configs holds something else than a registry. Give another folder.\n"
+    assert said.err == "error: configs is something else than a registry. Give another folder.\n"
+    os.mkfifo(place.root / "pipe")  # a device would go as well: /dev/null itself, for the superuser
+    assert command("registry", "build", "--output", "pipe").code == 1
+    assert (place.root / "pipe").is_fifo()
     assert (place.root / "configs" / f"{PARTITION}.yml").is_file()
 
 

@@ -16,8 +16,8 @@ from translations_assets.project import this_project
 from translations_assets.report.page import SECTIONS
 from translations_assets.running.prices import HOUR, Bill
 from translations_assets.why.costs import Spent
-from translations_assets.why.forecast import amount
 from translations_assets.why.history import Cost, duration
+from translations_assets.why.plan_forecast import amount
 
 PAGE, CARD = f"{PARTITION}.html", f"{PARTITION}.md"
 

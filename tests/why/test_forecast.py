@@ -21,8 +21,9 @@ from translations_assets.records.manifest import Blob, Usage, Worker
 from translations_assets.records.run import Expected
 from translations_assets.running.plan import Plan, PlannedStep, make_plan
 from translations_assets.running.prices import Bill, Prices
-from translations_assets.why.forecast import Forecast, Forecasts, forecast_plan
+from translations_assets.why.forecast import Forecast, Forecasts
 from translations_assets.why.history import Cost, History, cost_of
+from translations_assets.why.plan_forecast import forecast_plan
 
 HOUR = 3600.0
 GIB = 10**9
@@ -271,14 +272,14 @@ def test_the_summary_says_what_is_to_come(bench: Bench, monkeypatch: pytest.Monk
     plan = planned_of(graph)
     free = forecast_plan(plan, history(bench))
     assert free.summary() == (
-        "4 steps: 2 run, 2 maybe; about 7.0 h of GPU, 2.0 h of CPU, at most 7.0 h of GPU, 3.0 h of CPU, "
-        "from past durations; 1 step without a past duration"
+        "4 steps: 2 run, 2 maybe; about 2.0 h (7.0 h of GPU, 2.0 h of CPU), at most 2.0 h (7.0 h of "
+        "GPU, 3.0 h of CPU), from past durations; 1 step without a past duration"
     )
     assert [*free.lines()] == ["cpu  4 steps, 2.0 h, 2.0 GB of disk"]
     dear = forecast_plan(plan, history(bench), prices())
     assert dear.summary() == (
-        "4 steps: 2 run, 2 maybe; about 7.0 h of GPU, 2.0 h of CPU, 1.0 EUR, 0.20 kWh, at most 7.0 h of GPU, "
-        "3.0 h of CPU, 1.0 EUR, 0.20 kWh, from past durations; 1 step without a past duration"
+        "4 steps: 2 run, 2 maybe; about 2.0 h (7.0 h of GPU, 2.0 h of CPU), 1.0 EUR, 0.20 kWh, at most 2.0 h "
+        "(7.0 h of GPU, 3.0 h of CPU), 1.0 EUR, 0.20 kWh, from past durations; 1 step without a past duration"
     )
     assert [*dear.lines()] == ["cpu  4 steps, 2.0 h, 1.0 EUR, 0.20 kWh, 2.0 GB of disk"]
     assert dear.as_json()["cpu"]["at_least"] == {

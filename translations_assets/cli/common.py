@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
     from translations_assets.running.session import Result, Session
     from translations_assets.training_configs import ReadConfig
-    from translations_assets.why.forecast import PlanForecast
+    from translations_assets.why.plan_forecast import PlanForecast
 
 
 P = ParamSpec("P")
@@ -213,14 +213,11 @@ def settled_plan(session: Session, target: str | None) -> Plan:
 
 def forecast_of(session: Session, plan: Plan) -> PlanForecast:
     """What the steps of a session's plan cost that will or may run; its run's record says it, too."""
-    from translations_assets.why.forecast import PlanForecast, forecast_plan
+    from translations_assets.why.plan_forecast import PlanForecast
 
     if not plan.count("run") + plan.count("maybe"):
         return PlanForecast(plan, {}, {})
-    project = this_project()
-    found = forecast_plan(
-        plan, project.history(session.partition), project.prices(session.machine), project.cluster
-    )
+    found = this_project().forecast(session, plan)
     session.expected = found.expected
     return found
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from translations_assets.graph.step import Step
     from translations_assets.running.plan import Plan, PlannedStep
     from translations_assets.running.session import Session
-    from translations_assets.why.forecast import PlanForecast
+    from translations_assets.why.plan_forecast import PlanForecast
 
 SHOWN_DIGITS = 12
 STUDENT = "train_student"
@@ -203,9 +203,11 @@ def print_target(graph: Graph, target: str | None) -> None:
 
 
 def print_forecast(forecast: PlanForecast) -> None:
-    """Print what a plan costs, in a line, and by worker class; and what will not fit its time."""
+    """Print what will not fit its time, by what trainings are estimated, and what a plan costs."""
     for line in forecast.warnings():
         output.print_note(line)
+    for line in forecast.estimates():
+        typer.echo(line)
     for line in forecast.lines():
         typer.echo(line)
     typer.echo(forecast.summary())

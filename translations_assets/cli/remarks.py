@@ -30,7 +30,7 @@ def remarks(session: Session, plan: Plan) -> dict[Step, Remark]:
         return {}
     from translations_assets.running.runner import begun_by_runs
     from translations_assets.why.epochs import epochs
-    from translations_assets.why.forecast import TRAINING
+    from translations_assets.why.estimates import TRAINING
 
     store, results, told = session.store, plan.results(), {}
     begun = begun_by_runs(store) if plan.count("run") else {}

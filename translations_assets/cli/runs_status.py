@@ -187,8 +187,8 @@ def _forecast(run: Run, rows: list[Row]) -> tuple[int, Costs, Costs]:
 def _parts(costs: Costs, currency: str, expected: Costs | None = None) -> Iterator[str]:
     """Costs for people, each with what it is more or less than was expected: `49 h of GPU (-13 %)`."""
     from translations_assets.running.prices import HOUR
-    from translations_assets.why.forecast import amount
     from translations_assets.why.history import duration
+    from translations_assets.why.plan_forecast import amount
 
     shown = {
         "hours": duration(costs["hours"] * HOUR),

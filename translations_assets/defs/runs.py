@@ -30,7 +30,6 @@ from translations_assets.running.events import Listener, StepEvent
 from translations_assets.running.session import Session
 from translations_assets.server import PARTITION_TAG
 from translations_assets.stages import ASSETS, STAGES, last_asset
-from translations_assets.why.forecast import forecast_plan
 
 WHY_TAG = "translations/why"
 MOST_OF_WHY = 200  # characters
@@ -88,8 +87,7 @@ def _forecast(session: Session) -> Mapping[str, Expected]:
     """Label → what the steps are expected to take that the run will or may make."""
     graph = session.graph
     steps = [step for stage in session.stages for step in graph.stages[stage]]
-    plan, history = session.plan(graph.step_closure(steps)), PROJECT.history(session.partition)
-    return forecast_plan(plan, history, PROJECT.prices(session.machine), PROJECT.cluster).expected
+    return PROJECT.forecast(session, session.plan(graph.step_closure(steps))).expected
 
 
 def _tags(session: Session) -> dict[str, str]:

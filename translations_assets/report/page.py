@@ -22,8 +22,8 @@ from translations_assets.report.flow import DatasetLines
 from translations_assets.report.plots import line_chart
 from translations_assets.running.prices import class_of
 from translations_assets.why.costs import spent_on
-from translations_assets.why.forecast import amount
 from translations_assets.why.history import duration
+from translations_assets.why.plan_forecast import amount
 
 FOLDER = Path(__file__).parent
 SECTIONS = {
