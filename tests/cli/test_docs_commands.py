@@ -30,6 +30,7 @@ NOT_RUN = {
     "wandb": "imports W&B's package: tests/cli/test_tracking.py",
     "find-corpus": "asks providers: tests/generate/test_search.py",
     "config generate en lt --name": "asks providers: tests/generate/test_config.py",
+    "cache forget": "lets go of what the other commands show: tests/cli/test_cache_usage.py",
     "cache accept": "writes to the checkout: tests/cli/test_cache_accept.py",
     "--make": "runs steps: tests/cli/test_checks.py",
     "--online": "asks providers: tests/cli/test_config.py",

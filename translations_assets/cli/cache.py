@@ -65,7 +65,7 @@ def verify(
     """
     from translations_assets.store.verify import verify as verify_store
 
-    store, base = _own_and_base()
+    store, base = own_and_base()
     chosen = _sample(sample)
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
     verified = verify_store(store, sample=chosen, seed=seed, progress=_HashProgress(), base=base)
@@ -103,7 +103,7 @@ def gc(
     """
     from translations_assets.store.gc import collect
 
-    store, _ = _own_and_base()
+    store, _ = own_and_base()
     collected = collect(store, Rules(keep_days, keep_refs, grace_days), delete=delete)
     if json:
         print_json({**asdict(collected), "total": asdict(collected.total())})
@@ -125,7 +125,7 @@ def pin(
     uses = set(record.uses.values()) if record else set()
     missing = sum(store.generation(*used) is None for used in uses)
     lacking = f"; {missing:,} of them are not there any more" if missing else ""
-    others, (own, base) = 0, _own_and_base()
+    others, (own, base) = 0, own_and_base()
     if base:
         others = sum(own.generation(*used) is None and base.generation(*used) is not None for used in uses)
         lacking += f"; {others:,} are those of {base.url}, where this pin keeps nothing" if others else ""
@@ -291,7 +291,7 @@ def _print_collected(collected: Collected, root: str) -> None:
         typer.echo("Nothing was removed. To do so, add --delete.")
 
 
-def _own_and_base() -> tuple[DurableStore[Any], Reading | None]:
+def own_and_base() -> tuple[DurableStore[Any], Reading | None]:
     """The project's own store, in a folder or a bucket, and the one that it stands over, if there is one."""
     from translations_assets.store.overlay import OverlayStore
 

@@ -27,7 +27,7 @@ JSON: Mapping[str, Sequence[str]] = {
     "plan": (
         "{steps: [{label, stage, status, key, reasons: [reason], made_by, goes_on_from, "
         "epochs: {<text>: epochs}}], summary, warnings: [warning], costs: {<worker class>: {steps, "
-        "steps_without_a_past_duration, "
+        "steps_without_a_past_duration, steps_by_an_estimate, "
         f"at_least: {_COST}, at_most: {_COST}, disk_gb, currency}}}}}}",
         "{partitions: {<partition>: summary}, errors: [message]}",
     ),
@@ -58,7 +58,10 @@ JSON: Mapping[str, Sequence[str]] = {
     ),
     "artifacts": ("{<label>: {<file>: {digest, size}}}",),
     "report": ("{file}",),
-    "publish": ("{url, files: [{name, bytes, state}], failed_gates: [gate], is_written}",),
+    "publish": (
+        "{url, files: [{name, bytes, state}], failed_gates: [gate], warning_gates: [gate], "
+        "scores: {<test set>: {<metric>: score}}, is_written}",
+    ),
     "tensorboard": ("{folder, written}",),
     "wandb": ("{sent: [run], known: [run], pages: {<run>: url}}",),
     "registry build": ("{file, runs}",),
@@ -78,6 +81,8 @@ JSON: Mapping[str, Sequence[str]] = {
         "{deleted, stages: {<stage>: {count, bytes}}, rest: {<kind>: {count, bytes}}, later: {count, bytes}, "
         "kept: {count, bytes}, running: [run], pinned: [run], total: {count, bytes}}",
     ),
+    "cache du": ("[{space, partition, artifacts, bytes, alone, newest, overrides: {<config key>: value}}]",),
+    "cache forget": ("{partition, space, refs}",),
     "cache verify": (
         "{checked: {<kind>: number}, hashed_bytes, problems: [{kind, path, reason, contents, aside, "
         "owners: [{label, stage, partition, role, name, repeatable, remedy}]}], sample, seed}",

@@ -12,6 +12,18 @@ from typing import Any
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.checked import Record, mapping
 
+_VARIANT = "@"  # between a partition and the digest of a run's overrides
+
+
+def is_variant(name: str) -> bool:
+    """Whether refs of this name are those of runs with overrides (`RunOptions.ref_partitions`)."""
+    return _VARIANT in name
+
+
+def partition_of(name: str) -> str:
+    """The partition whose refs, or whose variant's, have a name."""
+    return name.partition(_VARIANT)[0]
+
 
 @dataclass(frozen=True)
 class Option:
@@ -73,7 +85,7 @@ class RunOptions(Record):
         """
         if not self.overrides:
             return (partition,)
-        return f"{partition}@{json_digest(self.overrides)[:12]}", partition
+        return f"{partition}{_VARIANT}{json_digest(self.overrides)[:12]}", partition
 
     def to_dict(self) -> dict[str, Any]:
         """What was asked for, as JSON values; what was not asked for is left out."""

@@ -126,12 +126,21 @@ class Explainer:
     def explain(self, step: Step, parts: KeyParts, most: int = CANDIDATES) -> Explanation:
         """What differs between a step's key, as far as it is known, and its nearest earlier artifact.
 
-        That is the one with the fewest differences among the likeliest `most`; of several the newest.
+        That is the one with the fewest differences among the likeliest `most`; of several the newest. What
+        only runs with overrides have used, experiments, counts where there is nothing else.
         """
         found = self._history.earlier(step, parts.digest, most)
         if not found:
             return Explanation(None, ())
-        nearest = min(found, key=lambda other: (_distance(other.provenance.parts, parts), -other.ended))
+        published = self._history.published(step)
+        usual = [
+            other
+            for other in found
+            if not other.provenance.options.overrides or (other.key, other.generation) in published
+        ]
+        nearest = min(
+            usual or found, key=lambda other: (_distance(other.provenance.parts, parts), -other.ended)
+        )
         return self.compare(step, parts, nearest)
 
     def compare(self, step: Step, parts: KeyParts, earlier: Manifest) -> Explanation:
