@@ -15,9 +15,9 @@ from translations_assets.records.manifest import Usage
 from translations_assets.runners.speed import speed
 from translations_assets.running.plan import Plan, PlannedStep
 from translations_assets.settings import repository_root
-from translations_assets.why.estimates import OTHERS, Estimates, Speed
-from translations_assets.why.forecast import Forecasts
-from translations_assets.why.history import History
+from translations_assets.why.estimates import OTHERS, SCRIPTS, Estimates, Speed
+from translations_assets.why.forecast import Forecasts, start_of
+from translations_assets.why.history import Cost, History
 from translations_assets.why.plan_forecast import forecast_plan
 from translations_assets.why.training_work import pieces_of_an_update, updates_of, weights_of
 
@@ -94,7 +94,7 @@ def test_other_scripts_take_what_their_text_is() -> None:
     decoded = estimates().of(translate, 1e6)
     assert decoded
     weights = 2 * (8_192_000 + 6 * 786_432 + 2 * 1_048_576)  # two teachers
-    assert decoded.cost.seconds == pytest.approx(750_000 * 6 * (10e-6 + 2 * weights / 100e9))
+    assert decoded.cost.seconds == pytest.approx(4 + 750_000 * 6 * (20e-6 + 2 * weights / 100e9))
 
 
 def test_an_earlier_training_tells_the_speed_of_its_kind_of_machine() -> None:
@@ -131,6 +131,22 @@ def test_what_was_never_made_is_forecast_and_said_to_be_estimated() -> None:
     ]
     assert told.summary() == f"1 step: 1 run; about {minutes} min ({minutes} min of CPU), by an estimate"
     assert found.disk == 12 * 4 * weights_of(step, KEYS)
+
+
+def test_one_earlier_text_tells_what_more_text_takes_but_for_the_start() -> None:
+    store = MemoryStore()
+    step = step_of("merge-corpus-en-ru")
+    assert estimates().start(step) == Cost(OTHERS.start, OTHERS.start)
+    align = SCRIPTS["pipeline.alignments.align"].start
+    assert estimates().start(step_of("alignments-original-en-ru-1/3")) == Cost(align, align)
+    small = finish(store, step.label, {}, {"text/corpus.zst": store.add_bytes(b"x" * 1000)}, stage=step.stage)
+    small = store.commit(replace(small, key="ef" * 32, usage=Usage(2.5, 2.5, 1, 1)))
+    publish(store, "run-1", 1.0, small, stage=step.stage)
+    history = History(store, "ann/main", "en-ru")
+    assert start_of([small]) is None
+    found = Forecasts(history, estimates())._start(step)
+    assert found == Cost(OTHERS.start, OTHERS.start)
+    assert Forecasts(history)._start(step) == Cost()
 
 
 def test_this_machine_is_measured() -> None:

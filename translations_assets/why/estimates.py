@@ -31,7 +31,8 @@ START = 15.0  # seconds of a training before its first and after its last update
 UPDATE = 0.05  # seconds of an update, whatever the model: Marian builds its graph anew
 VALIDATIONS = 1.15  # times as long, with them
 PIECES_A_BYTE = 0.75  # of one side of a compressed text: web pages and messages are alike in that
-DECODED = 10e-6  # seconds of a piece whatever the model, for each beam
+DECODING_START = 4.0  # seconds of a script that runs a model
+DECODED = 20e-6  # seconds of a piece whatever the model, for each beam
 BEAM = 6.0  # where no option says it
 LOOKED_AT = 5  # earlier trainings
 WEIGHT = 4  # bytes, in a model
@@ -47,8 +48,23 @@ class Rate:
 
 
 # What takes most, of real text, as `python -m benchmarks.first_forecast` prints it; all others are alike.
-SCRIPTS: Mapping[str, Rate] = {}
-OTHERS = Rate(1.0, 1.0)
+SCRIPTS: Mapping[str, Rate] = {
+    "pipeline.clean.clean_parallel": Rate(5, 1.8),
+    "pipeline.clean.clean_mono": Rate(3, 1.8),
+    "pipeline.data.analyze": Rate(0.8, 1),
+    "pipeline.train.vocab": Rate(4, 2),
+    "pipeline.train.training_pairs": Rate(0.5, 2),
+    "pipeline.alignments.priors": Rate(4, 14),
+    "pipeline.alignments.align": Rate(2, 15),
+    "pipeline.alignments.shortlist": Rate(8, 50),
+    "pipeline.translate.extract_best": Rate(0.4, 6),
+    "pipeline.quantize.quantize": Rate(2, 25),
+    "pipeline.eval.evaluate": Rate(4, 200),
+    "pipeline.eval.exported": Rate(4, 80),
+    "pipeline.checks.text": Rate(2, 0.5),
+    "pipeline.checks.differences": Rate(1, 3),
+}
+OTHERS = Rate(0.5, 0.3)
 DECODING = ("pipeline.translate.translate", "pipeline.cefilter.score")
 
 
@@ -105,6 +121,11 @@ class Estimates:
         seconds = rate.start + rate.text * read / 1e6
         return Estimate(Cost(seconds, seconds))
 
+    def start(self, step: Step) -> Cost:
+        """What the step's script takes before it comes to its text."""
+        seconds = DECODING_START if step.script in DECODING else SCRIPTS.get(step.script, OTHERS).start
+        return self._cost(step, seconds)
+
     def _training(self, step: Step, read: float | None) -> Estimate | None:
         updates = updates_of(step, self._keys, read)
         if updates is None:
@@ -123,7 +144,8 @@ class Estimates:
         """Seconds of a script that runs a model over a text, two operations for each weight."""
         options = json.loads(str(step.args.get("marian_args", "{}")))
         beam = float(options.get("beam-size", BEAM)) if "translate" in step.script else 1.0
-        return read * PIECES_A_BYTE * beam * (DECODED + 2 * weights / self._speed(step).flops)
+        a_piece = DECODED + 2 * weights / self._speed(step).flops
+        return DECODING_START + read * PIECES_A_BYTE * beam * a_piece
 
     def _weights_of_models(self, step: Step) -> float:
         """The weights of all models that a step reads and a step of this graph trains."""

@@ -97,10 +97,13 @@ class Forecasts:
         return Forecast(found.cost, disk, outputs, estimated=True, reason=found.reason)
 
     def _start(self, step: Step) -> Cost:
-        """What the step's script takes before it comes to its text; nothing where that is not known."""
+        """What the step's script takes before it comes to its text, as its artifacts tell, else estimated."""
         kind = step.stage, step.script
         if kind not in self._starts:
-            self._starts[kind] = start_of(self._history.earlier(step, "", SAMPLE), _cost_like(step))
+            found = start_of(self._history.earlier(step, "", SAMPLE), _cost_like(step))
+            if found is None:
+                found = self._estimates.start(step) if self._estimates else Cost()
+            self._starts[kind] = found
         return self._starts[kind]
 
     def _alike(self, step: Step) -> list[Manifest]:
@@ -122,13 +125,13 @@ def _cost_like(step: Step) -> Callable[[Manifest], Cost]:
     return cost_of if step.resumable else last_cost_of
 
 
-def start_of(made: Sequence[Manifest], cost: Callable[[Manifest], Cost] = cost_of) -> Cost:
+def start_of(made: Sequence[Manifest], cost: Callable[[Manifest], Cost] = cost_of) -> Cost | None:
     """What artifacts of a script took whatever their text: where the line through what it took for the
-    smallest and for the largest text begins; nothing when these are about the same size.
+    smallest and for the largest text begins; None when these are about the same size.
     """
     by_size = sorted((size, number) for number, size in enumerate(map(text_of, made)) if size)
     if not by_size or by_size[-1][0] < DIFFERENT * by_size[0][0]:
-        return Cost()
+        return None
     (small, one), (large, other) = by_size[0], by_size[-1]
     return cost(made[one]).at_no_text(cost(made[other]), large / small)
 
