@@ -12,7 +12,9 @@ from tests.end_to_end.tiny import PARTITION, Place
 from tests.store.gcs_server import serve
 
 PAIR = "en-lt"  # the pages' usual example; other pairs and experiments stand for it here
-OTHERS = re.compile(r"\ben-(?:ru|eo)(?:\.(?:sample|demo))?\b|\ben-lt\.spring\b")
+OTHERS = re.compile(
+    r"\ben-(?:ru|eo)(?:\.(?:sample|demo))?\b|\ben-lt\.spring\b|\b(?:corpora/)?(?:en-fr|fr-en)\.debian\b(?:\.yml)?"
+)
 WRITTEN = re.compile(
     r"\ben-lt\.(?:own|trial)\b"
 )  # configs that commands of the pages write, and nobody trains here
