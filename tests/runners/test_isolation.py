@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -92,34 +91,6 @@ def test_processes_that_a_script_starts_find_the_bundle(runner: LocalRunner, sto
     text = output(store, run(runner, store, job(store, script)))
     assert text.startswith("[42] ")
     assert text.strip().endswith("/code/pipeline/__init__.py")
-
-
-def test_the_environment_is_made_from_scratch(
-    runner: LocalRunner, store: LocalStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SECRET", "of the user's shell")
-    monkeypatch.setenv("PYTHONHASHSEED", "1")
-    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/secret/key.json")
-    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
-    monkeypatch.setenv("TRANSLATIONS_MIRROR", "data/mirror")
-    script = written("import json; (out / 'env').write_text(json.dumps(dict(os.environ)))")
-    work = job(store, script, outputs=("env",), worker="large-cpu")
-    environment: dict[str, Any] = json.loads(output(store, run(runner, store, work), "env"))
-    assert "SECRET" not in environment
-    assert "PYTHONHASHSEED" not in environment
-    assert environment["https_proxy"] == "http://127.0.0.1:9"
-    assert environment["TRANSLATIONS_MIRROR"] == str(Path.cwd() / "data" / "mirror")
-    assert environment["TRANSLATIONS_THREADS"] == environment["OMP_NUM_THREADS"] == "2"
-    assert environment["TRANSLATIONS_GPUS"] == environment["CUDA_VISIBLE_DEVICES"] == ""
-    assert environment["TRANSLATIONS_WORKSPACE"] == "512"
-    assert environment["TRANSLATIONS_MEMORY"] == str(script_memory())
-    assert environment["TMPDIR"].startswith(str(store.root / "work"))
-    assert environment["LANG"] == "C.UTF-8"
-    assert environment["TRANSLATIONS_GRACE"] == "6"
-    assert environment["TRANSLATIONS_FILES"] == ""
-    assert "GOOGLE_APPLICATION_CREDENTIALS" not in environment
-    assert environment["TRANSLATIONS_KEYS"].split(":")[0] == "/secret/key.json"
-    assert "TRANSLATIONS_CHECKPOINTS" not in environment
 
 
 def test_gpus_are_counted_anew_by_cuda(tmp_path: Path, store: LocalStore) -> None:
