@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,15 @@ def test_gpus_are_counted_anew_by_cuda(tmp_path: Path, store: LocalStore) -> Non
         f"3 | 0 | 12000 | 1 | {memory // 2}",
         f"5 | 0 | 18000 | 1 | {memory // 2}",
     )
+
+
+def test_a_bundle_that_is_none_fails_the_step_in_words(runner: LocalRunner, store: LocalStore) -> None:
+    """Another attempt would find the same."""
+    whole = job(store, COPY)
+    bundle = store.add_bytes(store.read_blob(whole.bundle)[:700])
+    outcome = run(runner, store, replace(whole, bundle=bundle))
+    assert outcome.kind == "failed"
+    said = f"The code bundle {bundle.digest} of copy-en cannot be used: it is no tar, or a damaged one"
+    assert outcome.message.startswith(said)
+    assert "Traceback" not in outcome.log_tail
+    assert not [*(store.root / "work").glob("*")]

@@ -129,7 +129,7 @@ def _place(session: Session, job: Job, own: Mapping[Blob, bytes | Path], folder:
 
     bundle = folder.path / "bundle.tar"
     _write(own[job.bundle], bundle)
-    unpack(bundle, folder.code)
+    unpack(bundle, folder.code, f"of {job.label}")
     bundle.unlink()
     for path, blob in job.inputs.items():
         target = folder.inputs / path

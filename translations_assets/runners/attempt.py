@@ -115,7 +115,7 @@ class Attempt:
         """Place bundle and inputs; the inputs' paths and what they look like."""
         bundle = self._folder.path / "bundle.tar"
         self._store.place_blob(self._job.bundle, bundle)
-        unpack(bundle, self._folder.code)
+        unpack(bundle, self._folder.code, f"{self._job.bundle.digest} of {self._job.label}")
         placed = {}
         for path, blob in self._job.inputs.items():
             target = self._input(path)
