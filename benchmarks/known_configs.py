@@ -3,8 +3,8 @@
     python -m benchmarks.known_configs
     python -m benchmarks.known_configs --configs 145 ../translations/configs/*.yml
 
-Configs are copied under so many names; one of the repository's own by default. Prints processor seconds of one
-process, which has imported all that it needs, and the bytes that are kept.
+Configs are copied under so many names; one of the repository's own by default. Prints processor seconds of
+one process, which has imported all that it needs, and the bytes that are kept.
 """
 
 from __future__ import annotations
