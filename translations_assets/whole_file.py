@@ -6,8 +6,10 @@ import secrets
 from pathlib import Path
 
 
-def write_whole(path: Path, contents: str | bytes) -> None:
-    """Write a file, text as UTF-8, at once in place of an earlier one, whose mode it keeps; a link stays one.
+def write_whole(path: Path, contents: str | bytes, mode: int | None = None) -> None:
+    """Write a file, text as UTF-8, at once in place of an earlier one; a link stays one.
+
+    mode  of the file; by default the earlier one's
 
     Raises OSError (a full disk, above all), and the earlier file is as it was. Contents of different
     processes do not mix: the last ones count.
@@ -16,7 +18,9 @@ def write_whole(path: Path, contents: str | bytes) -> None:
     new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
     try:
         new.write_bytes(contents.encode() if isinstance(contents, str) else contents)
-        if target.exists():
+        if mode is not None:
+            new.chmod(mode)
+        elif target.exists():
             new.chmod(target.stat().st_mode)
         new.replace(target)
     finally:

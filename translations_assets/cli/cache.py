@@ -340,7 +340,7 @@ def _compare(
     with tempfile.TemporaryDirectory() as folder:
         bundle = Path(folder) / "bundle.tar"
         project.store.place_blob(earlier.bundle, bundle)
-        unpack(bundle, Path(folder) / "code")
+        unpack(bundle, Path(folder) / "code", f"of {earlier.label}")
         old, new = CodeBase(Path(folder) / "code"), CodeBase(project.root)
         found = find_changes(old, new, step.script, accepted, reason, symbol)
         return found, code_changes(old, new, step.script)
