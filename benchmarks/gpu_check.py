@@ -9,8 +9,8 @@ Trains a teacher, a student and a finetuned student by the pipeline's scripts an
 each for some minutes, stops each as a machine that goes away does, and goes on from its checkpoint for an
 update; translates by Marian and by CTranslate2. Prints Markdown for docs/benchmarks.md, and writes it with
 --output: words/s as Marian logs them (the median after the first third of the log's lines, without start and
-compilation), use of the GPUs (mean of the whole script) and their memory (peak of all together), versions. With
-the price of an hour of the machine also words for the money, by which machines compare.
+compilation), use of the GPUs (mean of the whole script) and their memory (peak of all together), versions.
+With the price of an hour of the machine also words for the money, by which machines compare.
 
 --cpu does the same on a CPU with small models and little text, to try the command: its figures say nothing of
 GPUs. Without a GPU and without --cpu nothing is checked, and the exit code is 1.
