@@ -242,11 +242,12 @@ def _add_mixed(
 ) -> None:
     """Add what is made of a data set that has as many lines of the neighbour's as of the language."""
     number = min(len(own[1]), len(other[1]))
-    found = _others(identifier, [*own[1][:number], *other[1][:number]])
+    mixed = [line for pair in zip(own[1], other[1], strict=False) for line in pair]
+    found = _others(identifier, mixed)
     if not any({own[0], other[0]} <= group for group in TOGETHER):
         pair = f"{other[0]} in {own[0]}"
-        shares.add("half of each: dropped of true text", pair, own[1][:number], found[:number])
-        kept = ["" if one else "kept" for one in found[number:]]
+        shares.add("half of each: dropped of true text", pair, own[1][:number], found[::2])
+        kept = ["" if one else "kept" for one in found[1::2]]
         shares.add("half of each: kept of neighbours'", pair, other[1][:number], kept)
 
 

@@ -42,7 +42,7 @@ PRIOR = 0.5
 USUAL, RARE = 0.25, 0.005
 LONG = 60 * LETTER  # the weight of lines that tell the shares
 SAMPLE, MOST_BYTES = 4_000, 4_000  # lines to learn from; longer ones are no sentences
-LEAST_LONG = 40  # of such lines, or of short ones taken together; of fewer nothing is learnt
+LEAST_LONG = 40  # of such lines, and of short ones taken together; of fewer nothing is learnt
 
 _NO_LANGUAGE = frozenset(("und", "zxx"))  # labels of HeLI's for what is in none
 
@@ -196,14 +196,14 @@ def _doubt(share: float, own: float) -> float:
 
 
 def _shares(identifier: Identifier, lines: Sequence[str]) -> Mapping[str, float] | None:
-    """Which share of a data set's long lines is in which other language; None where there are too few.
+    """Which share of some lines of a data set is in which other language; None where they are too few.
 
-    Where there are not enough of these, short ones count together, as many as have as many letters.
+    Short ones count together, as many as have the letters of a long one: the few long lines of a text of
+    short ones may be what does not belong there.
     """
     weighed = [(line, identifier.script.evidence(line).weight) for line in lines] if identifier.labels else []
     long = [line for line, weight in weighed if weight >= LONG]
-    if len(long) < LEAST_LONG:
-        long += _together((line, weight) for line, weight in weighed if 0 < weight < LONG)
+    long += _together((line, weight) for line, weight in weighed if 0 < weight < LONG)
     if len(long) < LEAST_LONG:
         return None
     found = Counter(filter(None, identifier.others(long)))

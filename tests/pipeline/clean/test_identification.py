@@ -290,3 +290,12 @@ def test_a_sample_is_of_lines_that_may_be_long_and_of_others_where_these_are_few
     assert sample_of(tmp_path / "text") == [*long, "short", "短"]
     monkeypatch.setattr("pipeline.clean.identification.SAMPLE", 3)
     assert sample_of(tmp_path / "text") == long
+
+
+def test_a_few_long_lines_do_not_stand_for_a_text_of_short_ones() -> None:
+    """As in the demo, where they are the noise."""
+    identifier = Heli(["glg"], "Latin")
+    identifier.learn(PORTUGUESE * 25 + SHORT_GALICIAN[:3] * 1_000)
+    assert identifier.shares
+    assert identifier.shares["por"] < 0.15
+    assert identifier.others(SHORT_GALICIAN) == [""] * 5
