@@ -74,7 +74,7 @@ bench: demo install-dev ## print the figures of the benchmarks (finishes the dem
 	@for words in $(BENCHMARKS) "kills --times 8"; do echo "== $$words"; $(BIN)/python -m benchmarks.$$words || exit 1; done
 
 gpu-check: install-dev ## train and translate on this machine's GPUs for some minutes, and print how fast and how busy they are
-	@$(BIN)/python -m benchmarks.gpu_check
+	@$(BIN)/python -m benchmarks.gpu_check $(if $(PRICE),--price $(PRICE) --currency $(or $(CURRENCY),USD))
 
 pictures: demo install-dev ## take the documentation's pictures anew, into docs/images (with make ci-environments)
 	@$(BIN)/python -m benchmarks.pictures

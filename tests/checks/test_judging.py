@@ -251,6 +251,12 @@ def test_too_few_links_or_too_many(bad: dict[str, float]) -> None:
     assert not models.alignment_links(of(numbers.alignments(**bad)), gates.AlignmentLinks()).passed
 
 
+def test_good_links_stand_beside_lines_without_any() -> None:
+    samples = {"linked": [["a b", "x y", "a – x"]], "no_links": [["c", "z", ""]]}
+    verdict = models.alignment_links(of(numbers.alignments(samples=samples)), gates.AlignmentLinks())
+    assert (verdict.passed, verdict.samples) == (True, ["c ||| z ||| ", "a b ||| x y ||| a – x"])
+
+
 def trainings(*teachers: float | None, backwards: float = 50.0) -> Any:
     return {
         "train_teacher": {

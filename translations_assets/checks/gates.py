@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from translations_assets.checks import models, text, vocabularies
+from translations_assets.checks import cleaned, models, text, vocabularies
 from translations_assets.checks.verdict import Documents, NotComputed, NothingToJudge, Verdict
 from translations_assets.config.gates import Checks, GateSection
 from translations_assets.config.schema import TrainingConfig
@@ -83,6 +83,10 @@ GATES: tuple[Gate, ...] = (
     *_gates("held-out-near", text.held_out_near, *_TEXTS),
     *_gates("language", text.language, *_TEXTS),
     *_gates("identification", text.identification, *_CLEANED, reads=_OWN, file="stats.json"),
+    *_gates("agreement", cleaned.agreement, "clean_corpus", reads=_OWN, file="stats.json"),
+    *_gates("sides", cleaned.sides, *_CLEANED, reads=_OWN, file="stats.json"),
+    *_gates("half-translated", cleaned.half_translated, "clean_corpus", reads=_OWN, file="stats.json"),
+    *_gates("dropped", cleaned.dropped, *_CLEANED, reads=_OWN, file="stats.json"),
     *_gates("duplicates", text.duplicates, *_TEXTS),
     *_gates("empty-lines", text.empty_lines, *_TEXTS),
     *_gates("length-ratio", text.length_ratio, "merge_corpus", "cefilter"),

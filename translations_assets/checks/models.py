@@ -64,7 +64,7 @@ def alignment_links(documents: Documents, thresholds: AlignmentLinks) -> Verdict
         unaligned <= thresholds.max_unaligned and thresholds.min_links <= links <= thresholds.max_links,
         f"{percent(unaligned)} of the pairs have no link; {links:.2f} links a word",
         {"pairs without a link": unaligned, "links a word": links},
-        [" ||| ".join(line) for line in found["samples"].get("no_links", ())],
+        [" ||| ".join(line) for kind in ("no_links", "linked") for line in found["samples"].get(kind, ())],
     )
 
 
