@@ -8,7 +8,7 @@ import pytest
 
 from tests.runners.kubernetes.places import Place
 from tests.runners.scripts import eventually
-from translations_assets.runners.kubernetes import starting
+from translations_assets.runners.kubernetes import following, starting
 
 pytestmark = pytest.mark.cluster
 
@@ -31,7 +31,7 @@ def beside(script: str, kind: str = "containers", **more: Any) -> dict[str, Any]
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What would only end because nobody waits for longer does not end in these tests."""
-    monkeypatch.setattr(starting, "_LAST_SECONDS", 3600.0)
+    monkeypatch.setattr(following, "_LAST_SECONDS", 3600.0)
 
 
 @pytest.mark.parametrize(

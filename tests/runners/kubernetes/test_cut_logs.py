@@ -103,7 +103,9 @@ def test_a_member_whose_log_hangs_is_done_while_its_pod_goes_on(
     monkeypatch.setattr(following, "SILENT_SECONDS", 0.5)
     place.cluster.fake.cuts = hang_after(1, end)
     run = place.run({"steps-per-pod": 2})
-    holds = f"print('line 0', flush=True)\nwhile not os.path.exists({str(place.root / 'go')!r}): time.sleep(0.05)"
+    holds = (
+        f"print('line 0', flush=True)\nwhile not os.path.exists({str(place.root / 'go')!r}): time.sleep(0.05)"
+    )
     first, second = [run.start(place.job(written(script), at)) for at, script in enumerate((TELLS, holds))]
     assert eventually(first.done, 30)
     assert (first.result().kind, second.done(), shown(run)) == ("done", False, LINES)

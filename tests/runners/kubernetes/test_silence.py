@@ -146,7 +146,10 @@ def _no_image(place: Place) -> Run:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (_missing_priority, "refuses the pod, and is asked again: no PriorityClass with name urgent was found"),
+        (
+            _missing_priority,
+            "refuses the pod, and is asked again: no PriorityClass with name urgent was found",
+        ),
         (_full_quota, "refuses the Job, and is asked again: exceeded quota: steps"),
         (_queue, "as many Jobs are under way as may be at once (max-jobs in the deployment file)"),
         (_no_machine, "no machine takes the pod: 0/5 nodes"),
@@ -187,7 +190,7 @@ def test_an_api_server_that_is_away_is_told_of_while_a_step_runs(
     assert ending.result(60).kind == "done"
 
 
-QUOTA = "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor default, 1 more needed"
+QUOTA = "couldn't assign flavors to pod set main: insufficient unused quota for cpu, 1 more needed"
 NOT_RESERVED = {"type": "QuotaReserved", "status": "False", "reason": "Pending", "message": QUOTA}
 RESERVED = {"type": "QuotaReserved", "status": "True", "reason": "QuotaReserved", "message": "Quota reserved"}
 NOT_ADMITTED = {"type": "Admitted", "status": "False", "message": "a provisioning request is pending"}
@@ -226,7 +229,9 @@ def test_a_job_that_kueue_holds_waits_longer_than_pods_may_and_says_for_what(
 def test_a_job_that_is_suspended_without_kueue_waits_and_says_so(held: Place) -> None:
     run = held.run(pending_minutes=1 / 60)
     ending = run.start(held.job(COPY))
-    words = "waiting: its Job is suspended, until somebody resumes it; the cluster says: Suspended: Job suspended"
+    words = (
+        "waiting: its Job is suspended, until somebody resumes it; the cluster says: Suspended: Job suspended"
+    )
     assert eventually(lambda: words in run.told), run.told
     assert not eventually(ending.done, 2.0)
     run.cancel.set()
@@ -254,4 +259,6 @@ def test_the_time_of_pending_minutes_begins_when_a_job_is_let_go(held: Place) ->
 )
 def test_what_kueue_waits_for_is_in_its_conditions(conditions: list[dict[str, str]], said: str) -> None:
     workload = {"spec": {"queueName": "team-a"}, "status": {"conditions": conditions}}
-    assert suspended_for(workload, ["CreatedWorkload: x"]) == f"Kueue holds its Job in the queue team-a: {said}"
+    assert (
+        suspended_for(workload, ["CreatedWorkload: x"]) == f"Kueue holds its Job in the queue team-a: {said}"
+    )

@@ -25,7 +25,7 @@ AWAY_SECONDS = 900.0  # an API server that is away so long is given up
 COMPONENT = "translations-worker"
 DENIED = "denied (?:the )?request"  # in the words of webhooks, and of policies
 _FORBIDDEN = re.compile(r'^jobs\.batch "[^"]*" is forbidden: ')
-# A server that has just started refuses for a moment, and rights that were just given are not known everywhere
+# A server that has just started refuses for a moment, as it does who has just been given a right
 REFUSED_SECONDS = 30.0
 _LONGEST_ASKED = (
     300.0  # of what servers want to be left alone for: they ask for seconds, proxies for anything
@@ -291,7 +291,7 @@ class Cluster:
                 pause = min(2 * pause, _LAST_PAUSE)
 
     def _is_refused(self, error: ClusterAway) -> bool:
-        """Whether it is not for long that this may pass. A server that knew who asks waits for a new token."""
+        """Whether it soon counts as refused. Where the server knew who asks, a new token is waited for."""
         return isinstance(error, Refused) and not (isinstance(error, Unauthorized) and self._was_known)
 
     def _try(self, action: Callable[[], T]) -> T:

@@ -127,13 +127,12 @@ class Following:
         ended: float | None = None
         while not self._is_answered():
             is_over = reader.is_over  # asked before its lines are taken
-            if self._take(reader):
-                heard = time.monotonic()
+            took, now = self._take(reader), time.monotonic()
+            if took:
+                heard = now
                 self._tickets.wait_for("")
-                continue
-            if is_over:
+            elif is_over:
                 return
-            now = time.monotonic()
             if self._pod_ended():
                 reader.end()
                 ended = ended or now
@@ -144,24 +143,26 @@ class Following:
                 trouble = reader.trouble
                 self._tickets.wait_for(f"its log cannot be read: {trouble} It goes on." if trouble else "")
                 self._look_for_results()
-            self._wait()
+            if not took:
+                self._wait()
 
     def _is_answered(self) -> bool:
-        """Whether the worker has said of each step how it ended, or no step of this process waits for that."""
+        """Whether the worker has said of each step how it ended, or no step of this process waits."""
         unfinished = self._tickets.unfinished()
         return self._tickets.over or not unfinished or len(self._held) == len(unfinished)
 
     def _take(self, reader: LogReader) -> bool:
         """Take the lines that have come; whether there were any."""
-        number = 0
-        for number, line in enumerate(reader.take(), 1):
+        took = False
+        for line in reader.take():
+            took = True
             if not line.startswith(RECORD):
                 self._show(line)
                 continue
             self._reply(line)
             if self._is_answered():
                 break
-        return number > 0
+        return took
 
     def _show(self, line: bytes) -> None:
         self._seen_lines += 1

@@ -176,8 +176,8 @@ class LogReader:
 def lines_after(parts: Callable[[], Iterator[bytes]], seen: int, last: bytes) -> Iterator[bytes]:
     """The lines of a stored log after those that were seen, given their number and the last of them.
 
-    None where it has no more than were seen. Of lines that only the pod had there may be some among them: then
-    it goes on after the last line before with that text. Rather is a line shown twice than left out.
+    None where it has no more than were seen. There may be lines among them that only the pod had: then it
+    goes on after the last line before with that text. Rather is a line shown twice than left out.
 
     >>> list(lines_after(lambda: iter([b"a\nb\n", b"c\nd"]), 2, b"b"))
     [b'c', b'd']
