@@ -248,6 +248,8 @@ class Project:
     def _budget(self, session: Session) -> Budget | None:
         """What a run may spend. Raises TranslationsError without prices, or for no amount of money."""
         limit = session.options.budget
+        if not limit and session.options.hard_budget:
+            raise TranslationsError("--hard-budget needs an amount: give --budget.")
         if not limit:
             return None
         prices = self.prices(session.machine)
@@ -262,7 +264,7 @@ class Project:
             )
         from translations_assets.running.budget import Budget
 
-        return Budget(limit, prices)
+        return Budget(limit, prices, session.options.hard_budget)
 
     def _as_written(self, read: ReadConfig) -> Graph:
         """The graph of a training config without overrides; an empty one when it needs them to be valid."""
@@ -271,14 +273,15 @@ class Project:
         except (ConfigError, TranslationsError):
             return Graph({}, {})
 
-    def end_sessions(self, run: str) -> None:
-        """Write down that a run has ended, and forget its sessions."""
+    def end_sessions(self, run: str) -> list[Session]:
+        """Write down that a run has ended, and forget its sessions, which are returned."""
         with self._lock:
             ended = [key for key in self._sessions if key[0] == run]
-            for key in ended:
-                session = self._sessions.pop(key)
+            sessions = [self._sessions.pop(key) for key in ended]
+            for session in sessions:
                 self._explainers.pop((run, session.partition), None)
                 session.end()
+        return sessions
 
 
 @cache

@@ -459,6 +459,7 @@ def test_gates_of_what_costs_most_to_build_upon_stop_a_run() -> None:
     ("error", "state"),
     [
         (StepFailed([FailedStep("a", "out of memory")]), "failed"),
+        (StepFailed([FailedStep("a", "out of memory", unpaid=True)]), "not computed"),
         (UpstreamMissing("out of memory"), "not computed"),
     ],
 )
@@ -474,6 +475,7 @@ def test_only_gates_that_read_what_has_no_result_are_not_judged(error: Translati
     errors = {"check_train_teacher": error}
     found = {gate.name: examine(session, gate, errors) for gate in GATES if gate.stage == "train_teacher"}
     assert (found["teacher-floor"].state, found["teacher-floor"].description) == (state, "out of memory")
+    assert found["teacher-floor"].unpaid == (isinstance(error, StepFailed) and error.unpaid)
     other = found["training-collapse"]
     assert (other.state, other.description) == (
         "passed",

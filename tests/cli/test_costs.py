@@ -1,6 +1,8 @@
 """What `plan` and `status` say of hours, money and energy, and the budget that they are held against."""
 
 import json
+import re
+import subprocess
 import threading
 from pathlib import Path
 
@@ -8,10 +10,11 @@ import pytest
 
 from tests.cli.conftest import Command, make
 from tests.defs.runner import MadeUpRunner
-from tests.end_to_end.tiny import PARTITION
+from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.cli.common import forecast_of
 from translations_assets.project import this_project
 from translations_assets.records.run import Expected, RunOptions
+from translations_assets.settings import repository_root
 
 COSTS = """
 costs: {currency: EUR, worker-classes: {large-cpu: {price: 2, watts: 150}}}
@@ -113,3 +116,45 @@ def test_the_forecast_stands_beside_what_a_run_took(
     monkeypatch.delenv("TRANSLATIONS_DEPLOYMENT")
     said = command("status", "run-2")  # without prices
     assert "that it made: 2.0 h, 4.0 h of GPU; they took 90 min (-25 %), 90 min of GPU (-62 %)\n" in said.out
+
+
+# The command line, whose steps are made up: each takes a moment
+MADE_UP = """
+from tests.defs.runner import MadeUpRunner
+from translations_assets.cli.main import main
+from translations_assets.project import Project
+
+Project.runner = MadeUpRunner()
+main()
+"""
+SPENT = r"The run has spent ([\d,]+\.\d\d) EUR, [\d,]+\.\d\d EUR more than its budget of 0\.01 EUR\."
+
+
+@pytest.mark.slow
+def test_a_gate_that_was_not_begun_for_want_of_budget_is_no_success(place: Place, tmp_path: Path) -> None:
+    """A vocabulary of which nothing is known takes all; its gates, of level `warn`, are not computed."""
+    prices = ", ".join(f"{name}: {{price: 1.0e9}}" for name in ("cpu", "large-cpu"))
+    deployment = tmp_path / "deployment.yml"
+    deployment.write_text(f"costs: {{currency: EUR, worker-classes: {{{prices}}}}}\n")
+    make("merge_corpus", checks=True)
+    places = {"TRANSLATIONS_DEPLOYMENT": str(deployment), "PYTHONPATH": str(repository_root())}
+
+    def call(*words: str) -> subprocess.CompletedProcess[str]:
+        return place.run("python", "-c", MADE_UP, *words, **places)
+
+    said = call("train", PARTITION, "--target", "train_vocab", "--yes", "--budget", "0.01")
+    assert said.returncode == 1, said.stderr
+    run = re.search(r"Run (\w{8}):", said.stdout)
+    assert run
+    assert "Gates not computed: vocabulary, vocabulary_case." in said.stdout
+    spent = re.search(SPENT, said.stderr)
+    assert spent
+    assert float(spent[1].replace(",", "")) > 0.01
+    status = call("status", run[1])
+    assert re.search(r"^check_train_vocab +1 failed", status.stdout, re.MULTILINE), status.stdout
+    assert "not begun: the run's budget of 0.01 EUR is spent: " in status.stdout
+    assert spent[0] in status.stdout
+    assert re.search(rf"run {run[1]}\S* of {PARTITION}: failed", status.stdout)
+    again = call("rerun", run[1], "--yes")  # with as much again
+    assert again.returncode == 0, again.stderr
+    assert "Done." in again.stderr + again.stdout

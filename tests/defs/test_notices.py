@@ -244,6 +244,26 @@ def test_commands_carry_what_was_asked_of_the_run(server: type[Server]) -> None:
     assert server.got[2].endswith(f"`translations results {PARTITION} {changed}`")
 
 
+def test_what_a_run_has_spent_of_its_budget_is_said_and_why_it_stopped(
+    server: type[Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deployment.yml").write_text("costs: {currency: EUR, worker-classes: {cpu: {price: 1}}}\n")
+    monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(tmp_path / "deployment.yml"))
+    monkeypatch.setattr(ended, "PROJECT", Project())
+    why, options = "not begun: the run's budget of 0.01 EUR is spent: 2.13 EUR", RunOptions(budget=0.01)
+    remember(options=options, spent=2.131, failed={LABEL: why})
+    tell(FAILURE, error=failure_of(StepFailed([FailedStep(LABEL, why, unpaid=True)])))
+    spent = "The run has spent 2.13 EUR, 2.12 EUR more than its budget of 0.01 EUR."
+    assert server.got[0].splitlines()[1:3] == [f"{LABEL}: {why}", spent]
+    assert server.got[0].endswith(f"To go on: `translations rerun {RUN[:8]}`")
+    remember(options=options, spent=2.131)
+    tell(SUCCESS)
+    assert spent in server.got[1].splitlines()
+    remember()
+    tell(SUCCESS)
+    assert "budget" not in server.got[2]
+
+
 RETRIES = {"run_retries": {"enabled": True, "max_retries": 2, "retry_on_asset_or_op_failure": False}}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -120,6 +120,7 @@ class Finding:
     thresholds   its section of the training config
     overridden   keys of that section which have another value in this run
     verdict      None when the numbers are not there
+    unpaid       they are not there for want of budget
     """
 
     gate: Gate
@@ -129,6 +130,7 @@ class Finding:
     thresholds: Mapping[str, Any]
     overridden: Mapping[str, Any]
     verdict: Verdict | None = None
+    unpaid: bool = False
 
     @property
     def is_error(self) -> bool:
@@ -147,6 +149,9 @@ def examine(session: Session, gate: Gate, errors: Mapping[str, TranslationsError
                 raise errors[stage]
         verdict = gate.judge(_documents(session, gate), gate.thresholds(session.config))
     except StepFailed as error:
+        if error.unpaid:
+            found = _finding(session, gate, None, str(error))
+            return replace(found, unpaid=found.state != "off")
         verdict = Verdict(False, str(error))
     except NothingToJudge as error:
         verdict = Verdict(True, f"nothing to judge: {error}")

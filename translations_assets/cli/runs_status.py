@@ -155,6 +155,10 @@ def _lines_of_run(run: Run, steps: bool, every: bool) -> Iterator[str]:
         those = f"{made} step{'s' * (made != 1)} that it made"
         told = ", ".join(_parts(expected, currency))
         yield f"Forecast for the {those}: {told}; they took {', '.join(_parts(taken, currency, expected))}"
+    if run.record.options.budget:
+        from translations_assets.running.budget import spent_of
+
+        yield spent_of(run.record.spent, run.record.options.budget, currency)
     if run.state in ("failed", "cancelled", "lost its process"):
         yield f"To repeat what is missing: translations rerun {run.short}"
 

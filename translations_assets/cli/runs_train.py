@@ -86,7 +86,8 @@ def train(
     if session.budget and (unknown := forecast.unknown):
         print_note(
             f"{unknown} step{'s' * (unknown != 1)} without a past duration: the budget cannot foresee what "
-            "such a step takes, and lets it begin as long as anything is left"
+            "such a step takes. It lets it begin as long as anything is left, and says when it takes more; "
+            "with --hard-budget it is ended then"
         )
     if _is_published(session, plan):
         tell("Everything is made already: nothing to run.", err=False)
@@ -233,6 +234,7 @@ def _run_here(session: Session, plan: Plan, parent: str | None = None, json: boo
         print_json(_ended(session, session.run, runs.STATES[status], page, gates))
     for state, names in {} if json else gates.items():
         typer.echo(f"Gates {state}: {', '.join(names)}. Why: {session.command('checks')}")
+    _tell_spent(session)
     if status == "CANCELED":
         raise Cancelled(f"{_kept(session.store, session.run)}\nTo go on: translations rerun {short}")
     if status != "SUCCESS":
@@ -241,6 +243,15 @@ def _run_here(session: Session, plan: Plan, parent: str | None = None, json: boo
             f"To repeat what failed: translations rerun {short}"
         )
     tell(f"Done. Scores: {session.command('results')}", err=False)
+
+
+def _tell_spent(session: Session, run: str = "") -> None:
+    """Say what a run has spent of its budget, if it had one."""
+    from translations_assets.running.budget import spent_of
+
+    record = session.store.read_run(run or session.run)
+    if record and session.budget:
+        print_note(spent_of(record.spent, session.budget.limit, session.budget.prices.currency))
 
 
 def _kept(store: Store, run: str) -> str:
@@ -284,6 +295,7 @@ def _run_on_server(server: Server, session: Session, plan: Plan, json: bool) -> 
         raise typer.Exit(exits.CANCELLED) from None
     if json:
         print_json(_ended(session, run, runs.STATES[status], server.run_url(run)))
+    _tell_spent(session, run)
     if status == "CANCELED":
         raise Cancelled(f"{_kept(session.store, run)}\nThe run: {server.run_url(run)}")
     if status != "SUCCESS":

@@ -22,6 +22,7 @@ from translations_assets.defs.runs import stages_of
 from translations_assets.defs.shared import PROJECT
 from translations_assets.errors import TranslationsError
 from translations_assets.records.run import RunOptions, RunRecord
+from translations_assets.running.budget import spent_of
 from translations_assets.server import CAUSE, GATE, PARTITION_TAG
 from translations_assets.settings import LOCAL_SERVER
 from translations_assets.stages import last_asset
@@ -81,10 +82,17 @@ class EndedRun:
             yield f"{label}: {why}"
         if self.run.status == dg.DagsterRunStatus.CANCELED:
             return  # its assets say no more than that
-        of_steps = {"steps", "lost results"} if self.record.failed else set[str]()
+        of_steps = {"steps", "lost results", "budget"} if self.record.failed else set[str]()
         yield from (asset.text for asset in self.failed if asset.cause not in of_steps)
         if not self.failed or self._has_lost_its_process():
             yield from self._end()
+
+    def spending(self) -> str:
+        """What it has spent of its budget, in a sentence; empty where it had none."""
+        limit, deployment = self.record.options.budget, PROJECT.deployment
+        if not limit or not deployment or not deployment.costs:
+            return ""
+        return spent_of(self.record.spent, limit, deployment.costs.currency)
 
     def launched_again(self) -> str:
         """What Dagster does with it by itself; empty when that is nothing."""

@@ -45,6 +45,8 @@ def notice(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str:
     lines = [f"{ended.partition}, run {ended.short}: {ENDS[run.status]}{took}."]
     if run.status != dg.DagsterRunStatus.SUCCESS:
         lines += _reasons([*ended.reasons()])
+    if spending := ended.spending():
+        lines.append(spending)
     if server := settings.public_server_url():
         lines.append(Server(server).run_url(run.run_id))
     return "\n".join([*lines, *_next(ended, run.status)])

@@ -80,7 +80,9 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
     try:
         yield options
     finally:
-        PROJECT.end_sessions(dagster_run.run_id)
+        for session in PROJECT.end_sessions(dagster_run.run_id):
+            if session.budget:
+                log.warning(session.budget.told())
 
 
 def _forecast(session: Session) -> Mapping[str, Expected]:

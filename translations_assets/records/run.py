@@ -70,6 +70,9 @@ class RunOptions(Record):
         "Begin no step that would take the run beyond this cost, by the deployment file's prices.",
         "MONEY",
     )
+    hard_budget: bool = _option(
+        False, "--hard-budget", "End steps, too, that take more than the budget leaves for them."
+    )
     overrides: Mapping[str, Any] = _option(
         {},
         "--set",
