@@ -112,7 +112,7 @@ def _sensor(status: dg.DagsterRunStatus) -> dg.SensorDefinition:
         description=f"Tells TRANSLATIONS_WEBHOOK that a run is {ENDS[status]}. Off until it is switched on.",
         minimum_interval_seconds=SENSOR_SECONDS,
         default_status=dg.DefaultSensorStatus.STOPPED,
-        monitor_all_code_locations=True,  # runs of the command line belong to none
+        monitor_all_code_locations=True,  # runs of `dagster asset materialize` belong to none
     )(tell)
 
 
