@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,9 +18,10 @@ from translations_assets.config.model_names import RELEASED
 from translations_assets.records.run import RunOptions
 from translations_assets.records.scores import METRICS, shown
 from translations_assets.report.curves import charts
-from translations_assets.report.facts import Report, Sentence
+from translations_assets.report.facts import Report
 from translations_assets.report.flow import DatasetLines
 from translations_assets.report.plots import line_chart
+from translations_assets.report.sentences import Sentence
 from translations_assets.running.prices import class_of
 from translations_assets.why.costs import spent_on
 from translations_assets.why.forecast import amount
@@ -50,6 +52,8 @@ def as_html(report: Report, config: str) -> str:
             title=f"{source} → {target}: {report.session.partition}",
             source_language=source,
             target_language=target,
+            source_code=report.session.config.experiment.src,
+            target_code=report.session.config.experiment.trg,
             overrides=_overrides(report),
             style=Markup((FOLDER / "page.css").read_text(encoding="utf-8")),
             sections=SECTIONS.items(),
@@ -109,6 +113,7 @@ def environment(folder: Path) -> jinja2.Environment:
         "metric_name": lambda metric: METRICS.get(metric, metric),
         "cell": _cell,
         "by_text": _by_text,
+        "by_dataset": lambda sentences: groupby(sentences, lambda sentence: sentence.dataset),
         "marked": lambda text, reference: list(_marked(text, reference)),
     }
     return environment
