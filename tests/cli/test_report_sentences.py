@@ -91,7 +91,8 @@ def test_bad_and_good_ones_of_every_test_set_are_shown(translated: Place) -> Non
     assert (easy[0].source, easy[0].translations["exported"]) == ("A cat.", LONG)
     assert easy[1].chrf == pytest.approx(100.0)
     # Of a set whose sentences have all scores: from the worst to the best, with as much between them
-    assert (hard[0].chrf, hard[-1].chrf) == (pytest.approx(0, abs=12), pytest.approx(100.0, abs=12))
+    assert hard[0].chrf < 12
+    assert hard[-1].chrf > 88
     gaps = [after.chrf - before.chrf for before, after in zip(hard[:-1], hard[1:], strict=True)]
     assert max(gaps) < 30
     assert all({"teacher-1", "student", "exported"} <= set(sentence.translations) for sentence in hard)

@@ -153,7 +153,7 @@ def _best(sentences: Sequence[Sentence]) -> str:
 
 
 class Exported(NamedTuple):
-    """The names of an export's files; a vocabulary for both sides, or one for each, and no shortlist in some."""
+    """The names of an export's files: one vocabulary, or one for each side; "" where it has no shortlist."""
 
     model: str
     vocabularies: list[str]

@@ -1,4 +1,4 @@
-"""Sentences that a report shows: of every test set, the ones translated badly beside those translated well."""
+"""Sentences that a report shows: of every test set, those translated badly beside those translated well."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_SCORED = 2_000  # of one, drawn by the seed: a score takes some 0.1 ms
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a test set, its reference, what each model makes of it, and the chrF of the one that is shown."""
+    """A sentence of a test set, its reference, what each model makes of it, and chrF of the shown model's."""
 
     dataset: str
     source: str
@@ -35,8 +35,9 @@ class Sentence:
 def shown_sentences(session: Session, results: Mapping[str, Known]) -> list[Sentence]:
     """Some of every test set, always the same of the same translations, from the worst to the best of each.
 
-    The worst is always there. A set's sentences, one of each score, are ordered by it, the order is cut into as many
-    parts of one length as are shown of the set, and one is drawn from each of the others. None is shown twice.
+    The worst is always there. A set's sentences, one of each score, are ordered by it, the order is cut into
+    as many parts of one length as are shown of the set, and one is drawn from each of the others. None is
+    shown twice.
     """
     sets = list(_translated_sets(session, results))
     count = max(FEWEST, SENTENCES // max(1, len(sets)))
@@ -83,7 +84,9 @@ def _translated_sets(session: Session, results: Mapping[str, Known]) -> Iterator
 def _drawn(found: _Set, count: int, seen: Collection[str]) -> Iterator[Sentence]:
     whole = min(map(len, (found.source, found.reference, *found.texts.values())))
     numbers = random.Random(0)
-    distinct = {_same(found.source[line]): line for line in reversed(range(whole)) if found.source[line].strip()}
+    distinct = {
+        _same(found.source[line]): line for line in reversed(range(whole)) if found.source[line].strip()
+    }
     lines = sorted(line for same, line in distinct.items() if same not in seen)
     lines = numbers.sample(lines, min(MOST_SCORED, len(lines)))
     scores = _scores(lines, found)
