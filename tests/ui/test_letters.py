@@ -1,4 +1,4 @@
-"""Which letters a vocabulary knows, as the playground's page finds out: in Node.js, beside SentencePiece itself."""
+"""Which letters a vocabulary knows, as the playground finds out: in Node.js, beside SentencePiece itself."""
 
 from __future__ import annotations
 
