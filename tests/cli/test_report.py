@@ -127,6 +127,8 @@ def test_a_model_card_has_the_hubs_metadata(command: Command, place: Place) -> N
     found = yaml.safe_load(metadata)
     assert found["language"] == ["en", "eo"]
     assert found["pipeline_tag"] == "translation"
+    assert (found["license"], found["library_name"]) == ("unknown", "fxtranslate")
+    assert {"translation", "marian"} <= {*found["tags"]}
     (results,) = found["model-index"][0]["results"]
     assert {metric["type"]: metric["value"] for metric in results["metrics"]} == {"bleu": 1.0, "chrf": 2.0}
     assert "| exported | 1.0 | 2.0 ± 0.5 |" in text

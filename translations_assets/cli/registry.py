@@ -34,10 +34,10 @@ def build(
     from translations_assets.registry.reports import Reports
     from translations_assets.registry.site import write_site
 
-    # A device, such as /dev/null, is no file to the option's check
-    is_other = any(output.iterdir()) if output.is_dir() else output.exists()
-    if is_other and not (output / DATABASE).is_file():
-        raise TranslationsError(f"{output} is something else than a registry. Give another folder.")
+    if output.exists() and not output.is_dir():  # a device, which would be replaced
+        raise TranslationsError(f"{output} is no folder. Give another one.")
+    if output.is_dir() and any(output.iterdir()) and not (output / DATABASE).is_file():
+        raise TranslationsError(f"{output} holds something else than a registry. Give another folder.")
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=".registry-") as work:
         made = Path(work) / "site"
@@ -59,5 +59,5 @@ def build(
         os.replace(made, output)
     page = output / "index.html"
     print_answer(
-        json, {"file": str(page), "runs": len(rows)}, f"{len(rows)} run{'s' * (len(rows) != 1)}: {page}"
+        json, {"file": str(page), "runs": len(rows)}, f"{len(rows)} model{'s' * (len(rows) != 1)}: {page}"
     )
