@@ -62,9 +62,11 @@ def test_a_node_that_vanishes_takes_its_machine_with_it(place: Place) -> None:
     assert eventually(lambda: not place.live())
 
 
-def test_after_so_many_preemptions_a_step_takes_a_standard_machine(place: Place) -> None:
+@pytest.mark.parametrize("end", ["preempt", "evict"])
+def test_after_so_many_lost_machines_a_step_takes_a_standard_one(place: Place, end: str) -> None:
+    """A pod that was evicted has lost its machine as one has that was preempted."""
     run = place.run(SPOT, max_preemptions=1)
-    first = end_by(place, run, place.job(SAVES, machine="spot"), place.cluster.preempt)
+    first = end_by(place, run, place.job(SAVES, machine="spot"), getattr(place.cluster, end))
     assert first.kind == "temporary"
     assert run.make(place.job(COPY, machine="spot", attempt=2)).kind == "done"
     machines = [job["metadata"]["labels"]["translations/machine"] for job in place.jobs()]
