@@ -4,6 +4,7 @@ In Dagster's daemon: `tests/end_to_end/test_notices.py`. What is tried again: `t
 """
 
 import json
+import re
 import shlex
 import time
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,7 @@ from tests.cli.conftest import make
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, make_place
 from tests.http_server import http_server
+from translations_assets.cli.common import overrides_of
 from translations_assets.config.errors import ConfigError
 from translations_assets.definitions import defs
 from translations_assets.defs import ended, notices
@@ -244,6 +246,16 @@ def test_commands_carry_what_was_asked_of_the_run(server: type[Server]) -> None:
     assert server.got[1].endswith(told)
     tell(SUCCESS)
     assert server.got[2].endswith(f"`translations results {PARTITION} {changed}`")
+
+
+def test_commands_can_be_typed_whatever_was_overridden(server: type[Server]) -> None:
+    overrides = {"experiment.name": "it's a \"b\" $HOME", "datasets.test": ["a b", "c"]}
+    remember(options=RunOptions(overrides=overrides))
+    tell(SUCCESS)
+    (told,) = re.findall(r"Scores: `(.*)`$", server.got[0])
+    program, verb, partition, *words = shlex.split(told)
+    assert (program, verb, partition) == ("translations", "results", PARTITION)
+    assert overrides_of([word.removeprefix("--set=") for word in words]) == overrides
 
 
 RETRIES = {"run_retries": {"enabled": True, "max_retries": 2, "retry_on_asset_or_op_failure": False}}
