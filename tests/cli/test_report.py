@@ -225,3 +225,10 @@ def test_hours_stand_under_the_class_where_steps_run(
     assert moved["large-cpu"].cost.seconds == own["large-cpu"].cost.seconds - HOUR
     command("report", PARTITION)
     assert re.search(r"train-vocab-en-eo\s+cpu\s+60 min\s+60 min of CPU\s+1.0 USD", page_text(place))
+
+
+def test_a_run_with_overrides_is_not_what_counted_before(command: Command, place: Place) -> None:
+    make("evaluate_teacher", overrides={"marian-args.training-teacher.after": "10u"})
+    make("evaluate_teacher", run="run-2")
+    command("report", PARTITION)
+    assert not re.search(r"BLEU 1\.0 \(", Page(place.root / PAGE).text)
