@@ -190,3 +190,16 @@ def test_only_so_many_are_kept(
     for text in ("one", "two", "three"):
         kept.add(known, text)
     assert [bool(kept.get(text)) for text in ("one", "two", "three")] == [False, True, True]
+
+
+def test_a_config_that_was_edited_is_told_by_its_state(config: Path) -> None:
+    """Also by an edit that leaves the size, and by one that leaves the time."""
+    states = [Project().configs.partitions().states["en-ru.small"]]
+    before = config.stat()
+    config.write_text(SMALL.replace("small", "large"))
+    os.utime(config, ns=(before.st_atime_ns, before.st_mtime_ns + 10**6))
+    states.append(Project().configs.partitions().states["en-ru.small"])
+    config.write_text(SMALL + "\n")
+    os.utime(config, ns=(before.st_atime_ns, before.st_mtime_ns))
+    states.append(Project().configs.partitions().states["en-ru.small"])
+    assert len(set(states)) == 3

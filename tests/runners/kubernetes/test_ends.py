@@ -77,6 +77,22 @@ def test_after_so_many_lost_machines_a_step_takes_a_standard_one(place: Place, e
     assert manifest.provenance.worker.others["machine"] == "standard"
 
 
+def test_lost_machines_count_also_when_their_jobs_are_gone(place: Place) -> None:
+    run = place.run(SPOT, max_preemptions=2)
+    for attempt in (1, 2):
+        work = place.job(SAVES, machine="spot", attempt=attempt)
+        assert end_by(place, run, work, place.cluster.preempt).kind == "temporary"
+    for job in place.jobs():
+        path = f"/apis/batch/v1/namespaces/{place.namespace}/jobs/{job['metadata']['name']}"
+        place.cluster.rest.insist("DELETE", f"{path}?propagationPolicy=Background")
+    assert eventually(lambda: not place.jobs())
+    assert run.make(place.job(COPY, machine="spot", attempt=3)).kind == "done"
+    manifest = place.store.latest(place.job(COPY).key)
+    assert manifest is not None
+    assert manifest.provenance.worker is not None
+    assert manifest.provenance.worker.others["machine"] == "standard"
+
+
 def test_out_of_memory_names_the_limit_and_a_bigger_class(place: Place) -> None:
     def memory(size: str) -> dict[str, Any]:
         return {"pod": {"container_config": {"resources": {"limits": {"memory": size}}}}}
