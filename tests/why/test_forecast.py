@@ -121,6 +121,32 @@ def test_a_training_with_other_options_took_another_time(bench: Bench) -> None:
     assert costs(bench, training("100000u", 1)) == {"train": None}
 
 
+def test_a_new_training_takes_what_one_with_its_options_took(bench: Bench) -> None:
+    """Of several new ones each; where there is none like it, nothing is known."""
+
+    @stage(group="demo")
+    def train(config: TrainingConfig) -> list[Output]:
+        """Models of other languages, with the options of their labels."""
+        return [
+            step(
+                "pipeline.demo.write",
+                label=f"train-{after}",
+                args={"marian_args": after, "seed": 2},
+                outputs=["text.txt"],
+                repeatable=False,
+            )["text.txt"]
+            for after in ("50u", "9000u", "100000u")
+        ]
+
+    for after, seconds in (("50u", 10.0), ("100000u", 5000.0)):
+        session = bench.session(training(after, 1), run=f"run-{after}")
+        bench.run(session)
+        session.publish("train")
+        used(bench, "train", seconds=seconds)
+    found = costs(bench, build_graph(demo_config(), {"train": train}))
+    assert found == {"train-50u": Cost(10.0), "train-9000u": None, "train-100000u": Cost(5000.0)}
+
+
 def chain(word: str) -> Graph:
     """A text → cleaned → translated, and the translation of another text, which is new."""
 

@@ -81,6 +81,7 @@ def test_lost_machines_count_also_when_their_jobs_are_gone(place: Place) -> None
     run = place.run(SPOT, max_preemptions=2)
     for attempt in (1, 2):
         work = place.job(SAVES, machine="spot", attempt=attempt)
+        run.lines[work.label].clear()
         assert end_by(place, run, work, place.cluster.preempt).kind == "temporary"
     for job in place.jobs():
         path = f"/apis/batch/v1/namespaces/{place.namespace}/jobs/{job['metadata']['name']}"
