@@ -21,7 +21,9 @@ def test_every_query_fits_the_schema() -> None:
     assert validate(create_schema().graphql_schema, document) == []
 
 
-def test_reloads_and_launches_are_waited_for_longer_than_dagster_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reloads_and_launches_are_waited_for_longer_than_dagster_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     waited: dict[str, float] = {}
 
     def ask(_: server.Server, name: str, timeout: float = 0.0, /, **variables: Any) -> Any:

@@ -88,12 +88,12 @@ def test_a_training_has_a_bar_and_the_time_that_its_pace_leaves(monkeypatch: pyt
 
 
 def test_the_time_left_shrinks_while_a_step_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 1000.0
-    monkeypatch.setattr("time.monotonic", lambda: now)
+    clock = [1000.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
     console = Console(["a"], MemoryStore(), {"a": 90.0})
     console(StepEvent("started", step("a")))
     left = []
-    for now in (1010.0, 1080.0, 1200.0):
+    for clock[0] in (1010.0, 1080.0, 1200.0):
         left.append(lower_lines(console)[0].rpartition("about ")[2])
     assert left == ["80 s left", "10 s left", "0 s left"]
 

@@ -249,7 +249,7 @@ def test_commands_carry_what_was_asked_of_the_run(server: type[Server]) -> None:
 
 
 def test_commands_can_be_typed_whatever_was_overridden(server: type[Server]) -> None:
-    overrides = {"experiment.name": "it's a \"b\" $HOME", "datasets.test": ["a b", "c"]}
+    overrides = {"experiment.name": 'it\'s a "b" $HOME', "datasets.test": ["a b", "c"]}
     remember(options=RunOptions(overrides=overrides))
     tell(SUCCESS)
     (told,) = re.findall(r"Scores: `(.*)`$", server.got[0])

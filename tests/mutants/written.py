@@ -32,7 +32,7 @@ class Defect:
     harm: str
 
     def planted(self, root: Path) -> Mutant:
-        """The file with the defect. Raises ValueError where the old text does not stand in it exactly once."""
+        """The file with the defect. Raises ValueError where the old text is not in it exactly once."""
         path = root / self.file
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         found = [*re.finditer(_pattern(self.old), text, re.MULTILINE)]

@@ -13,7 +13,7 @@ from translations_assets.publish.destination import FolderDestination
 def test_a_file_is_durable_before_it_has_its_name_and_then_its_name_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What fsync and rename are asked for, in order: after a power cut a name has whole contents, or is none."""
+    """The order of fsync and rename: after a power cut a name has whole contents, or is none."""
     (tmp_path / "model").write_bytes(b"weights")
     calls: list[str] = []
     replace = Path.replace

@@ -12,7 +12,7 @@ from translations_assets.records.run import RunOptions
 
 AWKWARD: dict[str, Any] = {
     "experiment.name": "a b",
-    "experiment.quoted": "it's \"so\" $HOME `id` ; rm",
+    "experiment.quoted": 'it\'s "so" $HOME `id` ; rm',
     "experiment.no": "no",
     "experiment.number": "1.0",
     "experiment.flag": True,

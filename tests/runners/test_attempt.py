@@ -61,7 +61,9 @@ def test_steps_share_the_memory_of_the_machine_as_they_do_its_cpus(
     store: LocalStore, tmp_path: Path, worker: str, share: int
 ) -> None:
     runner = LocalRunner(tmp_path / "state", cpus=4, gpus=[])
-    outcome = run(runner, store, job(store, written("print(os.environ['TRANSLATIONS_MEMORY'])"), worker=worker))
+    outcome = run(
+        runner, store, job(store, written("print(os.environ['TRANSLATIONS_MEMORY'])"), worker=worker)
+    )
     assert outcome.kind == "done"
     granted = next(int(line) for line in log(store).splitlines() if line.isdecimal())
     assert granted == pytest.approx(script_memory() / share, rel=0.01)

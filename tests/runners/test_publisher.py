@@ -179,7 +179,7 @@ def test_the_last_lines_of_a_long_log_hold_no_part_of_a_secret(tmp_path: Path, s
     (tmp_path / "log").write_text(f"{secret} " * 100_000 + "x" * shift + "\nthe end\n")
     shown = log.tail()
     assert not any(secret[start : start + 4] in shown for start in range(len(secret) - 3))
-    assert shown.endswith("***\nthe end") or shown.endswith(f"*** {'x' * shift}\nthe end")
+    assert shown.endswith(f"*** {'x' * shift}\nthe end")
 
 
 def test_of_a_large_log_the_end_alone_is_read(tmp_path: Path) -> None:

@@ -258,7 +258,7 @@ def test_the_record_tells_what_was_asked_for_and_when_the_run_ended(bench: Bench
 
 def test_commands_ask_a_shell_for_what_the_run_was_asked_for(bench: Bench) -> None:
     """Whatever stands in an override: each word reaches the command as it is."""
-    overrides = {"experiment.name": "it's a \"b\" $HOME", "datasets.train": ["a b", "c"]}
+    overrides = {"experiment.name": 'it\'s a "b" $HOME', "datasets.train": ["a b", "c"]}
     session = bench.session(options=RunOptions(overrides=overrides))
     told = session.command("train", "--target", "train_teacher")
     program, verb, partition, *words = shlex.split(told)

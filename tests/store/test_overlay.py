@@ -125,7 +125,10 @@ def test_ones_own_refs_come_before_production_s(pair: Pair) -> None:
     store = pair.store
     mine = finish(store, "merge-mine", {"corpus": b"mine"})
     publish(store, "run-mine", 0.5, mine)  # although it was published earlier
-    assert [ref.run for ref in store.refs("ann/main", "en-ru", "merge_corpus")] == ["run-mine", "run-production"]
+    assert [ref.run for ref in store.refs("ann/main", "en-ru", "merge_corpus")] == [
+        "run-mine",
+        "run-production",
+    ]
 
 
 def test_all_that_is_made_stands_in_ones_own(pair: Pair, tmp_path: Path) -> None:

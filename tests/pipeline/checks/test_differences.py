@@ -115,9 +115,7 @@ def test_comets_p_value_is_that_of_resamples_drawn_by_hand() -> None:
     systems: list[System] = [("model", list(map(str, ours))), ("other", list(map(str, theirs)))]
     found = segment_differences(systems)["other"]
     drawn = np.random.default_rng(checked.SEED).choice(60, size=(RESAMPLES, 60))
-    differences_ = [
-        100 * sum(theirs[line] - ours[line] for line in row.tolist()) / 60 for row in drawn
-    ]
+    differences_ = [100 * sum(theirs[line] - ours[line] for line in row.tolist()) / 60 for row in drawn]
     centre = sum(differences_) / RESAMPLES
     real = 100 * (sum(theirs) - sum(ours)) / 60
     larger = sum(abs(one - centre) >= abs(real) for one in differences_)

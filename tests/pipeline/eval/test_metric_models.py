@@ -91,9 +91,7 @@ def test_spbleu_in_mozillas_layout(models: Path, texts: Path) -> None:
     assert sentences[0] == 0 < max(sentences)  # the first translation is empty
 
 
-def test_a_tab_in_a_text_moves_none_of_comets_columns(
-    texts: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tab_in_a_text_moves_none_of_comets_columns(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Source, translation and reference of a line, whatever stands in them."""
     for name, lines in (("src", ["a\tb", "c"]), ("translations", ["\td", ""]), ("trg", ["e", "f\t\t"])):
         write_lines(texts / f"{name}.zst", lines)

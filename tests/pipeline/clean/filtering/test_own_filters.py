@@ -76,9 +76,21 @@ def test_words_are_compared_where_there_are_spaces(trg: str, target: str, kept: 
 @pytest.mark.parametrize(
     ("trg", "source", "target"),
     [
-        ("th", "The police said yesterday that the driver was not to blame.", "ตำรวจกล่าวเมื่อวานว่าคนขับไม่ผิดแต่อย่างใด"),
-        ("zh", "The police said yesterday that the driver was not to blame.", "警方昨天表示，驾驶人没有任何责任。"),
-        ("ja", "The police said yesterday that the driver was not to blame.", "警察は昨日、運転手に責任はないと発表した。"),
+        (
+            "th",
+            "The police said yesterday that the driver was not to blame.",
+            "ตำรวจกล่าวเมื่อวานว่าคนขับไม่ผิดแต่อย่างใด",
+        ),
+        (
+            "zh",
+            "The police said yesterday that the driver was not to blame.",
+            "警方昨天表示，驾驶人没有任何责任。",
+        ),
+        (
+            "ja",
+            "The police said yesterday that the driver was not to blame.",
+            "警察は昨日、運転手に責任はないと発表した。",
+        ),
         ("de", "The law on delegation of duties for monitoring the labels of beef", RULE),
     ],
 )
