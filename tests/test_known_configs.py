@@ -229,3 +229,16 @@ def test_what_another_user_could_have_kept_is_not_read(
     with patch.object(os, "geteuid", return_value=os.geteuid() + 1):
         assert read("en-ru.small")[1]
     assert f"belongs to the user {os.geteuid()}" in caplog.text
+
+
+def test_a_config_that_was_edited_is_told_by_its_state(config: Path) -> None:
+    """Also by an edit that leaves the size, and by one that leaves the time."""
+    states = [Project().configs.partitions().states["en-ru.small"]]
+    before = config.stat()
+    config.write_text(SMALL.replace("small", "large"))
+    os.utime(config, ns=(before.st_atime_ns, before.st_mtime_ns + 10**6))
+    states.append(Project().configs.partitions().states["en-ru.small"])
+    config.write_text(SMALL + "\n")
+    os.utime(config, ns=(before.st_atime_ns, before.st_mtime_ns))
+    states.append(Project().configs.partitions().states["en-ru.small"])
+    assert len(set(states)) == 3

@@ -304,6 +304,9 @@ def test_the_student_against_the_best_that_the_teachers_do() -> None:
     assert models.student_gap(both, gates.StudentGap.model_validate({"max-gap": 6.0})).passed
     ensemble = {**both, **scores(evaluate_teacher_ensemble={"demo_a": 60.0, "demo_b": 45.0})}
     assert "50.0 on demo_a" in models.student_gap(ensemble, gates.StudentGap()).description
+    second = {"second, demo_b": numbers.evaluation("demo_b", 41.0)}
+    two = {**both, "evaluate_teacher": both["evaluate_teacher"] | second}
+    assert "has 46.0: -6.0" in models.student_gap(two, gates.StudentGap()).description
 
 
 def test_a_gap_comes_with_the_probability_that_chance_made_it() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.checks import numbers
 from translations_assets.checks import models, text
+from translations_assets.checks.gates import GATES
 from translations_assets.checks.verdict import NotComputed, NothingToJudge
 from translations_assets.config import gates
 
@@ -173,6 +174,18 @@ def test_translations_that_are_the_same_or_loop() -> None:
     verdict = text.collapse(translated(looping), section)
     assert (verdict.passed, verdict.samples) == (False, ["and and"])
     assert text.collapse(translated(looping), section, made=0).passed  # the genuine side
+
+
+def test_only_the_translated_side_may_loop() -> None:
+    """In the gates as they stand for each stage; back-translations are the first side."""
+    section = gates.TranslationCollapse()
+    for side in (0, 1):
+        loops = [numbers.loops(0.2 if number == side else 0.0) for number in (0, 1)]
+        for gate in GATES:
+            if gate.name == "translation-collapse":
+                found = translated(numbers.text(loops=loops), stage=gate.reads[0])
+                translation = 0 if gate.stage == "translate_mono_trg" else 1
+                assert gate.judge(found, section).passed == (side != translation), gate
 
 
 def test_lengths_are_compared_with_genuine_ones() -> None:

@@ -14,9 +14,11 @@ from tests.cli.conftest import Command, make
 from tests.cli.test_report import Page
 from tests.end_to_end.tiny import PARTITION, Place
 from tests.store.values import finish
+from translations_assets.keys.key import KeyMaker
 from translations_assets.project import Project
 from translations_assets.records.run import RunRecord
-from translations_assets.registry.read import StoreReader
+from translations_assets.registry.read import RunRow, StoreReader
+from translations_assets.registry.reports import Reports
 from translations_assets.store.local import LocalStore
 
 
@@ -226,3 +228,32 @@ def test_an_empty_store_gives_an_empty_list(command: Command, place: Place) -> N
     make("merge_corpus", run="no-model")
     assert command("registry", "build").out == "0 models: registry/index.html\n"
     assert "0 models of 0 language pairs" in Page(place.root / "registry" / "index.html").text
+
+
+def test_runs_with_the_same_scores_and_other_overrides_are_both_there(command: Command, place: Place) -> None:
+    make("evaluate_backwards", run="plain")
+    make("evaluate_backwards", run="changed", overrides={"marian-args.training-backward.after": "10u"})
+    rows = {row.run: row for row in StoreReader(Project().store).rows()}
+    assert rows["plain"].scores == rows["changed"].scores
+    assert [bool(rows[run].overrides) for run in ("plain", "changed")] == [False, True]
+
+
+def test_a_report_is_made_anew_when_its_config_is_known_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = RunRecord("run-1", "en-ru", started=1.0)
+    pair, none = ("en", "ru"), ()
+    row = RunRow(
+        *("run-1", "en-ru", "main", pair, 1.0, "", "{}", "", frozenset(), "run-1"),
+        *(none, none, none, none),
+        record,
+    )
+    made: list[str] = []
+    monkeypatch.setattr(Reports, "_made", lambda _, row, reader: made.append(row.config) or b"page")
+    store, known = LocalStore(tmp_path / "store"), dict[str, str]()
+    for number, config in enumerate(("{}", "{}", '{"experiment": {}}')):
+        before, site = tmp_path / f"site-{number - 1}", tmp_path / f"site-{number}"
+        site.mkdir()
+        reports = Reports(store, KeyMaker(tmp_path), before, known)
+        known = {"run-1": reports.write(site, replace(row, config=config), StoreReader(store))}
+    assert made == ["{}", '{"experiment": {}}']

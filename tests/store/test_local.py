@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -304,6 +305,16 @@ def test_a_blob_that_is_found_is_touched_so_that_it_is_not_collected(local: Loca
     os.utime(blob_path(local, blob), (1, 1))
     local.add_bytes(b"old")
     assert blob_path(local, blob).stat().st_mtime > time.time() - 60
+
+
+def test_what_a_result_was_made_by_is_as_fresh_as_the_result(local: LocalStore) -> None:
+    """Its code and config may be as old as the project: they are in use from now on."""
+    bundle, config = local.add_bytes(b"code"), local.add_bytes(b"config")
+    for blob in (bundle, config):
+        os.utime(blob_path(local, blob), (1, 1))
+    made = manifest({"out": local.add_bytes(b"x")})
+    local.commit(replace(made, bundle=bundle, provenance=replace(made.provenance, config=config)))
+    assert min(blob_path(local, blob).stat().st_mtime for blob in (bundle, config)) > time.time() - 60
 
 
 def test_a_manifest_is_committed_after_its_blobs_are_durable(

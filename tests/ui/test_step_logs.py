@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -11,8 +12,10 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from tests.memory_store import MemoryStore
+from tests.store.values import manifest
 from tests.virtual_clock import VirtualClock
 from translations_assets.errors import StoreUnreachable
+from translations_assets.records.manifest import Usage
 from translations_assets.records.run import RunRecord
 from translations_assets.running.reading import is_read
 from translations_assets.server import log_path
@@ -158,3 +161,11 @@ def test_a_store_that_is_away_is_told(
 
 def test_it_cannot_be_written(client: TestClient) -> None:
     assert {client.request(method, PAGE).status_code for method in ("POST", "PUT", "DELETE")} == {405}
+
+
+def test_a_page_tells_how_long_its_attempt_took(client: TestClient, store: MemoryStore) -> None:
+    """Not how long the step was with its worker, which also places files and commits."""
+    made = replace(manifest({}, KEY), attempt=2, started=100.0, ended=900.0, usage=Usage(seconds=612.4))
+    store.commit(made)
+    assert f"{made.label}, attempt 2: done after 612 s" in client.get(PAGE).text
+    assert f"{made.label}, attempt 1: ended" in client.get(log_path(KEY, 1, 1)).text

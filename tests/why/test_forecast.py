@@ -122,6 +122,33 @@ def test_a_training_with_other_options_took_another_time(bench: Bench) -> None:
     assert costs(bench, training("100000u", 1)) == {"train": None}
 
 
+def trainings(seed: int, **after: str) -> Graph:
+    """Trainings with these labels."""
+
+    @stage(group="demo")
+    def train(config: TrainingConfig) -> list[Output]:
+        """Models."""
+        made = []
+        for label, updates in after.items():
+            args: dict[str, Arg] = {"marian_args": updates, "seed": seed}
+            script = "pipeline.demo.write"
+            made.append(step(script, label=label, args=args, outputs=["text.txt"], repeatable=False))
+        return [each["text.txt"] for each in made]
+
+    return build_graph(demo_config(), {"train": train})
+
+
+def test_a_new_training_takes_what_one_with_its_options_took(bench: Bench) -> None:
+    """Of several new ones each; where there is none like it, nothing is known."""
+    session = bench.session(trainings(1, short="50u", long="100000u"))
+    bench.run(session)
+    session.publish("train")
+    used(bench, "short", seconds=10.0)
+    used(bench, "long", seconds=5000.0)
+    found = costs(bench, trainings(2, x="50u", y="9000u", z="100000u"))
+    assert found == {"x": Cost(10.0), "y": None, "z": Cost(5000.0)}
+
+
 def chain(word: str) -> Graph:
     """A text → cleaned → translated, and the translation of another text, which is new."""
 

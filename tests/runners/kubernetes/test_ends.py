@@ -62,13 +62,32 @@ def test_a_node_that_vanishes_takes_its_machine_with_it(place: Place) -> None:
     assert eventually(lambda: not place.live())
 
 
-def test_after_so_many_preemptions_a_step_takes_a_standard_machine(place: Place) -> None:
+@pytest.mark.parametrize("end", ["preempt", "evict"])
+def test_after_so_many_lost_machines_a_step_takes_a_standard_one(place: Place, end: str) -> None:
+    """A pod that was evicted has lost its machine as one has that was preempted."""
     run = place.run(SPOT, max_preemptions=1)
-    first = end_by(place, run, place.job(SAVES, machine="spot"), place.cluster.preempt)
+    first = end_by(place, run, place.job(SAVES, machine="spot"), getattr(place.cluster, end))
     assert first.kind == "temporary"
     assert run.make(place.job(COPY, machine="spot", attempt=2)).kind == "done"
     machines = [job["metadata"]["labels"]["translations/machine"] for job in place.jobs()]
     assert "standard" in machines
+    manifest = place.store.latest(place.job(COPY).key)
+    assert manifest is not None
+    assert manifest.provenance.worker is not None
+    assert manifest.provenance.worker.others["machine"] == "standard"
+
+
+def test_lost_machines_count_also_when_their_jobs_are_gone(place: Place) -> None:
+    run = place.run(SPOT, max_preemptions=2)
+    for attempt in (1, 2):
+        work = place.job(SAVES, machine="spot", attempt=attempt)
+        run.lines[work.label].clear()
+        assert end_by(place, run, work, place.cluster.preempt).kind == "temporary"
+    for job in place.jobs():
+        path = f"/apis/batch/v1/namespaces/{place.namespace}/jobs/{job['metadata']['name']}"
+        place.cluster.rest.insist("DELETE", f"{path}?propagationPolicy=Background")
+    assert eventually(lambda: not place.jobs())
+    assert run.make(place.job(COPY, machine="spot", attempt=3)).kind == "done"
     manifest = place.store.latest(place.job(COPY).key)
     assert manifest is not None
     assert manifest.provenance.worker is not None
