@@ -7,7 +7,7 @@ every set with 1,000 or more are cleaned as they are, those of --sets (one in ea
 once more for each way in which a corpus is spoiled here, with the default filters and the identifier of
 `auto` (languages of GlotLID's are not identified), and judged as a run would judge them.
 
-Prints for each which gates fail and what they say, with the share that cleaning drops; then how many of the
+Prints for each what cleaning notes of it, which gates fail and what they say; then how many of the
 sets fail each gate as they are, and how many of the spoiled ones fail any.
 """
 
@@ -136,7 +136,10 @@ def _tried(name: str, spoken: Language, pairs: Sequence[Pair]) -> list[str]:
             print(f"{name}: the step fails: {str(error)[:160]}", flush=True)
             return ["the step fails"]
     lines = stats["lines"]
-    print(f"{name}: {1 - lines['kept'] / lines['in']:.1%} dropped", flush=True)
+    agreed = stats["agreement"]
+    told = f"fit {agreed['fit']}, apart {agreed['apart']} of {agreed['windows']}; of {agreed['sentences']} "
+    told += f"sentences {agreed['copied']} copied, {agreed['partly']} partly; lengths {agreed['lengths']}"
+    print(f"{name}: {1 - lines['kept'] / lines['in']:.1%} dropped; {told}", flush=True)
     failed = dict(_failed({"clean_corpus": {"the set": stats}}))
     for gate, told in failed.items():
         print(f"    {gate}: {told}", flush=True)
