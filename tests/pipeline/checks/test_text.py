@@ -261,6 +261,7 @@ def test_each_text_is_identified_by_its_own_labels_script_and_model(
     monkeypatch.setattr(checked, "make_identifier", lambda *given: asked.append(given))
     models = [str(tmp_path / name) for name in ("first", "second")]
     words = ["--langs", "en", "ru", "--texts", "a", "b", "--scripts", "Latin", "Cyrillic", "--output", "out"]
+    words += ["--seed", "1"]
     words += ["--labels-first", "eng", "--labels-second", "rus"]
     words += ["--language-model-first", models[0], "--language-model-second", models[1]]
     checked._languages(checked.parse_arguments(words))
