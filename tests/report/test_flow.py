@@ -8,7 +8,7 @@ from translations_assets.report.flow import SAMPLES, dropped_lines, lines_by_dat
 
 def made(label: str, stage: str, text: Output | list[Output] | None = None, **args: Any) -> Step:
     inputs = {"corpus_src": text, "corpus_trg": text} if text is not None else {}
-    return Step("pipeline.x", label, stage, args, inputs, ("corpus.zst", "stats.json"))  # type: ignore[arg-type]
+    return Step("pipeline.x", label, stage, args, inputs, ("corpus.zst", "stats.json"))
 
 
 def lines(read: int, kept: int, **dropped: int) -> dict[str, Any]:
