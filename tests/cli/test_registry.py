@@ -249,7 +249,12 @@ def test_a_report_is_made_anew_when_its_config_is_known_otherwise(
         record,
     )
     made: list[str] = []
-    monkeypatch.setattr(Reports, "_made", lambda _, row, reader: made.append(row.config) or b"page")
+
+    def make_up(_: Reports, row: RunRow, reader: StoreReader) -> bytes:
+        made.append(row.config)
+        return b"page"
+
+    monkeypatch.setattr(Reports, "_made", make_up)
     store, known = LocalStore(tmp_path / "store"), dict[str, str]()
     for number, config in enumerate(("{}", "{}", '{"experiment": {}}')):
         before, site = tmp_path / f"site-{number - 1}", tmp_path / f"site-{number}"

@@ -17,7 +17,7 @@ from dagster import DagsterInstance, DagsterRunStatus, job, op
 from tests.cli.conftest import Command, make
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
-from translations_assets.cli import logs
+from translations_assets.cli import logs, runs_train
 from translations_assets.cli.run_steps import interrupted
 from translations_assets.dagster_home import prepare
 from translations_assets.process_id import PROCESS_TAG, this_process
@@ -244,6 +244,21 @@ def test_rerun_asks_before_it_starts(command: Command, place: Place, monkeypatch
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
     said = command("rerun", FIRST[:8])
     assert (said.code, "Start?" in said.out, said.err) == (1, True, "")
+
+
+def test_a_rerun_says_which_run_it_repeats(
+    command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make("train_vocab", FIRST)
+    dagster_run(place, FIRST, DagsterRunStatus.FAILURE, {})
+    asked: list[object] = []
+
+    def run_here(session: object, plan: object, parent: str | None = None, json: bool = False) -> None:
+        asked.append(parent)
+
+    monkeypatch.setattr(runs_train, "_run_here", run_here)
+    assert command("rerun", FIRST[:8], "--yes").code == 0
+    assert asked == [FIRST]
 
 
 @pytest.mark.slow  # it imports the definitions

@@ -7,8 +7,9 @@ from dagster import AssetCheckKey, AssetKey
 
 from tests.defs.test_recipes import made_up_runs
 from tests.end_to_end.tiny import PARTITION
-from translations_assets.checks.gates import GATES, Gate
+from translations_assets.checks.gates import GATES, Finding, Gate
 from translations_assets.definitions import defs
+from translations_assets.defs.assets import _check_result
 from translations_assets.defs.jobs import SELECTIONS
 from translations_assets.defs.shared import TRAINING_CONFIGS
 from translations_assets.stages import ASSETS, STAGES
@@ -31,6 +32,21 @@ def test_a_check_is_partitioned_and_described(gate: Gate) -> None:
     assert spec.partitions_def == TRAINING_CONFIGS
     assert str(spec.description).startswith(gate.description)
     assert spec.blocking  # those of level `warn` fail with a severity that blocks nothing
+
+
+@pytest.mark.parametrize(
+    ("state", "level", "passed", "severity"),
+    [
+        ("failed", "error", False, "ERROR"),
+        ("failed", "warn", False, "WARN"),
+        ("not computed", "error", False, "WARN"),
+        ("off", "off", True, "WARN"),
+        ("passed", "error", True, "WARN"),
+    ],
+)
+def test_what_was_not_judged_stops_no_run(state: Any, level: str, passed: bool, severity: str) -> None:
+    result = _check_result(Finding(GATES[0], level, state, "", {}, {}))
+    assert (result.passed, result.severity.value) == (passed, severity)
 
 
 def test_a_check_waits_for_all_that_it_reads() -> None:

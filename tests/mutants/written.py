@@ -44,7 +44,7 @@ class Defect:
         (place,) = found
         new = textwrap.indent(self.new, place["indent"]).removeprefix(place["indent"])
         mutated = text[: place.start("old")] + new + text[place.end() :]
-        return Mutant(self.file, self.kind, *map(_shown, (self.old, self.new or "(nothing)")), mutated)
+        return Mutant(self.file, self.kind, _shown(self.old), _shown(self.new or "(nothing)"), mutated)
 
 
 def read_defects() -> list[Defect]:

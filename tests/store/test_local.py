@@ -109,6 +109,14 @@ def test_a_truncated_blob_is_replaced_by_whoever_has_the_contents(local: LocalSt
     assert [path.read_bytes() for path in (local.root / "quarantine").glob(f"*{blob.digest}*[0-9]")] == [b""]
 
 
+def test_flipped_bytes_are_replaced_by_whoever_has_the_contents(local: LocalStore) -> None:
+    """The size alone does not tell."""
+    blob = local.add_bytes(b"a whole text")
+    overwrite(blob_path(local, blob), b"a whole tEXT")
+    local.add_bytes(b"a whole text")
+    assert local.read_blob(blob) == b"a whole text"
+
+
 def test_flipped_bytes_are_found_when_placed_or_read(local: LocalStore, tmp_path: Path) -> None:
     for use in (local.read_blob, lambda blob: local.place_blob(blob, tmp_path / "text")):
         blob = local.add_bytes(b"a whole text")

@@ -30,6 +30,7 @@ from pipeline.checks.differences import (
 )
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
+from pipeline.eval.comet import SEED
 from pipeline.eval.metrics import RESAMPLES
 
 LINES = 200
@@ -114,7 +115,7 @@ def test_comets_p_value_is_that_of_resamples_drawn_by_hand() -> None:
     theirs = [score + chance.gauss(0.02, 0.15) for score in ours]
     systems: list[System] = [("model", list(map(str, ours))), ("other", list(map(str, theirs)))]
     found = segment_differences(systems)["other"]
-    drawn = np.random.default_rng(checked.SEED).choice(60, size=(RESAMPLES, 60))
+    drawn = np.random.default_rng(SEED).choice(60, size=(RESAMPLES, 60))
     differences_ = [100 * sum(theirs[line] - ours[line] for line in row.tolist()) / 60 for row in drawn]
     centre = sum(differences_) / RESAMPLES
     real = 100 * (sum(theirs) - sum(ours)) / 60

@@ -13,7 +13,9 @@ from pipeline.clean import merging
 from pipeline.clean.columns import Dataset
 from pipeline.clean.held_out import HeldOut
 from pipeline.clean.merging import Judgement, Policy, Verdict, judge, last_side
+from pipeline.clean.tasks import PROCESS_MB
 from pipeline.common.errors import InputError
+from pipeline.common.external import BYTES_A_RECORD
 from pipeline.common.text import normal_form
 from tests.pipeline.clean.helpers import corpus
 
@@ -93,5 +95,5 @@ def test_of_two_held_out_lines_the_sources_is_told(tmp_path: Path) -> None:
 
 def test_records_fill_three_quarters_of_the_memory_in_mb(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRANSLATIONS_MEMORY", "9000")
-    bytes_of_all = merging._record_limit() * merging.BYTES_A_RECORD
-    assert 0 <= 0.75 * (9_000 - merging.PROCESS_MB) * 10**6 - bytes_of_all < merging.BYTES_A_RECORD
+    bytes_of_all = merging._record_limit() * BYTES_A_RECORD
+    assert 0 <= 0.75 * (9_000 - PROCESS_MB) * 10**6 - bytes_of_all < BYTES_A_RECORD

@@ -266,6 +266,8 @@ def test_numbers_of_a_text() -> None:
     assert [sorted(number.values) for number in found[:2]] == [["-5"], ["1234567.8"]]
     assert sorted(next(numbers_of("1.234")).values) == ["1.234", "1234"]
     assert found[6].values == {"0.5"}
+    for text in ("1.234.567", "1,234,567", "1 234 567"):
+        assert next(numbers_of(text)).values == {"1234567"}, "what parts groups twice is no decimal sign"
 
 
 def test_what_strings_hold_besides_words() -> None:
