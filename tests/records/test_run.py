@@ -34,10 +34,11 @@ def test_the_words_of_overrides_say_what_was_overridden(key: str) -> None:
 
 
 def test_all_options_have_their_words() -> None:
-    options = RunOptions("train_teacher", "run-1", True, True, 2.5, AWKWARD)
+    options = RunOptions("train_teacher", "run-1", True, True, 2.5, True, AWKWARD)
     words = [*options.words()]
-    assert words[:5] == [
-        *("--start=train_teacher", "--previous-run=run-1", "--force", "--repair", "--budget=2.5")
+    assert words[:6] == [
+        *("--start=train_teacher", "--previous-run=run-1", "--force", "--repair", "--budget=2.5"),
+        "--hard-budget",
     ]
-    assert overrides_of([word.removeprefix("--set=") for word in words[5:]]) == AWKWARD
+    assert overrides_of([word.removeprefix("--set=") for word in words[6:]]) == AWKWARD
     assert [*RunOptions().words()] == []
