@@ -1,4 +1,4 @@
-"""Pages that people read: axe-core finds nothing serious in them, and the documentation's search works from a disk."""
+"""Pages that people read: nothing serious for axe-core, and the documentation can be searched from a disk."""
 
 from __future__ import annotations
 
