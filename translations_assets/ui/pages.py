@@ -27,9 +27,12 @@ _PAGE = """\
 <meta name="color-scheme" content="light dark">
 {head}<title>{title}</title>
 <style>
-body {{ font-family: system-ui, sans-serif; margin: 0; height: 100vh; display: flex; flex-direction: column }}
+:root {{ color-scheme: light dark }}
+body {{ font-family: system-ui, sans-serif; margin: 0; height: 100vh; display: flex; flex-direction: column;
+  background: light-dark(#fff, #14181e); color: light-dark(#1c2430, #e3e8ee) }}
 header {{ padding: .6em 1em; border-bottom: 1px solid light-dark(#ccc, #444); overflow-wrap: anywhere }}
 h1 {{ font-size: 1.1em; margin: 0 0 .3em }}
+a {{ color: light-dark(#1c56b8, #8ab4f8) }}
 p {{ margin: 0 0 .3em }}
 main {{ flex: 1; overflow: auto; display: flex; flex-direction: column-reverse }} /* opens at its end */
 pre {{ margin: 0 0 auto; padding: 1em; white-space: pre-wrap; overflow-wrap: anywhere }}
