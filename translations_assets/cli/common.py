@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import wraps
+from math import inf
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 from uuid import uuid4
 
@@ -99,8 +100,8 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
     def asked(**given: Any) -> None:
         values = {name: given.pop(name) for name in OPTIONS}
         values["overrides"] = overrides_of(values["overrides"])
-        if values["budget"] is not None and values["budget"] <= 0:
-            raise typer.BadParameter("--budget must be more than 0.")
+        if values["budget"] is not None and not 0 < values["budget"] < inf:
+            raise typer.BadParameter("--budget must be more than 0, and finite.")
         command(**given, options=RunOptions(**{name: value for name, value in values.items() if value}))
 
     parameters: list[inspect.Parameter] = []

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from translations_assets.cli.streams import lacks
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -54,7 +56,8 @@ def print_note(text: object) -> None:
 
 def print_json(value: Any) -> None:
     """Print a value as indented JSON."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    typer.echo(json.dumps(value, indent=2) if lacks(text) else text)
 
 
 def print_answer(json: bool, value: Any, *lines: str) -> None:

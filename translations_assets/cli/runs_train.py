@@ -70,7 +70,7 @@ def train(
     check_asks_nothing(json, yes)
     be_quiet(json or is_quiet())
     project = this_project()
-    remote = Server(server) if server else None
+    remote = None if server is None else Server(server)
     if remote:
         remote.check()  # before a person is asked anything
     read = project.configs.read(partition, options.overrides)
@@ -155,7 +155,7 @@ def cancel(
     json: Json = False,
 ) -> None:
     """Cancel a run: its running steps end within ten seconds, finished ones are kept."""
-    if server:
+    if server is not None:
         from translations_assets.server import Server
 
         _cancel_on_server(name, Server(server), json)
