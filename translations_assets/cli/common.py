@@ -171,8 +171,10 @@ def reading_session(partition: str, overrides: Sequence[str] | None = None) -> S
     return this_project().session(READING, partition, RunOptions(overrides=overrides_of(overrides)))
 
 
-def plannable(read: ReadConfig, target: str | None, options: RunOptions) -> Session:
-    """The session of a run that may begin; notes on its config and its results go to standard error.
+def plannable(read: ReadConfig, target: str | None, options: RunOptions, run: str | None = None) -> Session:
+    """The session of a run that may begin, of some id or a new one.
+
+    Notes on its config and its results go to standard error.
 
     Raises TranslationsError for a start that is not among the target's stages: the run would repeat nothing.
     """
@@ -189,7 +191,7 @@ def plannable(read: ReadConfig, target: str | None, options: RunOptions) -> Sess
         runs = this_project().store.runs()
         run = whole_id(options.previous_run, runs, "The store has no run", "translations status")
         options = replace(options, previous_run=run)
-    session = this_project().session(str(uuid4()), read, options, stages)
+    session = this_project().session(run or str(uuid4()), read, options, stages)
     note_new_store()
     print_notes(read)
     print_warnings(session)
