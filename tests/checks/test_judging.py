@@ -470,7 +470,7 @@ def test_only_gates_that_read_what_has_no_result_are_not_judged(error: Translati
     assert (found["teacher-floor"].state, found["teacher-floor"].description) == (state, "out of memory")
     other = found["training-collapse"]
     assert (other.state, other.description) == (
-        "passed",
+        "nothing to judge",
         "nothing to judge: the training config trains no such model",
     )
 

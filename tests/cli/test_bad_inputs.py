@@ -1,4 +1,4 @@
-"""Everything that people get wrong, command by command: a clear message, the exit code that help documents."""
+"""What people get wrong, command by command: a clear message, and the exit code that help documents."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class _Output(io.FileIO):
 
     failure: OSError | None = None
 
-    def write(self, data: ReadableBuffer, /) -> int | None:
+    def write(self, data: ReadableBuffer, /) -> int | None:  # type: ignore[override]  # that of typing.IO
         """Write."""
         try:
             return super().write(data)
