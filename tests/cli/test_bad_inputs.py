@@ -45,7 +45,11 @@ BAD = [
     bad("plan PAIR --set experiment.name=[", FAILED, "--set experiment.name", "not valid YAML"),
     bad(f"plan PAIR --set {AFTER}=NINESu", FAILED, AFTER, "numbers of more than 18 digits"),
     bad(f"plan PAIR --set {AFTER}=NINES", FAILED, AFTER, "numbers of more than 18 digits"),
-    bad("plan PAIR --set marian-args.training-student.mini-batch=NINES", FAILED, "more than 18 digits"),
+    bad(
+        "plan PAIR --set marian-args.training-student.mini-batch=NINES",
+        FAILED,
+        "must be a whole number, not '999",
+    ),
     bad(
         "plan PAIR --set experiment.spm-vocab-size=NINES", FAILED, "must be a whole number, not the text '99"
     ),
