@@ -481,7 +481,7 @@ def test_only_gates_that_read_what_has_no_result_are_not_judged(error: Translati
     assert found["teacher-floor"].unpaid == (isinstance(error, StepFailed) and error.unpaid)
     other = found["training-collapse"]
     assert (other.state, other.description) == (
-        "passed",
+        "nothing to judge",
         "nothing to judge: the training config trains no such model",
     )
 

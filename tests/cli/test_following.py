@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from translations_assets.cli import runs_train
+from translations_assets.cli import runs_server
 from translations_assets.errors import TranslationsError
 from translations_assets.server import RunState, ServerUnreachable
 
@@ -41,7 +41,7 @@ def follow(answers: list[bool], monkeypatch: pytest.MonkeyPatch) -> FakeServer:
     monkeypatch.setattr("time.monotonic", lambda: server.now)
     monkeypatch.setattr("time.sleep", sleep)
     with pytest.raises((StopIteration, TranslationsError), match="The run abc may go on|^$"):
-        runs_train._follow(server, "abc", server)  # type: ignore[arg-type]
+        runs_server._follow(server, "abc", server)  # type: ignore[arg-type]
     return server
 
 

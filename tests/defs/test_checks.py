@@ -1,5 +1,6 @@
 """Asset checks: what Dagster knows of the gates, and what it does when one fails."""
 
+import shlex
 from typing import Any
 
 import pytest
@@ -94,6 +95,10 @@ def test_a_bad_teacher_stops_distillation(runs: tuple[dict[str, Any], ...]) -> N
     assert found["metadata"]["checks.teacher-margin.margin"] == -20
     assert found["metadata"]["chrF, backwards"] == 50
     assert stopped["missed"] == {"failed": ["teacher_margin"]}
+    look, go_on = stopped["next"]  # not a rerun, which the gate would stop as well
+    assert look == f"It waits for a decision: translations checks {PARTITION}"
+    assert go_on.startswith(f"To go on all the same: translations train {PARTITION} ")
+    assert shlex.split(go_on)[-1] == '--set=checks.teacher-margin.level="warn"'
     assert stopped["status"] == "FAILURE"
     assert {"train_teacher", "train_backwards", "translate_mono_trg"} <= set(stopped["made"])
     assert not {"translate_corpus", "translate_mono_src", "train_student"} & set(stopped["made"])

@@ -16,7 +16,8 @@ from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.running.session import Session, UpstreamMissing
 
 Judge: TypeAlias = "Callable[[Documents, Any], Verdict]"
-State = Literal["passed", "failed", "off", "not computed"]
+State = Literal["passed", "failed", "off", "not computed", "nothing to judge"]
+HARMLESS: tuple[State, ...] = ("passed", "off", "nothing to judge")
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Gate:
     A failure of level `error` stops all that is downstream of the stage.
 
         gate = Gate("duplicates", "merge_corpus", ("check_merge_corpus",), text.duplicates)
-        examine(session, gate, {}).state  # "passed", "failed", "off" or "not computed"
+        examine(session, gate, {}).state  # "passed", for one
     """
 
     name: str
@@ -119,8 +120,8 @@ class Finding:
     description  for people, overrides included
     thresholds   its section of the training config
     overridden   keys of that section which have another value in this run
-    verdict      None when the numbers are not there
-    unpaid       they are not there for want of budget
+    verdict      None when the numbers are not there, or there is nothing to judge
+    unpaid       the numbers are not there for want of budget
     """
 
     gate: Gate
@@ -150,23 +151,24 @@ def examine(session: Session, gate: Gate, errors: Mapping[str, TranslationsError
         verdict = gate.judge(_documents(session, gate), gate.thresholds(session.config))
     except StepFailed as error:
         if error.unpaid:
-            found = _finding(session, gate, None, str(error))
+            found = _finding(session, gate, "not computed", str(error))
             return replace(found, unpaid=found.state != "off")
         verdict = Verdict(False, str(error))
     except NothingToJudge as error:
-        verdict = Verdict(True, f"nothing to judge: {error}")
+        return _finding(session, gate, "nothing to judge", f"nothing to judge: {error}")
     except (UpstreamMissing, NotComputed) as error:
-        return _finding(session, gate, None, str(error))
-    return _finding(session, gate, verdict, verdict.description)
+        return _finding(session, gate, "not computed", str(error))
+    return _finding(session, gate, "passed" if verdict.passed else "failed", verdict.description, verdict)
 
 
-def _finding(session: Session, gate: Gate, verdict: Verdict | None, description: str) -> Finding:
-    """What came of a gate, by its verdict and its level in this run."""
+def _finding(
+    session: Session, gate: Gate, state: State, description: str, verdict: Verdict | None = None
+) -> Finding:
+    """What came of a gate, by what was found and its level in this run."""
     section = gate.thresholds(session.config)
     values = section.model_dump(by_alias=True)
     overridden = {key: values[key] for key in _overridden_keys(gate, session.options.overrides)}
     thresholds = {key: value for key, value in values.items() if key != "level"}
-    state: State = "not computed" if verdict is None else "passed" if verdict.passed else "failed"
     if section.level == "off":
         description = f"off; it would have {state}: {description}" if verdict else "off"
         state = "off"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
@@ -16,7 +15,7 @@ import typer
 
 from translations_assets.cli import common, completion, exits
 from translations_assets.cli.common import Json, Partition, this_project
-from translations_assets.cli.output import print_answer, print_json, print_note, tell
+from translations_assets.cli.output import Progress, print_answer, print_json, print_note
 from translations_assets.errors import TranslationsError
 from translations_assets.records.retention import Rules
 
@@ -44,7 +43,6 @@ Run = Annotated[
 ]
 _RULES = Rules()
 _OWNERS = 5  # printed of each file
-_SECONDS = 2.0  # between two lines of progress
 
 
 @common.reads
@@ -68,7 +66,9 @@ def verify(
     store, base = own_and_base()
     chosen = _sample(sample)
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
-    verified = verify_store(store, sample=chosen, seed=seed, progress=_HashProgress(), base=base)
+    verified = verify_store(
+        store, sample=chosen, seed=seed, progress=Progress("re-hashed", size=True), base=base
+    )
     if json:
         print_json(
             {**_verified_values(verified), "sample": sample or None, "seed": None if chosen is None else seed}
@@ -231,20 +231,6 @@ def _sample(text: str) -> Sample:
     if text.isdecimal():
         return int(text)
     raise TranslationsError(f"--sample {text} is neither a number of contents nor a share up to 100%.")
-
-
-class _HashProgress:
-    """Prints how far the hashing is, on standard error, when it takes longer."""
-
-    def __init__(self) -> None:
-        self._next = time.monotonic() + _SECONDS
-
-    def __call__(self, done: int, total: int) -> None:
-        from rich.filesize import decimal
-
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + _SECONDS * (1 if sys.stderr.isatty() else 15)
-            tell(f"re-hashed {decimal(done)} of {decimal(total)}")
 
 
 def _verified_values(verified: Verified) -> dict[str, Any]:

@@ -29,7 +29,7 @@ JSON: Mapping[str, Sequence[str]] = {
         "epochs: {<text>: epochs}}], summary, warnings: [warning], costs: {<worker class>: {steps, "
         "steps_without_a_past_duration, steps_by_an_estimate, "
         f"at_least: {_COST}, at_most: {_COST}, disk_gb, currency}}}}}}",
-        "{partitions: {<partition>: summary}, errors: [message]}",
+        "{partitions: {<partition>: summary}, total: summary, errors: [message]}",
     ),
     "explain": (
         f"{{label, stage, status, key, reasons: [reason], made: {_MADE}, earlier: {_MADE}, "
@@ -42,7 +42,7 @@ JSON: Mapping[str, Sequence[str]] = {
         "dependencies: {<input>: label}, task: {script, args: {<argument>}, worker, command: [word], "
         "outputs: [file]}}}",
     ),
-    "train": (_ENDED,),
+    "train": (_ENDED, f"[{_ENDED}]"),
     "rerun": (_ENDED,),
     "cancel": ("{run, partition, state, kept, interrupted: [what it goes on from]}",),
     "status": (

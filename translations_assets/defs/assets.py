@@ -21,7 +21,7 @@ import dagster as dg
 from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION
 from dagster._core.events import EngineEventData
 
-from translations_assets.checks.gates import GATES, Finding, Gate, examine
+from translations_assets.checks.gates import GATES, HARMLESS, Finding, Gate, examine
 from translations_assets.defs.changes import recipe_key
 from translations_assets.defs.description import code_of, kinds_of, tags_of
 from translations_assets.defs.endings import ToldFailure
@@ -313,7 +313,7 @@ def _check_result(found: Finding) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         asset_key=dg.AssetKey(found.gate.stage),
         check_name=found.gate.identifier,
-        passed=found.state in ("passed", "off"),
+        passed=found.state in HARMLESS,
         severity=dg.AssetCheckSeverity.ERROR if found.is_error else dg.AssetCheckSeverity.WARN,
         description=found.description,
         metadata=_check_metadata(found),

@@ -119,6 +119,21 @@ class EndedRun:
         """The command that goes on after a failure or a cancellation."""
         return self.repetition() if self._is_on_cluster else f"translations rerun {self.short}"
 
+    def next_steps(self) -> Iterator[str]:
+        """What people are to do after a failure or a cancellation."""
+        if again := self.launched_again():
+            yield again
+        elif "lost results" in self.causes:
+            yield f"To make again what is lost: `{self.repetition('--repair')}`"
+        elif "training config" in self.causes:
+            yield f"All that is wrong with its training config: `translations config check {self.partition}`"
+        elif self.makes_steps and not self.record.failed and self.failed_gates:
+            overrides = {f"checks.{gate}.level": "warn" for gate in self.failed_gates}
+            yield f"It waits for a decision: `{self.question('checks')}`"
+            yield f"To go on all the same: `{self.repetition(overrides=overrides)}`"
+        elif self.makes_steps:
+            yield f"To go on: `{self.rerun()}`"
+
     def question(self, verb: str) -> str:
         """A command of `translations` about the partition as it was in this run, overrides included."""
         overrides = RunOptions(overrides=self._options.overrides).words()

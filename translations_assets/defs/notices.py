@@ -64,18 +64,8 @@ def _next(ended: EndedRun, status: dg.DagsterRunStatus) -> Iterator[str]:
     if status == dg.DagsterRunStatus.SUCCESS:
         if ended.makes_steps:
             yield f"Scores: `{ended.question('results')}`"
-    elif again := ended.launched_again():
-        yield again
-    elif "lost results" in ended.causes:
-        yield f"To make again what is lost: `{ended.repetition('--repair')}`"
-    elif "training config" in ended.causes:
-        yield f"All that is wrong with its training config: `translations config check {ended.partition}`"
-    elif ended.makes_steps and not ended.record.failed and ended.failed_gates:
-        overrides = {f"checks.{gate}.level": "warn" for gate in ended.failed_gates}
-        yield f"It waits for a decision: `{ended.question('checks')}`"
-        yield f"To go on all the same: `{ended.repetition(overrides=overrides)}`"
-    elif ended.makes_steps:
-        yield f"To go on: `{ended.rerun()}`"
+    else:
+        yield from ended.next_steps()
 
 
 def tell(context: dg.RunStatusSensorContext) -> dg.SkipReason | DagsterRunReaction:

@@ -136,6 +136,7 @@ class RunRecord(Record):
     steps    stage → label → worker class, of all that it was to make
     uses     label → key and generation, of the steps that have a result in it
     begun    the same of those that it began, or waited for, and that have none
+    since    label → when the attempt was started that is made of one of these now
     failed   label → why, in a line, of those that failed
     reasons  label → why it began to make them
     expected label → what its steps were expected to take, as far as that could be told
@@ -156,6 +157,7 @@ class RunRecord(Record):
     steps: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     uses: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     begun: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    since: Mapping[str, float] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
     expected: Mapping[str, Expected] = field(default_factory=dict)

@@ -307,6 +307,7 @@ class _Execution:
                 StepEvent(event.kind, step, {**event.detail, **({"log": job.step} if is_start else {})})
             )
             if is_start:
+                self.session.start(step)
                 if self.session.budget:
                     self.session.budget.start(step, self.engine.clock.monotonic())
                 self.explaining.begin(step, missing.parts, missing.reasons)

@@ -99,7 +99,7 @@ class PlanForecast:
     def _known_by(self) -> Iterator[str]:
         """From where it is known what steps take."""
         estimated = sum(each.estimated for each in self.by_class.values())
-        if estimated == len(self.expected):
+        if estimated == sum(each.steps for each in self.by_class.values()) - self.unknown:
             yield "by an estimate"
         else:
             yield "from past durations"
