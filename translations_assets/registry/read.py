@@ -120,7 +120,7 @@ class StoreReader:
         found: dict[tuple[Any, ...], RunRow] = {}
         for run in self._store.runs():
             record = self._store.read_run(run)
-            if record and (row := self._row(record)).scores:
+            if record and (row := self.row(record)).scores:
                 found[row.space, row.partition, row.overrides, row.scores, row.speeds] = row
         return sorted(found.values(), key=lambda row: row.started, reverse=True)
 
@@ -134,7 +134,12 @@ class StoreReader:
         found = {label: self._store.generation(*record.uses[label]) for label in labels}
         return {label: manifest for label, manifest in found.items() if manifest}
 
-    def _row(self, record: RunRecord) -> RunRow:
+    def places(self, record: RunRecord) -> Iterator[Place]:
+        """Where results that a run used are published."""
+        return (place for used in record.uses.values() for place in self._published.get(used, ()))
+
+    def row(self, record: RunRecord) -> RunRow:
+        """A run, whatever it has evaluated."""
         manifests = [*self.manifests(record).values()]
         evaluations = [
             (manifest, metrics)
@@ -156,9 +161,7 @@ class StoreReader:
             scores=tuple(_scores(evaluations)),
             speeds=tuple(dict.fromkeys(_speeds(evaluations))),
             data=tuple(self._data(manifests, record)),
-            published=tuple(
-                place for used in record.uses.values() for place in self._published.get(used, ())
-            ),
+            published=tuple(self.places(record)),
             record=record,
         )
 
