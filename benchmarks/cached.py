@@ -1,8 +1,8 @@
 """What a finished partition costs: `make demo` again, `translations plan`, Dagster's own command.
 
-Needs the demo to be finished (`make demo`). Dagster's import alone stands beside its command, as the floor. Then
-comes bare Dagster in its own storage, with as many assets and checks that do nothing
-(`benchmarks.bare_dagster`), in turn with the project's; the ratio is printed of wall-clock and processor time.
+Needs the demo to be finished (`make demo`). Dagster's import alone stands beside its command, as the floor.
+Then comes bare Dagster in its own storage, with as many assets and checks that do nothing
+(`benchmarks.bare_dagster`), in turn with the project's: of wall-clock and processor time the ratio is told.
 """
 
 from __future__ import annotations

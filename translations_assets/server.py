@@ -30,6 +30,7 @@ USER_TAG = "user"  # who launched a run, where Dagster's pages look for it
 STEP_EVENT, STEP_LABEL, STEP_MESSAGE, STEP_LOG = "event", "step", "message", "log"
 LOGS = "/step-logs"  # the pages of our web server (`ui.step_logs`) that show the logs of steps
 REPORTS = "/reports"  # and those (`ui.reports`) that show the reports that are kept
+PAIRS = "/pairs"  # that of all pairs (`ui.pairs`)
 REPORT, WANDB = "report", "wandb_publication"  # the assets that are no stages: see `defs.looking`
 # Of events that stand for those of an asset, where overrides make another one than the training config does
 STAGE, NUMBERS, GATE = "made with overrides", "numbers", "gate"

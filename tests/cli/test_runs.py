@@ -82,7 +82,7 @@ def test_no_run_yet(command: Command) -> None:
 def test_the_newest_runs_come_first(command: Command) -> None:
     make("merge_corpus", FIRST)
     make("train_vocab", SECOND)
-    first, second = command("status").out.splitlines()
+    *_, first, second = command("status").out.splitlines()  # after the pairs
     assert first.split()[:3] == [SECOND[:8], PARTITION, "ended"]
     assert second.split()[:3] == [FIRST[:8], PARTITION, "ended"]
     newest = json.loads(command("status", "--json").out)["runs"][0]

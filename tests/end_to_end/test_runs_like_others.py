@@ -65,7 +65,7 @@ def re_executed(server: Server, run: str, strategy: str) -> dict[str, Any]:
     assert found["status"] == "SUCCESS", messages(found)
     assert errors(found) == []
     assert found["parentRunId"] == run
-    return found | answer["run"]
+    return {**found, **answer["run"]}
 
 
 def test_it_is_stored_like_one_that_the_web_server_launches(server: Server) -> None:
@@ -99,7 +99,8 @@ def test_all_of_it_is_executed_again(server: Server) -> None:
     own, first = stored(server, again["runId"]), stored(server, run)
     assert own.tags[PARTITION_TAG] == PARTITION
     assert own.run_config == first.run_config
-    options = own.run_config["resources"]["run"]["config"]
+    resources: dict[str, Any] = own.run_config["resources"]  # type: ignore[assignment]
+    options = resources["run"]["config"]
     assert options["overrides"] == {"experiment.spm-vocab-size": 344}
     assert own.asset_selection == first.asset_selection
     assert {step["stepKey"] for step in again["stepStats"]} >= set(ASSETS)

@@ -155,7 +155,7 @@ class Commands(LazyGroup):
             ),
             Entry(
                 "status",
-                "The newest runs; the steps of a run or of a training config",
+                "All pairs and the newest runs; the steps of a run or of a training config",
                 "runs_status:status",
                 (
                     "status",

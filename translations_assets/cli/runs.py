@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 State = Literal["waiting", "running", "ending", "done", "failed", "cancelled", "lost its process", "ended"]
 
 LOST_TAG = "translations/lost"  # of a run whose process was found to have ended
-SILENT_SECONDS = 180.0  # a run's record is renewed each minute
 _POLL_SECONDS = 0.2
 _ID = re.compile(r"[0-9a-f]{1,8}|[0-9a-f]{8}-[0-9a-f-]*")
 STATES: dict[str, State] = {  # by Dagster's
@@ -200,7 +199,7 @@ def _stored(run: str) -> Run | None:
 
 
 def _of_record(run: str, record: RunRecord) -> Run:
-    is_over, is_silent = record.ended is not None, _is_silent(record)
+    is_over, is_silent = record.ended is not None, record.is_silent(time.time())
     return Run(
         id=run,
         partition=record.partition,
@@ -216,10 +215,6 @@ def _ended(record: RunRecord) -> State:
     if record.failed:
         return "failed"
     return "done" if record.labels and not record.labels.keys() - record.uses.keys() else "ended"
-
-
-def _is_silent(record: RunRecord) -> bool:
-    return record.ended is None and time.time() - record.heartbeat > SILENT_SECONDS
 
 
 def _of_dagster(instance: DagsterInstance, record: DagsterRecord) -> Run:
@@ -303,4 +298,4 @@ def _is_lost(run: DagsterRun) -> bool:
         return bool(ended)
     # it runs on another machine, where only its record in the store can be read
     record = this_project().store.read_run(run.run_id)
-    return bool(record and _is_silent(record))
+    return bool(record and record.is_silent(time.time()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -49,7 +50,7 @@ def status(
     overrides: Set = None,
     json: Json = False,
 ) -> None:
-    """Print the newest runs; of a run or a partition, each step's state, attempts, time, CPU and memory."""
+    """Print all pairs and newest runs; of a run or a partition each step's state, time, CPU and memory."""
     if json and watching:
         raise typer.BadParameter("--watch goes on for people: ask again with --json instead.")
     if web:
@@ -90,7 +91,7 @@ def _row(step: Step, state: str, manifest: Manifest | None = None, **others: Any
 def _look(name: str | None, steps: bool, every: bool, overrides: list[str] | None) -> Look:
     """What is to be shown now."""
     if name is None:
-        return Look((), [*_lines_of_newest(every)])
+        return Look((), [*_lines_of_pairs(), *_lines_of_newest(every)])
     if is_run(name):
         run = find_run(name)
         rows, currency = _rows_of_run(run)
@@ -103,7 +104,8 @@ def _values(name: str | None, every: bool, overrides: list[str] | None) -> dict[
     """The same for programs."""
     if name is None:
         runs = [(run, *_progress(run)) for run in newest_runs(None if every else NEWEST)]
-        return {"runs": [{**_as_json(run), "steps_done": done, "steps": total} for run, done, total in runs]}
+        listed = [{**_as_json(run), "steps_done": done, "steps": total} for run, done, total in runs]
+        return {"pairs": [*_pairs_as_json()], "runs": listed}
     if is_run(name):
         run = find_run(name)
         rows, currency = _rows_of_run(run)
@@ -112,6 +114,28 @@ def _values(name: str | None, every: bool, overrides: list[str] | None) -> dict[
         return {**_as_json(run), "forecast": forecast, "steps": rows}
     rows, _ = _rows_now(name, overrides)
     return {"steps": rows}
+
+
+def _lines_of_pairs() -> Iterator[str]:
+    """All pairs that were begun, and an empty line."""
+    from translations_assets.pairs.facts import currency_of, gather
+    from translations_assets.pairs.lines import lines
+
+    project = this_project()
+    pairs = gather(project)
+    if any(pair.run for pair in pairs):
+        yield from lines(pairs, currency_of(project))
+        yield ""
+
+
+def _pairs_as_json() -> Iterator[dict[str, Any]]:
+    from translations_assets.pairs.facts import gather
+
+    for pair in gather(this_project()):
+        values = asdict(pair)
+        if values["made"]:
+            del values["made"]["recipes"]
+        yield values
 
 
 def _lines_of_newest(every: bool) -> Iterator[str]:

@@ -46,7 +46,9 @@ JSON: Mapping[str, Sequence[str]] = {
     "rerun": (_ENDED,),
     "cancel": ("{run, partition, state, kept, interrupted: [what it goes on from]}",),
     "status": (
-        f"{{runs: [{{{_RUN}, steps_done, steps}}]}}",
+        "{pairs: [{partition, state, detail, run, experiments, made: {run, space, time, model, dataset, "
+        "scores: {<metric>}, released: {<metric>}, spent: {hours, cpu_hours, gpu_hours, money, kwh}, "
+        f"published: [address]}}}}], runs: [{{{_RUN}, steps_done, steps}}]}}",
         f"{{{_RUN}, forecast: {{steps, expected: {_COST}, taken: {_COST}, currency}}, steps: [{_STEP}]}}",
         f"{{steps: [{_STEP}]}}",
     ),

@@ -12,6 +12,7 @@ from typing import Any
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.checked import Record, mapping
 
+SILENT_SECONDS = 180.0  # a run's record is renewed each minute
 _VARIANT = "@"  # between a partition and the digest of a run's overrides
 
 
@@ -162,6 +163,10 @@ class RunRecord(Record):
     reasons: Mapping[str, str] = field(default_factory=dict)
     expected: Mapping[str, Expected] = field(default_factory=dict)
     spent: float = 0.0
+
+    def is_silent(self, now: float) -> bool:
+        """Whether a run that has not ended tells nothing any more: its process is gone."""
+        return self.ended is None and now - self.heartbeat > SILENT_SECONDS
 
     @property
     def labels(self) -> dict[str, str]:

@@ -14,6 +14,7 @@ from translations_assets.config.model_names import BACKWARDS
 from translations_assets.config.schema import config_digest
 from translations_assets.errors import TranslationsError
 from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.records.retention import KEPT_STAGES
 from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.records.scores import scores_in
 from translations_assets.report.evaluations import EVALUATING, PARAMETERS, name_of_model, shown_model
@@ -130,7 +131,7 @@ class StoreReader:
         models: dict[object, list[RunRow]] = {}
         for run in self._store.runs():
             record = self._store.read_run(run)
-            if record and (row := self._row(record)).scores:
+            if record and (row := self.row(record)).scores:
                 models.setdefault(row.contents or row.run, []).append(row)
         finished = {model: [row for row in rows if not row.record.failed] for model, rows in models.items()}
         own = {row.run: model for model, rows in finished.items() for row in rows}
@@ -151,7 +152,16 @@ class StoreReader:
         found = {label: self._store.generation(*record.uses[label]) for label in labels}
         return {label: manifest for label, manifest in found.items() if manifest}
 
-    def _row(self, record: RunRecord) -> RunRow:
+    def places(self, record: RunRecord) -> Iterator[Place]:
+        """Where the models that a run has exported are published."""
+        labels = [label for label, stage in record.labels.items() if stage in KEPT_STAGES]
+        used = [record.uses[label] for label in labels if label in record.uses]
+        for exported in filter(None, (self._store.generation(*one) for one in used)):
+            for contents in _parameters(exported):
+                yield from self._published.get(contents, ())
+
+    def row(self, record: RunRecord) -> RunRow:
+        """A run, whatever it has evaluated."""
         manifests = [*self.manifests(record).values()]
         evaluations = [
             (manifest, metrics)
