@@ -16,7 +16,7 @@ PYTEST_WORKERS ?= 4
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
 BENCHMARKS := cached command_line report tracking registry one_asset touched_files many_configs thousand_steps step_overhead changes gc merging mono_import decoding extract_best training_pairs feed batches scale throughput forecasts alphas shortlists shortlist guided_alignment
 
-.PHONY: help install install-dev install-tracking demo check-demo test test-all mutants ci-environments graph lint types \
+.PHONY: help install install-dev install-tracking demo check-demo test test-all mutants defects ci-environments graph lint types \
     ui ui-deployed images bench gpu-check docs pictures golden lock clean
 
 help: ## list the targets
@@ -47,6 +47,9 @@ test-all: install-dev ## run all tests, as CI does, or those that TESTS='...' na
 mutants: install-dev ## plant a hundred small defects, one at a time, and show which of them no test notices
 	@$(BIN)/python -m tests.mutants
 
+defects: install-dev ## plant the written defects, one at a time, and show which of them the tests of their files do not notice
+	@$(BIN)/python -m tests.mutants.defects
+
 ci-environments: install-dev ## make what tests need besides, once, and print the variables that name it
 	@$(BIN)/python -m tests.environments
 
@@ -74,7 +77,7 @@ bench: demo install-dev ## print the figures of the benchmarks (finishes the dem
 	@for words in $(BENCHMARKS) "kills --times 8"; do echo "== $$words"; $(BIN)/python -m benchmarks.$$words || exit 1; done
 
 gpu-check: install-dev ## train and translate on this machine's GPUs for some minutes, and print how fast and how busy they are
-	@$(BIN)/python -m benchmarks.gpu_check
+	@$(BIN)/python -m benchmarks.gpu_check $(if $(PRICE),--price $(PRICE) --currency $(or $(CURRENCY),USD))
 
 pictures: demo install-dev ## take the documentation's pictures anew, into docs/images (with make ci-environments)
 	@$(BIN)/python -m benchmarks.pictures

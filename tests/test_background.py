@@ -85,6 +85,15 @@ def test_the_pause_doubles_up_to_the_longest_while_it_fails(clock: VirtualClock)
     assert times == [1, 3, 7, 12, 17, 18, 19, 20, 21]
 
 
+def test_after_a_success_the_pause_is_the_first_one_again(clock: VirtualClock) -> None:
+    action = Action(OSError("full"), OSError("full"), None)
+    started(clock, action, longest=300)
+    clock.run(10 + 20 + 40 + 1)
+    assert action.calls == 3
+    clock.run(20)
+    assert action.calls == 5
+
+
 def test_it_can_be_woken_and_stopped(clock: VirtualClock) -> None:
     action = Action()
     repeating = started(clock, action)

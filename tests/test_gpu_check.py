@@ -70,6 +70,24 @@ def test_the_table_tells_the_gpus_and_how_busy_they_were(
     assert r"| x | – | – | – | failed: a\|b |" in found
 
 
+def test_words_for_the_money(
+    programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """50,000 words a second are 180 million an hour, which costs 2.50."""
+    nvidia_smi(programs, SMI)
+    rows = [Row("teacher, training", 50_000, 0.9, 1 << 30), Row("student, training", 1.25)]
+    monkeypatch.setattr(gpu_check, "check", lambda *_: rows)
+    main(["--price", "2.50", "--currency", "EUR"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-4:-2] == [
+        "| what | words/s | words per EUR | GPU use | GPU memory | notes |",
+        "|---|---|---|---|---|---|",
+    ]
+    assert lines[-2] == "| teacher, training | 50,000 | 72.00 million | 90% | 1,024 MB |  |"
+    with pytest.raises(SystemExit):
+        main(["--price", "0"])
+
+
 @pytest.mark.marian
 @pytest.mark.slow
 def test_the_same_way_on_a_cpu(small: None, tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import pickle
 import subprocess
 import sys
 import time
@@ -17,6 +19,7 @@ from translations_assets import known_configs
 from translations_assets.config.load import parse_config
 from translations_assets.known_configs import MOST_FILES, KnownConfig, KnownConfigs
 from translations_assets.project import Project
+from translations_assets.store.encoding import seal_bytes
 from translations_assets.training_configs import ReadConfig
 
 CODE, FILTERS = "translations_assets/stages/corpus.py", "pipeline/clean/filters/en.json"
@@ -190,3 +193,52 @@ def test_only_so_many_are_kept(
     for text in ("one", "two", "three"):
         kept.add(known, text)
     assert [bool(kept.get(text)) for text in ("one", "two", "three")] == [False, True, True]
+
+
+class Planted:
+    """What runs a command when it is read as a pickle."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> tuple[Callable[[Path], None], tuple[Path]]:
+        return Path.touch, (self.file,)
+
+
+def test_what_is_planted_among_them_runs_nothing(config: Path, tmp_path: Path) -> None:
+    read("en-ru.small")
+    (file,) = (tmp_path / "state" / "configs").iterdir()
+    content = pickle.dumps(Planted(tmp_path / "run"))
+    for planted in (content, hashlib.sha256(content).digest() + content, seal_bytes(content)):
+        file.write_bytes(planted)
+        assert read("en-ru.small")[1]
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_another_user_could_have_kept_is_not_read(
+    config: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    read("en-ru.small")
+    folder = tmp_path / "state" / "configs"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    (file,) = folder.iterdir()
+    file.chmod(0o666)
+    assert read("en-ru.small")[1]
+    assert f"What is kept in {folder} is not used: other users may write a file in it" in caplog.text
+    assert not read("en-ru.small")[1], "it is kept anew"
+    with patch.object(os, "geteuid", return_value=os.geteuid() + 1):
+        assert read("en-ru.small")[1]
+    assert f"belongs to the user {os.geteuid()}" in caplog.text
+
+
+def test_a_config_that_was_edited_is_told_by_its_state(config: Path) -> None:
+    """Also by an edit that leaves the size, and by one that leaves the time."""
+    states = [Project().configs.partitions().states["en-ru.small"]]
+    before = config.stat()
+    config.write_text(SMALL.replace("small", "large"))
+    os.utime(config, ns=(before.st_atime_ns, before.st_mtime_ns + 10**6))
+    states.append(Project().configs.partitions().states["en-ru.small"])
+    config.write_text(SMALL + "\n")
+    os.utime(config, ns=(before.st_atime_ns, before.st_mtime_ns))
+    states.append(Project().configs.partitions().states["en-ru.small"])
+    assert len(set(states)) == 3

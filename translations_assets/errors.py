@@ -50,6 +50,7 @@ class FailedStep:
     command  prints its whole log; empty when it has none
     log      key and generation of the result that it would have had, under which its log stands
     is_lost  it was not run: its result is lost, and is made again when that is asked for (`--repair`)
+    unpaid   it did not begin, or was ended, for want of budget
     """
 
     label: str
@@ -57,6 +58,7 @@ class FailedStep:
     command: str = ""
     log: tuple[str, int] | None = None
     is_lost: bool = False
+    unpaid: bool = False
 
     def __str__(self) -> str:
         return f"{self.text}\nIts whole log: {self.command}" if self.command else self.text
@@ -68,6 +70,11 @@ class StepFailed(TranslationsError):
     def __init__(self, failures: Sequence[FailedStep]) -> None:
         super().__init__("\n\n".join(map(str, failures)))
         self.failures = tuple(failures)
+
+    @property
+    def unpaid(self) -> bool:
+        """Whether it was for want of budget, of one of them at least."""
+        return any(step.unpaid for step in self.failures)
 
 
 class Cancelled(TranslationsError):

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from translations_assets.errors import StoreUnreachable
+from translations_assets.own_files import read_own, write_own
 from translations_assets.running.protocols import Store
-from translations_assets.whole_file import write_whole
 
 ANSWER_SECONDS = 15.0  # a client repeats a request for a minute, and Dagster ends a sensor's tick at 60 s
 
@@ -56,15 +56,14 @@ def _file(store: Store, folder: Path) -> Path:
 
 def _read(path: Path) -> list[str]:
     try:
-        return [str(name) for name in json.loads(path.read_text(encoding="utf-8"))]
-    except (OSError, ValueError, TypeError):
+        return [str(name) for name in json.loads(read_own(path))]
+    except (OSError, ValueError, TypeError, RecursionError):
         return []
 
 
 def _write(path: Path, names: Iterable[str]) -> None:
     with suppress(OSError):  # a folder that cannot be written costs the memory alone
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json.dumps(sorted(names)))
+        write_own(path, json.dumps(sorted(names)))
 
 
 def _names(store: Store) -> list[str]:

@@ -3,28 +3,29 @@
 To check a config and to build its graph takes longer than all else of a short command, most of it for
 libraries that it then needs no more. What was made stands under a hash of the config's text and of the files
 that make it, told from others as Python tells whether what it has compiled is still true: by size and time of
-change. A file that is damaged, or cannot be written, costs time alone.
+change. A file that is damaged, another user's, or cannot be written, costs time alone.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import pickle
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from translations_assets.config.errors import Problem
+from translations_assets.graph import written
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import LocalFile, placed
+from translations_assets.own_files import read_own, write_own
 from translations_assets.records.canonical import json_digest
-from translations_assets.whole_file import keep_newest, write_whole
+from translations_assets.store.encoding import MALFORMED, seal, unseal
+from translations_assets.whole_file import keep_newest
 
 MOST_FILES = 1000
 _CODE = ("translations_assets", "pipeline", "requirements")
@@ -49,7 +50,7 @@ class KnownConfig:
 class KnownConfigs:
     """What is known of training configs, by the code below a folder as it is when this is first asked.
 
-    folder  holds a file for each config
+    folder  this user's own; holds a file for each config
     """
 
     def __init__(self, root: Path, folder: Path) -> None:
@@ -57,12 +58,8 @@ class KnownConfigs:
 
     def get(self, *given: Any) -> KnownConfig | None:
         """What is known of a config, by all that it is made from, JSON values; None when nothing is."""
-        with suppress(Exception):  # whatever a damaged file makes of it
-            data = self._path(given).read_bytes()
-            digest, content = data[:32], data[32:]
-            if hashlib.sha256(content).digest() == digest:
-                known = pickle.loads(content)
-                return known if isinstance(known, KnownConfig) else None
+        with suppress(OSError, *MALFORMED):
+            return _read(unseal(read_own(self._path(given))))
         return None
 
     def add(self, known: KnownConfig, *given: Any) -> None:
@@ -71,10 +68,8 @@ class KnownConfigs:
         """
         if _names_files(known.graph) or self._traces() != self._code or self._is_newer():
             return
-        content = pickle.dumps(known)
         with suppress(OSError, TypeError):  # TypeError: an override that JSON cannot say, such as a date
-            self._folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self._path(given), hashlib.sha256(content).digest() + content)
+            write_own(self._path(given), seal(_written(known)))
             keep_newest(self._folder, MOST_FILES)
 
     def _path(self, given: Sequence[Any]) -> Path:
@@ -95,6 +90,22 @@ class KnownConfigs:
 
     def _is_newer(self) -> bool:
         return any(changed >= _BEGUN for _, _, changed in self._code)
+
+
+def _written(known: KnownConfig) -> dict[str, Any]:
+    """What is known of a config as JSON values, which can be read without running anything of theirs."""
+    return {
+        "partition": known.partition,
+        "graph": written.to_json(known.graph),
+        "notes": [astuple(note) for note in known.notes],
+        "stages": {name: list(names) for name, names in known.stages.items()},
+    }
+
+
+def _read(value: Mapping[str, Any]) -> KnownConfig:
+    """What was written. Raises one of MALFORMED for anything else."""
+    notes = [Problem(*note) for note in value["notes"]]
+    return KnownConfig(value["partition"], written.from_json(value["graph"]), notes, value["stages"])
 
 
 def _files(folder: str) -> Iterator[os.DirEntry[str]]:

@@ -6,6 +6,7 @@ command that only prints a graph opens no store.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, cached_property
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
     from translations_assets.config.schema import TrainingConfig
     from translations_assets.running.budget import Budget
     from translations_assets.running.engine import Engine
+    from translations_assets.running.plan import Plan
     from translations_assets.running.prices import Prices
     from translations_assets.why.explain import Explainer
+    from translations_assets.why.plan_forecast import PlanForecast
 
 
 class Project:
@@ -116,6 +119,28 @@ class Project:
         from translations_assets.running.prices import Prices
 
         return Prices(self.deployment.costs, self.cluster, asked)
+
+    def forecast(self, session: Session, plan: Plan) -> PlanForecast:
+        """What the steps of a session's plan cost that will or may run."""
+        from translations_assets.runners.speed import speed
+        from translations_assets.why.estimates import Estimates
+        from translations_assets.why.plan_forecast import forecast_plan
+
+        history = self.history(session.partition)
+        estimates = Estimates(self.keys, history, self._gpus_of, speed)
+        return forecast_plan(plan, history, self.prices(session.machine), self.cluster, estimates)
+
+    def _gpus_of(self, step: Step) -> int:
+        """The GPUs of the machine that a step runs on."""
+        from translations_assets.runners.machine import find_gpus
+        from translations_assets.running.prices import class_of
+
+        if cluster := self.cluster:
+            return cluster.worker_classes[class_of(step, cluster)].gpus
+        if step.worker not in ("gpu", "large-gpu"):
+            return 0
+        found = len(find_gpus(os.environ))
+        return found if step.worker == "large-gpu" else min(1, found)
 
     @cached_property
     def engine(self) -> Engine:
@@ -223,6 +248,8 @@ class Project:
     def _budget(self, session: Session) -> Budget | None:
         """What a run may spend. Raises TranslationsError without prices, or for no amount of money."""
         limit = session.options.budget
+        if not limit and session.options.hard_budget:
+            raise TranslationsError("--hard-budget needs an amount: give --budget.")
         if not limit:
             return None
         prices = self.prices(session.machine)
@@ -237,7 +264,7 @@ class Project:
             )
         from translations_assets.running.budget import Budget
 
-        return Budget(limit, prices)
+        return Budget(limit, prices, session.options.hard_budget)
 
     def _as_written(self, read: ReadConfig) -> Graph:
         """The graph of a training config without overrides; an empty one when it needs them to be valid."""
@@ -246,14 +273,15 @@ class Project:
         except (ConfigError, TranslationsError):
             return Graph({}, {})
 
-    def end_sessions(self, run: str) -> None:
-        """Write down that a run has ended, and forget its sessions."""
+    def end_sessions(self, run: str) -> list[Session]:
+        """Write down that a run has ended, and forget its sessions, which are returned."""
         with self._lock:
             ended = [key for key in self._sessions if key[0] == run]
-            for key in ended:
-                session = self._sessions.pop(key)
+            sessions = [self._sessions.pop(key) for key in ended]
+            for session in sessions:
                 self._explainers.pop((run, session.partition), None)
                 session.end()
+        return sessions
 
 
 @cache

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
+import reprlib
 import urllib.error
 import urllib.request
 from collections.abc import Collection, Iterable
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import TranslationsError
@@ -27,12 +30,14 @@ USER_TAG = "user"  # who launched a run, where Dagster's pages look for it
 STEP_EVENT, STEP_LABEL, STEP_MESSAGE, STEP_LOG = "event", "step", "message", "log"
 LOGS = "/step-logs"  # the pages of our web server (`ui.step_logs`) that show the logs of steps
 REPORTS = "/reports"  # and those (`ui.reports`) that show the reports that are kept
+PAIRS = "/pairs"  # that of all pairs (`ui.pairs`)
 REPORT, WANDB = "report", "wandb_publication"  # the assets that are no stages: see `defs.looking`
 # Of events that stand for those of an asset, where overrides make another one than the training config does
 STAGE, NUMBERS, GATE = "made with overrides", "numbers", "gate"
 CAUSE = "cause"  # of the failure of an asset: see `defs.endings`
 ENDED = ("SUCCESS", "FAILURE", "CANCELED")
 
+_PRINTED = re.compile(r"[!-~]+")  # of which an address consists
 _READ_SECONDS = 60.0
 _WORK_SECONDS = 330.0  # a reload imports all definitions; dagster.yaml allows it 300 s
 
@@ -172,9 +177,22 @@ class Server:
             "Start it with the project's workspace.yaml: make ui"
         )
 
+    @cached_property
+    def _checked_url(self) -> str:
+        try:
+            parts = urlsplit(self.url)
+            is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:  # brackets that are left open, a port that is none
+            is_address = False
+        if not is_address or not _PRINTED.fullmatch(self.url):
+            raise TranslationsError(
+                f"{reprlib.repr(self.url)} is no address of a server. Give one such as http://127.0.0.1:3000"
+            )
+        return self.url
+
     def _ask(self, name: str, timeout: float = _READ_SECONDS, /, **variables: Any) -> Any:
         request = urllib.request.Request(
-            f"{self.url}/graphql",
+            f"{self._checked_url}/graphql",
             data=json.dumps({"query": _queries(), "operationName": name, "variables": variables}).encode(),
             headers={"Content-Type": "application/json"},
         )

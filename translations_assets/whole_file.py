@@ -6,19 +6,30 @@ import secrets
 from pathlib import Path
 
 
-def write_whole(path: Path, contents: str | bytes) -> None:
-    """Write a file, text as UTF-8, at once in place of an earlier one, whose mode it keeps; a link stays one.
+def write_whole(path: Path, contents: str | bytes, mode: int | None = None) -> None:
+    """Write a file, text as UTF-8, at once in place of an earlier one; a link stays one.
 
+    mode  of the file; by default the earlier one's
+
+    Into a device or a pipe it is written.
     Raises OSError (a full disk, above all), and the earlier file is as it was. Contents of different
     processes do not mix: the last ones count.
     """
-    target = path.resolve()
+    target, written = path.resolve(), contents.encode() if isinstance(contents, str) else contents
     new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
     try:
-        new.write_bytes(contents.encode() if isinstance(contents, str) else contents)
-        if target.exists():
+        if target.exists() and not target.is_file():  # a device, a pipe: nothing can stand in its place
+            target.write_bytes(written)
+            return
+        new.write_bytes(written)
+        if mode is not None:
+            new.chmod(mode)
+        elif target.exists():
             new.chmod(target.stat().st_mode)
         new.replace(target)
+    except OSError as error:
+        error.filename = error.filename or str(path)  # Python names none of a full disk
+        raise
     finally:
         new.unlink(missing_ok=True)
 

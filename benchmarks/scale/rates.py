@@ -10,6 +10,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from translations_assets.why.training_work import PASSES
+
 GB, MB = 1e9, 1e6
 
 REAL = "python -m benchmarks.scale --scale 100"  # prints CPU, memory and bytes a line of every script
@@ -187,10 +189,12 @@ START_SECONDS = 15.0  # of a script: Python, libraries, models
 NOW = Rates(
     scripts=SCRIPTS,
     trainings={
-        "teacher": Training(7_700, 7.5, source=_ISSUE_733 + ": 24 billion words"),
-        "backwards": Training(15_000, 5),
-        "student": Training(125_000, 10, source="eight GPUs read a million words a second"),
-        "finetune": Training(60_000, 1),
+        "teacher": Training(7_700, PASSES["train_teacher"], source=_ISSUE_733 + ": 24 billion words"),
+        "backwards": Training(15_000, PASSES["train_backwards"]),
+        "student": Training(
+            125_000, PASSES["train_student"], source="eight GPUs read a million words a second"
+        ),
+        "finetune": Training(60_000, PASSES["finetune_student"]),
     },
     feed=Feed(262_000, "python -m benchmarks.feed --curricula student"),
 )

@@ -5,7 +5,8 @@
 
 writes numbers.json: lines, those without a link although both sides have tokens, links, tokens (the `▁` that
 stand for spaces are counted apart: they are never linked), and links that point beyond a line's last token
-or are no links, with a few of those lines. Every line is read, once, in constant memory.
+or are no links, with a few of those lines; and a few of the lines with links, drawn by chance, with their
+pairs of words, to see whether these are translations. Every line is read, once, in constant memory.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.checks.letters import read_blocks
+from pipeline.common.sampling import Reservoir
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 
@@ -28,6 +30,7 @@ logger = logging.getLogger(__name__)
 SPACE = "\u2581"
 SAMPLES = 5
 SAMPLE_CHARACTERS = 300
+SEED = 1
 _LINKS = re.compile(r"(?:[0-9]{1,9}-[0-9]{1,9}(?: |$))*")
 
 Counts = npt.NDArray[np.int64]
@@ -39,6 +42,7 @@ class Numbers:
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._samples: dict[str, list[list[str]]] = {"out_of_range": [], "malformed": [], "no_links": []}
+        self._linked: Reservoir[tuple[str, str, str]] = Reservoir(SAMPLES, SEED)
 
     def add(self, sources: Sequence[str], targets: Sequence[str], alignments: Sequence[str]) -> None:
         """Add a block of tokenised pairs and their links."""
@@ -64,6 +68,10 @@ class Numbers:
         self._sample("out_of_range", np.unique(lines[wrong]).tolist(), block)
         self._sample("malformed", sorted(malformed), block)
         self._sample("no_links", np.flatnonzero(without).tolist(), block)
+        good = per_line > 0
+        good[lines[wrong]] = False
+        for line in np.flatnonzero(good).tolist():
+            self._linked.add((sources[line], targets[line], alignments[line]))
 
     def _sample(self, kind: str, lines: Iterable[int], block: Sequence[Sequence[str]]) -> None:
         for line in lines:
@@ -75,6 +83,7 @@ class Numbers:
         """The counts, and what they mean for a line and for a word."""
         counts = self._counts
         words = counts["source_words"] + counts["target_words"]
+        samples = {**self._samples, "linked": [_pairs_of_words(*line) for line in self._linked.items()]}
         return {
             "lines": counts["lines"],
             "no_links": counts["no_links"],
@@ -83,8 +92,16 @@ class Numbers:
             "links_per_word": round(2 * counts["links"] / max(1, words), 4),
             "out_of_range": counts["out_of_range"],
             "malformed": counts["malformed"],
-            "samples": {kind: lines for kind, lines in self._samples.items() if lines},
+            "samples": {kind: lines for kind, lines in samples.items() if lines},
         }
+
+
+def _pairs_of_words(source: str, target: str, links: str) -> list[str]:
+    """A line and its links, as the words that they link."""
+    words = source.split(" "), target.split(" ")
+    ends = [link.partition("-") for link in links.split()]
+    linked = ", ".join(f"{words[0][int(i)]} – {words[1][int(j)]}" for i, _, j in ends)
+    return [text[:SAMPLE_CHARACTERS] for text in (source, target, linked)]
 
 
 def _tokens(lines: Sequence[str]) -> Counts:

@@ -8,7 +8,9 @@
     clean/corpus.en.zst, clean/corpus.ru.zst    the good pairs, in the given order
     clean/stats.json                            lines in, kept, dropped by filter; samples of the dropped;
                                                 of each side's lines in its script, how many are identified as
-                                                another language, as which, and samples (identified)
+                                                another language, as which, and samples (identified);
+                                                whether source and target go together, before anything
+                                                is dropped (agreement: see pipeline.clean.agreement)
 
 The filters run in the order of the file, one file after the other, and do what OpusCleaner 0.7.1 does: white
 space and entities, lengths, the share of letters, numbers, web addresses, wiki markup, currencies,

@@ -45,6 +45,8 @@ def clean(paths: Sequence[Path], cleaner: Cleaner, names: Sequence[str], output:
         if tally.identified:
             sides = zip(names, tally.identified, strict=True)
             stats["identified"] = [{"lang": name.split(".")[-2], **side.to_json()} for name, side in sides]
+        if tally.agreement:
+            stats["agreement"] = tally.agreement.to_json()
         write_json(folder / "stats.json", stats)
     logger.info("read %d lines, kept %d; dropped: %s", tally.total, tally.kept, tally.reasons())
 

@@ -127,10 +127,10 @@ class Script:
             whole += others * CHARACTER // LETTER - others
         return Evidence(other_letters(self._judged).sub(" ", text), own // (1 + listed), whole, True)
 
-    def own_lines(self, column: Column) -> Mask:
-        """The lines of which a third of the letters are of the script, if they have letters enough."""
+    def own_lines(self, column: Column, least: int = LEAST) -> Mask:
+        """The lines of which a third of the letters are of the script, if these have that weight."""
         own, others = map(column.sum, _weights(self._judged))
-        found: Mask = (own >= LEAST) & (2 * own >= others)
+        found: Mask = (own >= least) & (2 * own >= others)
         return found
 
 

@@ -5,13 +5,14 @@ language (`pipeline.clean.evidence`). Few letters tell little ("Hello." looks Ya
 fewer than 20 letters (8 characters of Chinese and Japanese, of which one is nearly a word) is undecided, and
 an undecided line is never said to be in another language. Of near relatives a short line tells little, too:
 what the longer lines of a data set are in says how likely it is that a line of it is in another language.
+Where many of them are in another one than the expected, that decides for the shortest lines, too.
 """
 
 import logging
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -35,12 +36,13 @@ CANDIDATES = (
 )
 
 # To be in a language that a data set has less of than a USUAL part of what it has of the expected one, a line
-# must tell more: PRIOR times the power of ten by which it is less. A share below RARE counts as that.
+# must tell more: PRIOR times the power of ten by which it is less; of more it may tell less. A share below
+# RARE counts as that.
 PRIOR = 0.5
 USUAL, RARE = 0.25, 0.005
 LONG = 60 * LETTER  # the weight of lines that tell the shares
 SAMPLE, MOST_BYTES = 4_000, 4_000  # lines to learn from; longer ones are no sentences
-LEAST_LONG = 100  # of such lines; of fewer nothing is learnt
+LEAST_LONG = 40  # of such lines, and of short ones taken together; of fewer nothing is learnt
 
 _NO_LANGUAGE = frozenset(("und", "zxx"))  # labels of HeLI's for what is in none
 
@@ -53,10 +55,12 @@ class Identifier(Protocol):
 
     script  the one that the language is written in
     shares  of the data set, that other languages have by their labels; None where that is not known
+    least   the weight of the letters of the shortest lines that may be told
     """
 
     script: Script
     shares: Mapping[str, float] | None
+    least: int
 
     @property
     def labels(self) -> frozenset[str]:
@@ -84,48 +88,59 @@ class Heli:
         self.script = Script(script)
         self.labels = _known(labels, _heli().get_confidence_all() if labels else (), "HeLI-OTS")
         self.shares: Mapping[str, float] | None = None
+        self.least = LEAST
+        self._doubts: Mapping[str, float] = {}  # of the languages that the data set has
+        self._rare = 0.0  # of the others
 
     def learn(self, lines: Sequence[str]) -> None:
         """Learn the shares by those lines that are long, which tell their language by themselves."""
-        self.shares = None  # by which long lines are told
-        long = [line for line in lines if self.script.evidence(line).weight >= LONG] if self.labels else []
-        if len(long) < LEAST_LONG:
+        self.shares, self.least, self._doubts, self._rare = None, LEAST, {}, 0.0  # as long lines are told
+        self.shares = _shares(self, lines)
+        if self.shares is None:
             return
-        found = Counter(filter(None, self.others(long)))
-        self.shares = {label: number / len(long) for label, number in found.most_common()}
-        told = ", ".join(f"{label} {share:.1%}" for label, share in [*self.shares.items()][:5])
-        logger.info("of %d longer lines are in other languages: %s", len(long), told or "none")
+        own = 1 - sum(self.shares.values())
+        self._rare = _doubt(0.0, own)
+        doubts = {label: _doubt(share, own) for label, share in self.shares.items()}
+        # English stands among the text of all languages: that a data set has little of it tells nothing.
+        self._doubts = doubts | {"eng": min(0.0, doubts.get("eng", 0.0))}
+        if min(self._doubts.values()) < 0:
+            self.least = 1
 
     def others(self, lines: Sequence[str]) -> list[str]:
         """For each line the label of the other language that it clearly is in, or nothing."""
         return [self._other(line) for line in lines] if self.labels else [""] * len(lines)
 
     def _other(self, line: str) -> str:
-        if _heli().identify(line, ignore_confidence=True) in self.labels:
+        # Where the data set is mostly in another language, a line may be in that though it looks like ours.
+        expected = min(self._doubts.values(), default=0.0) >= -EVIDENCE
+        if expected and _heli().identify(line, ignore_confidence=True) in self.labels:
             return ""
         evidence = self.script.evidence(line)
-        return self._likelier(evidence) if evidence.is_enough else ""
+        enough = evidence.is_enough
+        return self._likelier(evidence, enough) if enough or evidence.weight >= self.least else ""
 
-    def _likelier(self, evidence: Evidence) -> str:
-        """The language that what is judged is in, if it is so much likelier than the expected one."""
+    def _likelier(self, evidence: Evidence, enough: bool) -> str:
+        """The language that what is judged is in, if it is so much likelier than the expected one.
+
+        enough  whether it tells that by itself; else only languages count of which the data set has much
+        """
         costs = dict(_heli().identify_topk_with_score(evidence.text, CANDIDATES))
-        best = min(filter(self._is_candidate(evidence), costs), key=lambda label: costs[label], default="")
-        if not best or best in self.labels:
+        if not costs:
             return ""
         ours = min((costs[label] for label in self.labels if label in costs), default=max(costs.values()))
-        margin = ENGLISH_MARGIN if best == "eng" else MARGIN
-        margin = max(margin, (EVIDENCE + self._doubt(best)) * LEAST / evidence.weight)
-        return best if ours - costs[best] >= margin else ""
+        beyond = {
+            label: ours - costs[label] - self._margin(label, evidence)
+            for label in filter(self._is_candidate(evidence), costs)
+            if label not in self.labels and (enough or self._doubts.get(label, 0.0) < 0)
+        }
+        best = max(beyond, key=lambda label: beyond[label], default="")
+        return best if best and beyond[best] >= 0 else ""
 
-    def _doubt(self, label: str) -> float:
-        """How much more a line must tell to be in a language that the data set has little of.
-
-        English stands among the text of all languages, and keeps its margin.
-        """
-        if self.shares is None or label == "eng":
-            return 0.0
-        own = max(RARE, 1 - sum(self.shares.values()))
-        return PRIOR * max(0.0, math.log10(USUAL * own / max(RARE, self.shares.get(label, 0.0))))
+    def _margin(self, label: str, evidence: Evidence) -> float:
+        """By how much cheaper a language must be than the expected one."""
+        doubt = self._doubts.get(label, self._rare)
+        margin = (ENGLISH_MARGIN if label == "eng" else MARGIN) + min(0.0, doubt)
+        return max(margin, (EVIDENCE + doubt) * LEAST / evidence.weight)
 
     def _is_candidate(self, evidence: Evidence) -> Callable[[str], bool]:
         return lambda label: label in self.labels or (label not in _NO_LANGUAGE and evidence.allows(label))
@@ -144,13 +159,15 @@ class FastText:
     def __init__(self, model: Path, labels: Collection[str], script: str, always: bool = False) -> None:
         self.script, self._always = Script(script), always
         self.shares: Mapping[str, float] | None = None
+        self.least = LEAST
         self._model = _fasttext(model)
         known = {label.removeprefix(_LABEL) for label in self._model.get_labels()}
         parts = known | {label.partition("_")[0] for label in known}
         self.labels = _known(labels, parts, model.name)
 
     def learn(self, lines: Sequence[str]) -> None:
-        """Nothing: the model says by itself how likely its label is."""
+        """Learn the shares, which are for people: the model says by itself how likely its label is."""
+        self.shares = _shares(self, lines)
 
     def others(self, lines: Sequence[str]) -> list[str]:
         """For each line the label that is likeliest, where it is not the language's; else nothing."""
@@ -171,6 +188,40 @@ class FastText:
             return ""
         sure = probability >= LEAST_PROBABILITY and evidence.is_enough and evidence.allows(label)
         return label if sure or self._always else ""
+
+
+def _doubt(share: float, own: float) -> float:
+    """How much more a line must tell to be in a language with that share than in a text by itself."""
+    return PRIOR * math.log10(USUAL * max(RARE, own) / max(RARE, share))
+
+
+def _shares(identifier: Identifier, lines: Sequence[str]) -> Mapping[str, float] | None:
+    """Which share of some lines of a data set is in which other language; None where they are too few.
+
+    Short ones count together, as many as have the letters of a long one: the few long lines of a text of
+    short ones may be what does not belong there.
+    """
+    weighed = [(line, identifier.script.evidence(line).weight) for line in lines] if identifier.labels else []
+    long = [line for line, weight in weighed if weight >= LONG]
+    long += _together((line, weight) for line, weight in weighed if 0 < weight < LONG)
+    if len(long) < LEAST_LONG:
+        return None
+    found = Counter(filter(None, identifier.others(long)))
+    shares = {label: number / len(long) for label, number in found.most_common()}
+    told = ", ".join(f"{label} {share:.1%}" for label, share in [*shares.items()][:5])
+    logger.info("of %d longer lines are in other languages: %s", len(long), told or "none")
+    return shares
+
+
+def _together(weighed: Iterable[tuple[str, int]]) -> Iterator[str]:
+    """Lines one after another, joined to such as have the letters of a long one; without the last few."""
+    joined, letters = list[str](), 0
+    for line, weight in weighed:
+        joined.append(line)
+        letters += weight
+        if letters >= LONG:
+            yield " ".join(joined)
+            joined, letters = [], 0
 
 
 def _known(labels: Collection[str], there_are: Collection[str], name: str) -> frozenset[str]:
@@ -208,9 +259,14 @@ def _fasttext(model: Path) -> Any:
 
 
 def sample_of(text: Path) -> list[str]:
-    """Some of a file's lines, for `Identifier.learn`; those of LONG letters have at least as many bytes."""
-    sizes = range(LONG // LETTER, MOST_BYTES)
-    return sample((line for line in read_lines(text) if len(line.encode()) in sizes), SAMPLE, seed=1)
+    """Some of a file's lines, for `Identifier.learn`: long ones, with others where these are few."""
+    least = LONG // LETTER  # letters, which have at least as many bytes
+    long = _sample(text, range(least, MOST_BYTES), SAMPLE)
+    return long if len(long) == SAMPLE else [*long, *_sample(text, range(1, least), SAMPLE - len(long))]
+
+
+def _sample(text: Path, sizes: range, number: int) -> list[str]:
+    return sample((line for line in read_lines(text) if len(line.encode()) in sizes), number, seed=1)
 
 
 def make_identifier(

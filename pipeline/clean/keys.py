@@ -41,7 +41,8 @@ def keys_of(lines: list[bytes]) -> Keys:
 @cache
 def empty_key() -> Keys:
     """The key of a line without text."""
-    return keys_of([b""])[0]
+    key: Keys = keys_of([b""])[0]
+    return key
 
 
 def read_keys(path: Path, *, near: bool = False) -> Iterator[tuple[int, Keys]]:

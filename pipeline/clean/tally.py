@@ -5,8 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
 
+import numpy as np
+
 MAX_SAMPLES = 10
 SAMPLE_CHARACTERS = 120  # of each side
+MAX_PLACES = 5
+BIN = 0.05  # of logarithms of lengths' ratios, base 2
 
 
 @dataclass
@@ -52,6 +56,65 @@ class Identified:
 
 
 @dataclass
+class Agreement:
+    """How the sides of pairs go together as they came in, by windows of them (`pipeline.clean.agreement`).
+
+    windows    that could be judged
+    fit        the sum of the shares of comparisons that their own targets won
+    apart      windows in which targets do not fit, by the distance at which they would; None: at none
+    places     the first lines of the first few of these, counted from 1
+    sentences  sources of at least four words in small letters
+    copied     of these, the ones whose target is the same text
+    partly     others of which the target has 0.4 of these words or more
+    samples    the first few of the latter
+    ratios     how often the letters of target and source of the rest have which ratio, by its logarithm's bin
+    """
+
+    windows: int = 0
+    fit: float = 0.0
+    apart: Counter[int | None] = field(default_factory=Counter)
+    places: list[int] = field(default_factory=list)
+    sentences: int = 0
+    copied: int = 0
+    partly: int = 0
+    samples: list[str] = field(default_factory=list)
+    ratios: Counter[int] = field(default_factory=Counter)
+
+    def add(self, other: "Agreement", before: int) -> None:
+        """Add what was found of the lines that follow; `before` is how many there were."""
+        self.windows += other.windows
+        self.fit += other.fit
+        self.apart.update(other.apart)
+        self.places += [before + place for place in other.places][: MAX_PLACES - len(self.places)]
+        self.sentences += other.sentences
+        self.copied += other.copied
+        self.partly += other.partly
+        self.samples += other.samples[: MAX_SAMPLES - len(self.samples)]
+        self.ratios.update(other.ratios)
+
+    def to_json(self) -> dict[str, object]:
+        """As stats.json holds it; `lengths` are the quartiles of the ratios, and of how many pairs."""
+        return {
+            "windows": self.windows,
+            "fit": round(self.fit / self.windows, 4) if self.windows else None,
+            "apart": {str(at): number for at, number in self.apart.most_common()},
+            "places": self.places,
+            "sentences": self.sentences,
+            "copied": self.copied,
+            "partly": self.partly,
+            "samples": self.samples,
+            "lengths": {"pairs": self.ratios.total(), "quartiles": self._quartiles()},
+        }
+
+    def _quartiles(self) -> list[float]:
+        """The ratios that a quarter, half and three quarters of the pairs are below; none without pairs."""
+        bins = sorted(self.ratios)
+        up_to = np.cumsum([self.ratios[one] for one in bins])
+        places = np.searchsorted(up_to, [self.ratios.total() * part / 4 for part in (1, 2, 3)])
+        return [round(2.0 ** (bins[place] * BIN), 3) for place in places.tolist()] if bins else []
+
+
+@dataclass
 class Tally:
     """Counts of lines by what happened to them; tallies of parts add up to the tally of the whole."""
 
@@ -59,6 +122,7 @@ class Tally:
     dropped: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
     identified: list[Identified] = field(default_factory=list)
+    agreement: Agreement | None = None  # of pairs, as they came in
     samples: dict[str, list[str]] = field(default_factory=dict)
 
     def drop(self, reason: str, sides: Sequence[str] = ()) -> None:
@@ -70,6 +134,9 @@ class Tally:
 
     def add(self, other: "Tally") -> None:
         """Add the tally of the lines that follow."""
+        if other.agreement:
+            self.agreement = self.agreement or Agreement()
+            self.agreement.add(other.agreement, before=self.total)
         self.kept += other.kept
         self.dropped.update(other.dropped)
         self.notes.update(other.notes)

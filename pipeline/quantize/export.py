@@ -1,7 +1,7 @@
 """Names a quantised model's files as Firefox and its engines expect, and packs them for Remote Settings.
 
-    python -m pipeline.quantize.export --model quantized --src en --trg eo --architecture tiny \\
-        --output exported
+    python -m pipeline.quantize.export --model quantized --src en --trg eo --src-name English \\
+        --trg-name Esperanto --architecture tiny --output exported
 
 writes
 
@@ -11,6 +11,7 @@ writes
     *.zst                          each of them compressed: the attachments of Remote Settings
     records.json                   what Remote Settings says of the attachments (translations-models-v2)
     metadata.json                  languages, size and hash of the model, configuration, statistics
+    model_info.json, config.intgemm8bitalpha.yml   what makes the folder a model of translateLocally's
     stats.json                     sizes
 
 Engines load the folder as it is. `50.50` is part of the name that Firefox expects, whatever number of pieces
@@ -25,11 +26,13 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import yaml
 import zstandard
 
 from pipeline.common.errors import InputError
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
+from pipeline.quantize import translate_locally
 from pipeline.quantize.alphas import MULTIPLIER
 from pipeline.quantize.marian_binary import (
     CONFIG,
@@ -146,11 +149,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     check_folder(args.model)
     pair = f"{args.src}{args.trg}"
     languages = {"sourceLanguage": args.src, "targetLanguage": args.trg, "architecture": args.architecture}
-    model, shortlist = f"model.{pair}.intgemm.alphas.bin", args.model / SHORTLIST
+    model, shortlist = f"model.{pair}.intgemm.alphas.bin", f"lex.50.50.{pair}.s2t.bin"
+    has_shortlist = (args.model / SHORTLIST).exists()
+    vocabularies = vocabulary_names(args.model, pair, args.split)
     files = {
         model: args.model / MODEL,
-        **({f"lex.50.50.{pair}.s2t.bin": shortlist} if shortlist.exists() else {}),
-        **vocabulary_names(args.model, pair, args.split),
+        **({shortlist: args.model / SHORTLIST} if has_shortlist else {}),
+        **vocabularies,
     }
     with staged(args.output) as (output, _):
         for name, file in files.items():
@@ -165,6 +170,14 @@ def main(argv: Sequence[str] | None = None) -> None:
         ]
         write_json(output / "records.json", records)
         write_json(output / "metadata.json", {**languages, **metadata(output / model)})
+        config = translate_locally.engine_config(
+            model, list(vocabularies), shortlist if has_shortlist else None
+        )
+        (output / translate_locally.CONFIG).write_text(yaml.safe_dump(config, sort_keys=False))
+        info = translate_locally.model_info(
+            (args.src, args.trg), (args.src_name or args.src, args.trg_name or args.trg), args.architecture
+        )
+        write_json(output / translate_locally.INFO, info)
         write_json(output / "stats.json", {"bytes": sizes})
 
 
@@ -183,6 +196,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", type=Path, required=True, help="folder that the script quantize wrote")
     parser.add_argument("--src", required=True, help="source language, for file names and metadata")
     parser.add_argument("--trg", required=True, help="target language")
+    parser.add_argument("--src-name", help="the source language's English name; --src by default")
+    parser.add_argument("--trg-name", help="the target language's; --trg by default")
     parser.add_argument("--architecture", required=True, help="the student's architecture: tiny, base, …")
     parser.add_argument("--split", action="store_true", help="the model has a vocabulary for each side")
     parser.add_argument(

@@ -9,6 +9,7 @@ before them without its last characters (see pipeline.train.piece_links).
 """
 
 import os
+import tokenize
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +23,8 @@ from pipeline.common.lines import ZSTD_LEVEL
 
 PAIRS = "pairs.zst"
 INDEX = "blocks.npy"
+# What numpy raises for a file that is none of its own: it reads the head as an expression of Python.
+_NO_NUMBERS = (ValueError, TypeError, OverflowError, EOFError, tokenize.TokenError)
 _AGAIN = "Make the pairs again by the script training_pairs."
 BLOCK = 128  # lines; what is read together comes out close together, so a block is a small part of a chunk
 
@@ -141,7 +144,7 @@ def _read_index(path: Path) -> npt.NDArray[np.int64]:
     """The index of a folder; raises InputError when it cannot be one."""
     try:
         index: npt.NDArray[np.int64] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except _NO_NUMBERS as error:
         raise InputError(f"{path} is damaged ({error}). {_AGAIN}") from error
     is_table = index.dtype == np.int64 and index.ndim == 2 and index.shape[1] == 2 and len(index) > 0
     if not is_table or index[0].any() or (np.diff(index, axis=0) <= 0).any():

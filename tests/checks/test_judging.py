@@ -251,6 +251,12 @@ def test_too_few_links_or_too_many(bad: dict[str, float]) -> None:
     assert not models.alignment_links(of(numbers.alignments(**bad)), gates.AlignmentLinks()).passed
 
 
+def test_good_links_stand_beside_lines_without_any() -> None:
+    samples = {"linked": [["a b", "x y", "a – x"]], "no_links": [["c", "z", ""]]}
+    verdict = models.alignment_links(of(numbers.alignments(samples=samples)), gates.AlignmentLinks())
+    assert (verdict.passed, verdict.samples) == (True, ["c ||| z ||| ", "a b ||| x y ||| a – x"])
+
+
 def trainings(*teachers: float | None, backwards: float = 50.0) -> Any:
     return {
         "train_teacher": {
@@ -298,6 +304,9 @@ def test_the_student_against_the_best_that_the_teachers_do() -> None:
     assert models.student_gap(both, gates.StudentGap.model_validate({"max-gap": 6.0})).passed
     ensemble = {**both, **scores(evaluate_teacher_ensemble={"demo_a": 60.0, "demo_b": 45.0})}
     assert "50.0 on demo_a" in models.student_gap(ensemble, gates.StudentGap()).description
+    second = {"second, demo_b": numbers.evaluation("demo_b", 41.0)}
+    two = {**both, "evaluate_teacher": both["evaluate_teacher"] | second}
+    assert "has 46.0: -6.0" in models.student_gap(two, gates.StudentGap()).description
 
 
 def test_a_gap_comes_with_the_probability_that_chance_made_it() -> None:
@@ -453,6 +462,7 @@ def test_gates_of_what_costs_most_to_build_upon_stop_a_run() -> None:
     ("error", "state"),
     [
         (StepFailed([FailedStep("a", "out of memory")]), "failed"),
+        (StepFailed([FailedStep("a", "out of memory", unpaid=True)]), "not computed"),
         (UpstreamMissing("out of memory"), "not computed"),
     ],
 )
@@ -468,9 +478,10 @@ def test_only_gates_that_read_what_has_no_result_are_not_judged(error: Translati
     errors = {"check_train_teacher": error}
     found = {gate.name: examine(session, gate, errors) for gate in GATES if gate.stage == "train_teacher"}
     assert (found["teacher-floor"].state, found["teacher-floor"].description) == (state, "out of memory")
+    assert found["teacher-floor"].unpaid == (isinstance(error, StepFailed) and error.unpaid)
     other = found["training-collapse"]
     assert (other.state, other.description) == (
-        "passed",
+        "nothing to judge",
         "nothing to judge: the training config trains no such model",
     )
 

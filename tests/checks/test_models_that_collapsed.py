@@ -9,6 +9,7 @@ import pytest
 
 from tests.checks import numbers
 from translations_assets.checks import models, text
+from translations_assets.checks.gates import GATES
 from translations_assets.checks.verdict import NotComputed, NothingToJudge
 from translations_assets.config import gates
 
@@ -96,6 +97,21 @@ def test_chrf_falls_while_cross_entropy_improves() -> None:
     assert models.curve(bad, curve(max_chrf_gap=20)).passed
 
 
+def test_a_curve_that_fails_names_the_threshold_and_the_training_first() -> None:
+    good = numbers.training(42.0, 44.0, 45.0, entropy=[2.5, 2.3, 2.2])
+    bad = numbers.training(45.0, 40.0, 25.0, entropy=[2.5, 2.3, 2.2])
+    short = numbers.training(45.0, pairs={"original": {"kept": 9000}, "dev": {"kept": 100}})
+    verdict = models.curve({"train_teacher": {"one": good, "two": bad, "three": short}}, curve())
+    two, three, one = verdict.description.split("; one: ")[0], "three: min-epochs 1 is not kept", "one: chrF"
+    assert two.startswith("two: ")
+    assert three in two
+    assert f"; {one}" in verdict.description
+    wide = models.curve(trained(bad), curve(max_chrf_gap=20, max_entropy_gap=0.1))
+    assert wide.description.partition(": ")[2].startswith("max-entropy-gap 0.1 is not kept, chrF is ")
+    both = models.curve(trained(numbers.training(45.0, 20.0, entropy=[2.9, 2.0])), curve())
+    assert "max-chrf-gap 10 is not kept, max-entropy-gap 0.5 is not kept, chrF is 25.0" in both.description
+
+
 def test_the_best_model_by_chrf_has_a_bad_cross_entropy() -> None:
     bad = trained(numbers.training(42.0, 43.0, 45.0, entropy=[2.0, 2.4, 2.8]))
     verdict = models.curve(bad, curve())
@@ -173,6 +189,18 @@ def test_translations_that_are_the_same_or_loop() -> None:
     verdict = text.collapse(translated(looping), section)
     assert (verdict.passed, verdict.samples) == (False, ["and and"])
     assert text.collapse(translated(looping), section, made=0).passed  # the genuine side
+
+
+def test_only_the_translated_side_may_loop() -> None:
+    """In the gates as they stand for each stage; back-translations are the first side."""
+    section = gates.TranslationCollapse()
+    for side in (0, 1):
+        loops = [numbers.loops(0.2 if number == side else 0.0) for number in (0, 1)]
+        for gate in GATES:
+            if gate.name == "translation-collapse":
+                found = translated(numbers.text(loops=loops), stage=gate.reads[0])
+                translation = 0 if gate.stage == "translate_mono_trg" else 1
+                assert gate.judge(found, section).passed == (side != translation), gate
 
 
 def test_lengths_are_compared_with_genuine_ones() -> None:

@@ -50,6 +50,11 @@ def test_a_sample_prints_its_seed(command: Command, root: Path) -> None:
     assert "3 contents re-hashed" in said.out
     seed = said.out.split("(a sample; seed ")[1].split(")")[0]
     assert command("cache", "verify", "--sample", "3", "--seed", seed).out == said.out
+    numbers = {}
+    for share in ("100%", "20%"):
+        said = command("cache", "verify", "--json", "--sample", share)
+        numbers[share] = json.loads(said.out)["checked"]["contents re-hashed"]
+    assert 1 <= numbers["20%"] <= numbers["100%"] / 4
     refused = command("cache", "verify", "--sample", "many")
     assert (refused.code, refused.err) == (
         1,

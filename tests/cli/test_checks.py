@@ -56,21 +56,40 @@ def test_an_error_is_exit_1(command: Command) -> None:
     said = command("checks", PARTITION)
     assert said.code == 1
     assert "2 lines of at least five words" in said.out.replace("\n", " ")
-    assert "59 checks: 1 failed, 7 passed, 51 not computed" in said.out
+    counted = "65 checks: 1 failed, 53 not computed, 5 passed, 6 nothing to judge; to list all: --all\n"
+    assert said.out.endswith(counted)
     found = by_name(command("checks", PARTITION, "--json"))[("merge_corpus", "held-out-exact")]
     assert (found["state"], found["samples"]) == ("failed", ["A dog."])
 
 
 @pytest.mark.usefixtures("leak")
-def test_without_a_terminal_a_check_is_a_line(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that it can be searched for, and is whole in the log of CI."""
-    monkeypatch.setenv("COLUMNS", "60")
-    make("check_merge_corpus")
-    lines = command("checks", PARTITION).out.splitlines()
-    (told,) = [line for line in lines if "held-out-exact" in line and "failed" in line]
-    assert "merge_corpus" in told
-    assert "2 lines of at least five words" in told
-    assert max(map(len, lines)) < 1000
+def test_failures_come_first_and_what_passes_is_counted(command: Command) -> None:
+    make("evaluate_teacher", checks=True)
+    said = command("checks", PARTITION)
+    lines = said.out.splitlines()
+    assert lines[0] == "failed  held-out-exact of merge_corpus  (level error)"
+    assert lines[1].startswith("    2 lines of at least five words")
+    assert max(map(len, lines)) <= 100
+    heads = [line for line in lines if not line.startswith("    ")][:-1]
+    states = [line.partition("  ")[0] for line in heads]
+    assert states == sorted(states, key=("failed", "not computed").index)
+    assert "language of merge_corpus" not in said.out  # it passes
+    every = command("checks", PARTITION, "--all").out
+    assert "\npassed  language of merge_corpus\n" in every
+    assert "\nnothing to judge  released-gap of final_evaluation\n" in every
+    assert max(map(len, every.splitlines())) <= 100
+
+
+def test_gates_that_lack_the_same_are_told_together(command: Command) -> None:
+    make("train_vocab")
+    said = command("checks", PARTITION)
+    ((names, *_),) = [
+        block.splitlines()
+        for block in said.out.split("not computed\n")
+        if "vocabulary of train_vocab" in block
+    ]
+    assert names.strip() == "vocabulary of train_vocab, vocabulary-case of train_vocab"
+    assert len(said.out.splitlines()) <= 100
 
 
 @pytest.mark.usefixtures("leak")

@@ -87,6 +87,17 @@ def test_a_training_has_a_bar_and_the_time_that_its_pace_leaves(monkeypatch: pyt
     assert bar == "    ━━━        200 of 600 updates, 1,250 words/s, chrf 41.32"
 
 
+def test_the_time_left_shrinks_while_a_step_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [1000.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    console = Console(["a"], MemoryStore(), {"a": 90.0})
+    console(StepEvent("started", step("a")))
+    left = []
+    for clock[0] in (1010.0, 1080.0, 1200.0):
+        left.append(lower_lines(console)[0].rpartition("about ")[2])
+    assert left == ["80 s left", "10 s left", "0 s left"]
+
+
 def test_numbers_that_come_after_the_end_start_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     console = Console(["a"], MemoryStore())
     console(StepEvent("started", step("a")))

@@ -1,6 +1,8 @@
 """What `plan` and `status` say of hours, money and energy, and the budget that they are held against."""
 
 import json
+import re
+import subprocess
 import threading
 from pathlib import Path
 
@@ -8,10 +10,11 @@ import pytest
 
 from tests.cli.conftest import Command, make
 from tests.defs.runner import MadeUpRunner
-from tests.end_to_end.tiny import PARTITION
+from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.cli.common import forecast_of
 from translations_assets.project import this_project
 from translations_assets.records.run import Expected, RunOptions
+from translations_assets.settings import repository_root
 
 COSTS = """
 costs: {currency: EUR, worker-classes: {large-cpu: {price: 2, watts: 150}}}
@@ -27,21 +30,22 @@ def test_what_a_run_costs_is_said_by_worker_class(
     ask = ("plan", PARTITION, "--target", "train_vocab", "--start", "merge_corpus")
     *_, dear, cheap, line = command(*ask).out.splitlines()
     assert dear == "large-cpu  2 steps, 2.0 h, 4.0 EUR, 0.30 kWh, 1 MB of disk"
-    assert cheap == "cpu        2 steps"
+    assert cheap == "cpu        2 steps, 2 s, 1 MB of disk"  # by an estimate; it has no price
     assert line == (
-        "8 steps: 4 cached, 4 run; about 2.0 h of CPU, 4.0 EUR, 0.30 kWh, from past durations; "
-        "2 steps without a past duration"
+        "8 steps: 4 cached, 4 run; about 2.0 h (2.0 h of CPU), 4.0 EUR, 0.30 kWh, from past durations, "
+        "2 steps by an estimate"
     )
     costs = json.loads(command(*ask, "--json").out)["costs"]
     assert costs["large-cpu"] == {
         "steps": 2,
         "steps_without_a_past_duration": 0,
+        "steps_by_an_estimate": 0,
         "at_least": {"hours": 2, "cpu_hours": 2, "gpu_hours": 0, "money": 4, "kwh": 0.3},
         "at_most": {"hours": 2, "cpu_hours": 2, "gpu_hours": 0, "money": 4, "kwh": 0.3},
         "disk_gb": pytest.approx(0, abs=0.001),  # what they read; nothing was written
         "currency": "EUR",
     }
-    assert costs["cpu"]["steps_without_a_past_duration"] == 2
+    assert costs["cpu"]["steps_by_an_estimate"] == 2
 
 
 def priced(*classes: str) -> str:
@@ -112,3 +116,45 @@ def test_the_forecast_stands_beside_what_a_run_took(
     monkeypatch.delenv("TRANSLATIONS_DEPLOYMENT")
     said = command("status", "run-2")  # without prices
     assert "that it made: 2.0 h, 4.0 h of GPU; they took 90 min (-25 %), 90 min of GPU (-62 %)\n" in said.out
+
+
+# The command line, whose steps are made up: each takes a moment
+MADE_UP = """
+from tests.defs.runner import MadeUpRunner
+from translations_assets.cli.main import main
+from translations_assets.project import Project
+
+Project.runner = MadeUpRunner()
+main()
+"""
+SPENT = r"The run has spent ([\d,]+\.\d\d) EUR, [\d,]+\.\d\d EUR more than its budget of 0\.01 EUR\."
+
+
+@pytest.mark.slow
+def test_a_gate_that_was_not_begun_for_want_of_budget_is_no_success(place: Place, tmp_path: Path) -> None:
+    """A vocabulary of which nothing is known takes all; its gates, of level `warn`, are not computed."""
+    prices = ", ".join(f"{name}: {{price: 1.0e9}}" for name in ("cpu", "large-cpu"))
+    deployment = tmp_path / "deployment.yml"
+    deployment.write_text(f"costs: {{currency: EUR, worker-classes: {{{prices}}}}}\n")
+    make("merge_corpus", checks=True)
+    places = {"TRANSLATIONS_DEPLOYMENT": str(deployment), "PYTHONPATH": str(repository_root())}
+
+    def call(*words: str) -> subprocess.CompletedProcess[str]:
+        return place.run("python", "-c", MADE_UP, *words, **places)
+
+    said = call("train", PARTITION, "--target", "train_vocab", "--yes", "--budget", "0.01")
+    assert said.returncode == 1, said.stderr
+    run = re.search(r"Run (\w{8}):", said.stdout)
+    assert run
+    assert "Gates not computed: vocabulary, vocabulary_case." in said.stdout
+    spent = re.search(SPENT, said.stderr)
+    assert spent
+    assert float(spent[1].replace(",", "")) > 0.01
+    status = call("status", run[1])
+    assert re.search(r"^check_train_vocab +1 failed", status.stdout, re.MULTILINE), status.stdout
+    assert "not begun: the run's budget of 0.01 EUR is spent: " in status.stdout
+    assert spent[0] in status.stdout
+    assert re.search(rf"run {run[1]}\S* of {PARTITION}: failed", status.stdout)
+    again = call("rerun", run[1], "--yes")  # with as much again
+    assert again.returncode == 0, again.stderr
+    assert "Done." in again.stderr + again.stdout

@@ -12,7 +12,9 @@ from tests.end_to_end.tiny import PARTITION, Place
 from tests.store.gcs_server import serve
 
 PAIR = "en-lt"  # the pages' usual example; other pairs and experiments stand for it here
-OTHERS = re.compile(r"\ben-(?:ru|eo)(?:\.(?:sample|demo))?\b|\ben-lt\.spring\b")
+OTHERS = re.compile(
+    r"\ben-(?:ru|eo)(?:\.(?:sample|demo))?\b|\ben-lt\.spring\b|\b(?:corpora/)?(?:en-fr|fr-en)\.debian\b(?:\.yml)?"
+)
 WRITTEN = re.compile(
     r"\ben-lt\.(?:own|trial)\b"
 )  # configs that commands of the pages write, and nobody trains here
@@ -30,6 +32,7 @@ NOT_RUN = {
     "wandb": "imports W&B's package: tests/cli/test_tracking.py",
     "find-corpus": "asks providers: tests/generate/test_search.py",
     "config generate en lt --name": "asks providers: tests/generate/test_config.py",
+    "cache forget": "lets go of what the other commands show: tests/cli/test_cache_usage.py",
     "cache accept": "writes to the checkout: tests/cli/test_cache_accept.py",
     "--make": "runs steps: tests/cli/test_checks.py",
     "--online": "asks providers: tests/cli/test_config.py",

@@ -12,6 +12,7 @@ from pipeline.quantize.export import main as export
 from tests.cli.conftest import Command
 from tests.cli.shapes import check_shape
 from tests.pipeline.quantize.conftest import one_thread, quantized, tiny
+from translations_assets.cli.evaluate import _languages
 from translations_assets.stages.final_evaluation import METRICS
 
 __all__ = ["one_thread", "quantized", "tiny"]  # fixtures
@@ -114,3 +115,10 @@ def test_a_model_that_does_not_load_is_told_in_one_line(command: Command, folder
     assert said.code == 1
     assert said.err.splitlines()[-1].startswith(f"error: {folder} holds no model. Give a folder")
     assert not (folder.parent / "new").exists()
+
+
+def test_the_languages_of_a_folder_are_those_of_its_metadata(tmp_path: Path) -> None:
+    (tmp_path / "metadata.json").write_text('{"sourceLanguage": "en", "targetLanguage": "eo"}')
+    assert _languages(tmp_path, None, None) == ("en", "eo")
+    assert _languages(tmp_path, "lt", None) == ("lt", "eo")
+    assert _languages(tmp_path, None, "lt") == ("en", "lt")

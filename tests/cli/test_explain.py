@@ -154,6 +154,18 @@ def test_the_reasons_are_those_of_the_plan_and_of_the_manifest(command: Command)
     assert made["reason"] == "experiment.spm-vocab-size: 400 → 392"
 
 
+def test_an_edit_is_compared_with_the_config_and_not_with_an_experiment(
+    command: Command, place: Place
+) -> None:
+    make("train_vocab")
+    make("train_vocab", overrides={"experiment.spm-vocab-size": 392}, run="run-2")
+    config = place.root / "configs" / f"{PARTITION}.yml"
+    config.write_text(config.read_text().replace("spm-vocab-size: 400", "spm-vocab-size: 384"))
+    assert reasons(command, VOCAB) == ["experiment.spm-vocab-size: 400 → 384"]
+    plan = command("plan", PARTITION, "--target", "train_vocab", "--steps")
+    assert f"run    {VOCAB}  (experiment.spm-vocab-size: 400 → 384)" in plan.out
+
+
 def test_a_step_that_never_ran(command: Command) -> None:
     said = command("explain", PARTITION, "dataset-url_train-en-eo")
     assert said.code == 1

@@ -58,6 +58,7 @@ def test_what_is_printed_is_as_described(asked: Any, command: Command, place: Pl
         ("config", "check", PARTITION),
         ("config", "migrate", f"configs/{PARTITION}.yml"),
         ("cache", "gc"),
+        ("cache", "du"),
         ("cache", "verify"),
         ("cache", "pin", run),
         ("cache", "pins"),
@@ -66,6 +67,7 @@ def test_what_is_printed_is_as_described(asked: Any, command: Command, place: Pl
     ):
         assert asked(*words)
     assert asked("checks", PARTITION, code=1)["checks"]
+    assert asked("cache", "forget", PARTITION, "--yes")["refs"] > 0
     path = place.root / "configs" / "en-eo.broken.yml"
     path.write_text("experiment: {nme: x}\n")
     assert asked("config", "check", "en-eo.broken", code=1)[0]["problems"]
@@ -74,7 +76,7 @@ def test_what_is_printed_is_as_described(asked: Any, command: Command, place: Pl
     assert errors.err.startswith("error: ")
 
 
-@pytest.mark.parametrize("words", ["train a", "rerun a", "cache accept a b --reason=c"])
+@pytest.mark.parametrize("words", ["train a", "rerun a", "cache accept a b --reason=c", "cache forget a"])
 def test_json_asks_nothing(command: Command, words: str) -> None:
     said = command(*words.split(), "--json")
     assert (said.code, said.out) == (exits.USAGE, "")

@@ -1,6 +1,7 @@
 """`publish`: an exported model in a folder and in a bucket, whole or not at all."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,21 @@ def test_failed_gates_are_named_before_they_are_passed_over(command: Command, pl
     assert not (place.root / "released").exists()
     said = command("publish", PARTITION, "released", "--write", "--failed-gates")
     assert (said.code, failed in said.err) == (0, True)
+
+
+def test_scores_and_gates_that_only_warn_are_told(command: Command, place: Place) -> None:
+    make("evaluate_exported", checks=True, runner=MadeUpRunner({"train-student": 0.5}))
+    for words in ((), ("--write",)):
+        said = command("publish", PARTITION, "released", *words)
+        assert said.code == 0
+        notes = said.err.splitlines()
+        assert any(
+            "failed and only warn: " in note and "train_student training-collapse" in note for note in notes
+        )
+        assert any(re.fullmatch(r"note: its scores on \S+: BLEU 1\.0, chrF 2\.0.*", note) for note in notes)
+    answer = json.loads(command("publish", PARTITION, "released", "--json").out)
+    assert "train_student training-collapse" in answer["warning_gates"]
+    assert [scores["chrf"] for scores in answer["scores"].values()] == [2.0]
 
 
 def test_what_cannot_be_published(command: Command, place: Place) -> None:

@@ -3,9 +3,11 @@
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
+import zstandard
 
 from tests.checks.numbers import NUMBERS, differences, training
 from tests.cli.conftest import Command, make
@@ -13,11 +15,15 @@ from tests.defs import runner
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.cli.report import gathered
 from translations_assets.project import this_project
+from translations_assets.report.evaluations import PARAMETERS
+from translations_assets.report.known import read_text
 from translations_assets.report.page import SECTIONS
 from translations_assets.running.prices import HOUR, Bill
+from translations_assets.store.local import LocalStore
 from translations_assets.why.costs import Spent
-from translations_assets.why.forecast import amount
+from translations_assets.why.estimates import TRAINING
 from translations_assets.why.history import Cost, duration
+from translations_assets.why.plan_forecast import amount
 
 PAGE, CARD = f"{PARTITION}.html", f"{PARTITION}.md"
 
@@ -127,6 +133,8 @@ def test_a_model_card_has_the_hubs_metadata(command: Command, place: Place) -> N
     found = yaml.safe_load(metadata)
     assert found["language"] == ["en", "eo"]
     assert found["pipeline_tag"] == "translation"
+    assert (found["license"], found["library_name"]) == ("unknown", "fxtranslate")
+    assert {"translation", "marian"} <= {*found["tags"]}
     (results,) = found["model-index"][0]["results"]
     assert {metric["type"]: metric["value"] for metric in results["metrics"]} == {"bleu": 1.0, "chrf": 2.0}
     assert "| exported | 1.0 | 2.0 ± 0.5 |" in text
@@ -225,3 +233,39 @@ def test_hours_stand_under_the_class_where_steps_run(
     assert moved["large-cpu"].cost.seconds == own["large-cpu"].cost.seconds - HOUR
     command("report", PARTITION)
     assert re.search(r"train-vocab-en-eo\s+cpu\s+60 min\s+60 min of CPU\s+1.0 USD", page_text(place))
+
+
+def test_a_run_with_overrides_is_not_what_counted_before(command: Command, place: Place) -> None:
+    make("evaluate_teacher", overrides={"marian-args.training-teacher.after": "10u"})
+    make("evaluate_teacher", run="run-2")
+    command("report", PARTITION)
+    assert not re.search(r"BLEU 1\.0 \(", Page(place.root / PAGE).text)
+
+
+def test_the_size_of_an_ensemble_is_that_of_all_its_models(command: Command, place: Place) -> None:
+    config = place.root / "configs" / f"{PARTITION}.yml"
+    config.write_text(config.read_text().replace("experiment:\n", "experiment:\n  teacher-ensemble: 2\n"))
+    make("evaluate_teacher_ensemble")
+    this_project.cache_clear()
+    found = gathered(PARTITION, None).sizes
+    graph = this_project().configs.read(PARTITION).graph
+    results = gathered(PARTITION, None).results
+    sizes = [
+        max(
+            blob.size
+            for name, blob in results[step.label].manifest.outputs.items()
+            if PARAMETERS.fullmatch(name)
+        )
+        for step in graph.stages["train_teacher"]
+        if step.script == TRAINING
+    ]
+    assert len(sizes) == 2
+    assert found["teacher-ensemble"] == sum(sizes) > 0
+
+
+def test_lines_of_a_text_end_with_line_feeds_alone(tmp_path: Path) -> None:
+    """As in the scripts: a text that holds other separators of lines is as long as its references."""
+    store = LocalStore(tmp_path)
+    lines = ["one\x0btwo", "three\u2028four", "", "five\rsix", "\x85"]
+    blob = store.add_bytes(zstandard.compress("".join(f"{line}\n" for line in lines).encode()))
+    assert read_text(SimpleNamespace(store=store), blob) == lines  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from dagster import DagsterInstance, DagsterRunStatus, job, op
 from tests.cli.conftest import Command, make
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
-from translations_assets.cli import logs
+from translations_assets.cli import logs, runs_train
 from translations_assets.cli.run_steps import interrupted
 from translations_assets.dagster_home import prepare
 from translations_assets.process_id import PROCESS_TAG, this_process
@@ -82,7 +82,7 @@ def test_no_run_yet(command: Command) -> None:
 def test_the_newest_runs_come_first(command: Command) -> None:
     make("merge_corpus", FIRST)
     make("train_vocab", SECOND)
-    first, second = command("status").out.splitlines()
+    *_, first, second = command("status").out.splitlines()  # after the pairs
     assert first.split()[:3] == [SECOND[:8], PARTITION, "ended"]
     assert second.split()[:3] == [FIRST[:8], PARTITION, "ended"]
     newest = json.loads(command("status", "--json").out)["runs"][0]
@@ -103,7 +103,7 @@ def test_the_steps_of_a_run(command: Command) -> None:
     assert {row["stage"] for row in status_of(command, FIRST)["steps"]} >= {"merge_corpus", "clean_corpus"}
     said = command("status", SECOND[:8], "--steps")
     assert f"run {SECOND} of {PARTITION}: ended" in said.out
-    assert any(line.startswith("finished") and line.endswith(VOCAB) for line in said.out.splitlines())
+    assert ["finished", VOCAB] in [line.split()[:2] for line in said.out.splitlines()]
 
 
 def test_a_run_is_named_by_how_its_id_begins(command: Command) -> None:
@@ -246,6 +246,21 @@ def test_rerun_asks_before_it_starts(command: Command, place: Place, monkeypatch
     assert (said.code, "Start?" in said.out, said.err) == (1, True, "")
 
 
+def test_a_rerun_says_which_run_it_repeats(
+    command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make("train_vocab", FIRST)
+    dagster_run(place, FIRST, DagsterRunStatus.FAILURE, {})
+    asked: list[object] = []
+
+    def run_here(session: object, plan: object, parent: str | None = None, json: bool = False) -> None:
+        asked.append(parent)
+
+    monkeypatch.setattr(runs_train, "_run_here", run_here)
+    assert command("rerun", FIRST[:8], "--yes").code == 0
+    assert asked == [FIRST]
+
+
 @pytest.mark.slow  # it imports the definitions
 def test_a_job_that_the_ui_started_has_its_stages_and_options(
     command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
@@ -307,3 +322,55 @@ def test_following_goes_on_with_the_next_attempt(command: Command, monkeypatch: 
     assert said.out == "first\nsecond\n"
     assert "attempt 2" in said.err
     assert not is_read(store, key, 1)
+
+
+def test_a_step_that_runs_has_its_time_and_no_memory(command: Command) -> None:
+    began = time.time() - 100
+    record = RunRecord(
+        FIRST, PARTITION, started=began, heartbeat=time.time(), steps={"train": {VOCAB: "gpu", "b": "gpu"}},
+        begun={VOCAB: ("ab" * 32, 1), "b": ("cd" * 32, 1)}, since={VOCAB: began},
+    )  # fmt: skip
+    store = Project().store
+    store.write_run(FIRST, record)
+    with store.owners.lock("ab" * 32, 1), store.owners.lock("cd" * 32, 1):
+        runs, waits = status_of(command, FIRST)["steps"]
+        lines = command("status", FIRST, "--steps").out.splitlines()
+    assert 100 <= runs["seconds"] < 160
+    assert (runs["started"], runs["memory_mb"], runs["cpu_seconds"]) == (began, None, None)
+    assert (waits["seconds"], waits["memory_mb"]) == (None, None)  # it is not known since when
+    assert re.match(rf"running +{VOCAB} +1\d\d\.\d s +- +- ", lines[0])
+    assert re.match(r"running +b +- +- +- ", lines[1])
+
+
+@pytest.mark.parametrize(
+    ("failed", "uses", "state", "told"),
+    [
+        ({"a": "why"}, {}, "failed", "failed: a"),
+        ({"a": "why", "b": "why"}, {}, "failed", "failed: a and 1 more"),
+        ({}, {"a": ("ab" * 32, 1), "b": ("cd" * 32, 1)}, "done", ""),
+        ({}, {"a": ("ab" * 32, 1)}, "ended", ""),
+    ],
+)
+def test_a_run_that_the_store_alone_knows_says_how_it_ended(
+    failed: dict[str, str], uses: dict[str, tuple[str, int]], state: str, told: str, command: Command
+) -> None:
+    steps = {"train": {"a": "gpu", "b": "gpu"}}
+    record = RunRecord(FIRST, PARTITION, started=1.0, ended=2.0, steps=steps, failed=failed, uses=uses)
+    Project().store.write_run(FIRST, record)
+    (line,) = command("status").out.splitlines()
+    assert line.split()[2] == state
+    assert line.endswith(f"{len(uses)}/2 steps" + (f"  {told}" if told else ""))
+    assert status_of(command, FIRST)["state"] == state
+    again = f"To make what is missing: translations train {PARTITION}\n"
+    assert (again in command("status", FIRST).out) is (state == "failed")
+
+
+def test_all_runs_can_be_listed(command: Command) -> None:
+    for number in range(20):
+        run = f"{number:08}-0000-4000-8000-000000000000"
+        Project().store.write_run(run, RunRecord(run, PARTITION, started=float(number), ended=100.0))
+    *listed, more = command("status").out.splitlines()
+    assert [line[:8] for line in listed] == [f"{number:08}" for number in range(19, 4, -1)]
+    assert more == "These are the newest 15 runs; to list all: translations status --all"
+    assert len(command("status", "--all").out.splitlines()) == 20
+    assert len(json.loads(command("status", "--all", "--json").out)["runs"]) == 20

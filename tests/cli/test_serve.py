@@ -90,4 +90,6 @@ def test_models_of_other_languages_are_refused(command: Command, place: Place) -
     records = export / "records.json"
     records.write_text(records.read_text().replace('"eo"', '"lt"'))
     assert "other translates en → lt" in refused(command, PARTITION, "--beside", str(export))
+    records.write_text(records.read_text().replace('"en"', '"eo"').replace('"lt"', '"en"'))
+    assert "other translates eo → en" in refused(command, PARTITION, "--beside", str(export))
     assert "no exported model" in refused(command, str(place.root))

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.config.texts import SMALL, notes_on, problem_of, problems_of, with_line
+from translations_assets.config.continuation import check_continuation
 from translations_assets.config.load import parse_config
 
 VOCAB = "  vocab:\n    src: https://example.org/v.spm\n    trg: https://example.org/v.spm\n"
@@ -302,3 +303,19 @@ def test_a_final_evaluation_needs_a_test_set() -> None:
     assert "test: []" in text
     parse_config(text, "my.yml")
     assert problem_of(text + "final-evaluation: {}\n").endswith("needs a test set in datasets.test")
+
+
+@pytest.mark.parametrize(
+    ("corpus", "needless"),
+    [
+        ("parallel", {"train"}),
+        ("backtranslations", set()),
+        ("distillation", {"train", "mono-src", "mono-trg"}),
+    ],
+)
+def test_datasets_that_a_continued_corpus_takes_the_place_of(corpus: str, needless: set[str]) -> None:
+    urls = {"src": "https://example.org/a.en.zst", "trg": "https://example.org/a.ru.zst"}
+    datasets = {name: ["opus_Books/v1"] for name in ("train", "devtest", "test", "mono-src", "mono-trg")}
+    config = {"datasets": datasets, "continuation": {"vocab": urls, "corpora": {corpus: urls}}}
+    told = {path[-1] for path, message in check_continuation(config) if "takes its place" in message}
+    assert told == needless

@@ -1,5 +1,6 @@
 """Dataset keys."""
 
+import hashlib
 import re
 import unicodedata
 
@@ -82,6 +83,9 @@ CUT = "mtdata_ELRC-convention_against_torture_other_cruel_inhuma_0a8257"  # md5s
 
 def test_a_long_name_is_cut_as_upstream_cuts_it() -> None:
     assert parse_dataset(LONG).slug == CUT
+    name = f"aug-upper_{LONG.removeprefix('mtdata_')}"  # of a modified one all but the provider counts
+    digest = hashlib.md5(name.encode()).hexdigest()
+    assert parse_dataset(f"mtdata_{name}").slug == f"mtdata_{name[:50]}_{digest[:6]}"
 
 
 @given(st.sampled_from(["mtdata", "opus", "url", "flores_aug-upper"]), st.from_regex(r"\S+", fullmatch=True))

@@ -36,7 +36,7 @@ def with_url(url: str) -> str:
         ),
         *(
             f"https://data.example.org/c.[LANG].zst?{name}={SECRET}"
-            for name in ("api_key", "access-token", "pwd")
+            for name in ("api_key", "access-token", "pwd", "x-accesskey", "my.authtoken")
         ),
         f"https://data.example.org/c.[LANG].zst?sig={SECRET}&sig=",
     ],

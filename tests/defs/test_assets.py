@@ -4,7 +4,10 @@ import gc
 
 from dagster import AssetKey
 
+from tests.defs.test_metadata import result
+from tests.memory_store import MemoryStore
 from translations_assets.definitions import defs
+from translations_assets.defs.assets import _data_version
 from translations_assets.defs.shared import TRAINING_CONFIGS
 from translations_assets.server import REPORT, WANDB
 from translations_assets.stages import ASSETS
@@ -40,3 +43,14 @@ def test_group_description_and_partitions() -> None:
 def test_the_garbage_collector_leaves_out_what_was_loaded() -> None:
     """A third of the processor time of a run in which everything is cached: `benchmarks/one_asset.py`."""
     assert gc.get_freeze_count() > 0
+
+
+def test_the_data_version_is_that_of_each_steps_contents() -> None:
+    """Whatever the order; not when two steps have changed their contents with each other."""
+
+    def version(**contents: bytes) -> str:
+        store = MemoryStore()
+        return _data_version([result(store, label, text=data) for label, data in contents.items()])
+
+    assert version(a=b"1", b=b"2") == version(b=b"2", a=b"1")
+    assert len({version(a=b"1", b=b"2"), version(a=b"2", b=b"1"), version(a=b"1", b=b"1")}) == 3

@@ -1,5 +1,6 @@
 """Asset checks: what Dagster knows of the gates, and what it does when one fails."""
 
+import shlex
 from typing import Any
 
 import pytest
@@ -7,8 +8,9 @@ from dagster import AssetCheckKey, AssetKey
 
 from tests.defs.test_recipes import made_up_runs
 from tests.end_to_end.tiny import PARTITION
-from translations_assets.checks.gates import GATES, Gate
+from translations_assets.checks.gates import GATES, Finding, Gate
 from translations_assets.definitions import defs
+from translations_assets.defs.assets import _check_result
 from translations_assets.defs.jobs import SELECTIONS
 from translations_assets.defs.shared import TRAINING_CONFIGS
 from translations_assets.stages import ASSETS, STAGES
@@ -31,6 +33,21 @@ def test_a_check_is_partitioned_and_described(gate: Gate) -> None:
     assert spec.partitions_def == TRAINING_CONFIGS
     assert str(spec.description).startswith(gate.description)
     assert spec.blocking  # those of level `warn` fail with a severity that blocks nothing
+
+
+@pytest.mark.parametrize(
+    ("state", "level", "passed", "severity"),
+    [
+        ("failed", "error", False, "ERROR"),
+        ("failed", "warn", False, "WARN"),
+        ("not computed", "error", False, "WARN"),
+        ("off", "off", True, "WARN"),
+        ("passed", "error", True, "WARN"),
+    ],
+)
+def test_what_was_not_judged_stops_no_run(state: Any, level: str, passed: bool, severity: str) -> None:
+    result = _check_result(Finding(GATES[0], level, state, "", {}, {}))
+    assert (result.passed, result.severity.value) == (passed, severity)
 
 
 def test_a_check_waits_for_all_that_it_reads() -> None:
@@ -78,6 +95,10 @@ def test_a_bad_teacher_stops_distillation(runs: tuple[dict[str, Any], ...]) -> N
     assert found["metadata"]["checks.teacher-margin.margin"] == -20
     assert found["metadata"]["chrF, backwards"] == 50
     assert stopped["missed"] == {"failed": ["teacher_margin"]}
+    look, go_on = stopped["next"]  # not a rerun, which the gate would stop as well
+    assert look == f"It waits for a decision: translations checks {PARTITION}"
+    assert go_on.startswith(f"To go on all the same: translations train {PARTITION} ")
+    assert shlex.split(go_on)[-1] == '--set=checks.teacher-margin.level="warn"'
     assert stopped["status"] == "FAILURE"
     assert {"train_teacher", "train_backwards", "translate_mono_trg"} <= set(stopped["made"])
     assert not {"translate_corpus", "translate_mono_src", "train_student"} & set(stopped["made"])

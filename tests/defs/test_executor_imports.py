@@ -27,7 +27,8 @@ CAPTURED = PACKAGE / "defs" / "captured_output.py"
 ENDED = PACKAGE / "defs" / "ended.py"
 NOTICES = PACKAGE / "defs" / "notices.py"
 UI = PACKAGE / "ui" / "__main__.py"  # tests/ui starts it
-USERS = (ASSETS, EXECUTOR, CAPTURED, RUNS, RECIPES, ENDINGS, ENDED, NOTICES, UI)
+STORAGE = PACKAGE / "dagster_storage.py"
+USERS = (ASSETS, EXECUTOR, CAPTURED, RUNS, RECIPES, ENDINGS, ENDED, NOTICES, UI, STORAGE)
 
 
 def private_imports(path: Path) -> list[tuple[str, str]]:
@@ -58,7 +59,7 @@ def lookup(module: str, *names: str) -> Any:
     ("module", "name"),
     [
         found
-        for path in (EXECUTOR, CAPTURED, RUNS, RECIPES, ENDINGS, ENDED, NOTICES, UI)
+        for path in (EXECUTOR, CAPTURED, RUNS, RECIPES, ENDINGS, ENDED, NOTICES, UI, STORAGE)
         for found in private_imports(path)
     ],
 )
@@ -75,6 +76,11 @@ ATTRIBUTES = {
     "dagster._core.execution.plan.plan:ExecutionPlan": "start step_keys_to_execute",
     "dagster._core.execution.context.system:PlanExecutionContext": "dagster_run for_step instance log run_id",
     "dagster._core.events:EngineEventData": "in_process interrupted",
+    "dagster._core.instance.ref:InstanceRef": "config_defaults",
+    "dagster._core.storage.event_log:SqliteEventLogStorage": (
+        "_initdb index_connection path_for_shard run_connection"
+    ),
+    "dagster._core.storage.runs:SqliteRunStorage": "connect from_local",
 }
 
 
@@ -100,7 +106,7 @@ PARAMETERS = {
     "dagster._core.execution.plan.execute_plan:_trigger_hook": "step_context step_event_list",
     "dagster._core.execution.api:execute_run": "job dagster_run instance",
     "dagster._core.instance:DagsterInstance.create_run_for_job": (
-        "job_def run_config tags asset_selection root_run_id parent_run_id job_code_origin"
+        "job_def run_config tags asset_selection root_run_id parent_run_id remote_job_origin job_code_origin"
     ),
 }
 

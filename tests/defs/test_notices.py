@@ -4,10 +4,13 @@ In Dagster's daemon: `tests/end_to_end/test_notices.py`. What is tried again: `t
 """
 
 import json
+import re
 import shlex
+import time
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import dagster as dg
@@ -18,6 +21,7 @@ from tests.cli.conftest import make
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, make_place
 from tests.http_server import http_server
+from translations_assets.cli.common import overrides_of
 from translations_assets.config.errors import ConfigError
 from translations_assets.definitions import defs
 from translations_assets.defs import ended, notices
@@ -244,6 +248,36 @@ def test_commands_carry_what_was_asked_of_the_run(server: type[Server]) -> None:
     assert server.got[2].endswith(f"`translations results {PARTITION} {changed}`")
 
 
+def test_what_a_run_has_spent_of_its_budget_is_said_and_why_it_stopped(
+    server: type[Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deployment.yml").write_text("costs: {currency: EUR, worker-classes: {cpu: {price: 1}}}\n")
+    monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(tmp_path / "deployment.yml"))
+    monkeypatch.setattr(ended, "PROJECT", Project())
+    why, options = "not begun: the run's budget of 0.01 EUR is spent: 2.13 EUR", RunOptions(budget=0.01)
+    remember(options=options, spent=2.131, failed={LABEL: why})
+    tell(FAILURE, error=failure_of(StepFailed([FailedStep(LABEL, why, unpaid=True)])))
+    spent = "The run has spent 2.13 EUR, 2.12 EUR more than its budget of 0.01 EUR."
+    assert server.got[0].splitlines()[1:3] == [f"{LABEL}: {why}", spent]
+    assert server.got[0].endswith(f"To go on: `translations rerun {RUN[:8]}`")
+    remember(options=options, spent=2.131)
+    tell(SUCCESS)
+    assert spent in server.got[1].splitlines()
+    remember()
+    tell(SUCCESS)
+    assert "budget" not in server.got[2]
+
+
+def test_commands_can_be_typed_whatever_was_overridden(server: type[Server]) -> None:
+    overrides = {"experiment.name": 'it\'s a "b" $HOME', "datasets.test": ["a b", "c"]}
+    remember(options=RunOptions(overrides=overrides))
+    tell(SUCCESS)
+    (told,) = re.findall(r"Scores: `(.*)`$", server.got[0])
+    program, verb, partition, *words = shlex.split(told)
+    assert (program, verb, partition) == ("translations", "results", PARTITION)
+    assert overrides_of([word.removeprefix("--set=") for word in words]) == overrides
+
+
 RETRIES = {"run_retries": {"enabled": True, "max_retries": 2, "retry_on_asset_or_op_failure": False}}
 
 
@@ -333,6 +367,23 @@ def test_a_notice_that_is_refused_or_old_is_told_as_lost(
         tell(SUCCESS)
     assert not isinstance(failed.value, dg.DagsterError)  # past which Dagster does not move
     assert SECRET not in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("began", "ended_at", "lost"),
+    [(72.0, 1.0, False), (72.0, 25.0, True), (26.0, 23.9, False), (2.0, None, False)],
+)
+def test_a_notice_is_kept_for_a_day_from_the_runs_end(
+    began: float, ended_at: float | None, lost: bool
+) -> None:
+    """In hours ago; a training of three days that has just ended is no old one."""
+    now = time.time()
+    record = SimpleNamespace(
+        start_time=now - 3600 * began, end_time=None if ended_at is None else now - 3600 * ended_at
+    )
+    instance: Any = SimpleNamespace(get_run_record_by_id=lambda run: record)
+    run: Any = SimpleNamespace(run_id=RUN)
+    assert notices._is_old(instance, run) is lost
 
 
 def test_nothing_is_sent_unasked(server: type[Server], monkeypatch: pytest.MonkeyPatch) -> None:

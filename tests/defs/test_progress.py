@@ -134,6 +134,7 @@ def test_numbers_of_one_step_are_never_said_of_another(context: Context, clock: 
             "INFO",
             f"{STEP.label}: waits for run a1",
         ),
+        (StepEvent("notice", STEP, {"message": "it has taken 9 EUR"}), "WARNING", "it has taken 9 EUR"),
         (StepEvent("retry", STEP, {"message": "No network."}), "WARNING", "No network. Trying again."),
         (StepEvent("failed", STEP, {"message": "Why", "log": ("abc", 1)}), "ERROR", f"{STEP.label}: failed"),
         (StepEvent("cancelled", STEP), "WARNING", "cancelled"),
@@ -149,7 +150,8 @@ def test_events_become_lines_of_the_log(context: Context, event: StepEvent, leve
     assert {name: value.value for name, value in logged.engine_event_data.metadata.items()} == {
         "event": event.kind,
         "step": STEP.label,
-        **({"message": "No network."} if event.kind == "retry" else {}),  # of a failure its asset tells
+        # Of a failure its asset tells
+        **({"message": event.detail["message"]} if event.kind in ("retry", "waiting", "notice") else {}),
         **({"log": "/step-logs/abc/1"} if "log" in event.detail else {}),
     }
 

@@ -111,7 +111,7 @@ def test_the_export_is_as_firefoxs_engines_load_it(trained: Place, tmp_path: Pat
     engine = ("model.eneo.intgemm.alphas.bin", "lex.50.50.eneo.s2t.bin", "vocab.eneo.spm")
     assert set(read) == {
         *(name for file in engine for name in (file, f"{file}.zst")),
-        *("records.json", "metadata.json"),
+        *("records.json", "metadata.json", "model_info.json", "config.intgemm8bitalpha.yml"),
     }
     metadata = json.loads(read["metadata.json"])
     model, shortlist, vocabulary = (read[name] for name in engine)

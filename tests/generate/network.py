@@ -19,7 +19,7 @@ OPUS_API = "https://opus.nlpl.eu/opusapi/?source=en&target=lt&preprocessing=mose
 LICENCE_OF = "https://raw.githubusercontent.com/Helsinki-NLP/OPUS/main/corpus/{}/info.yaml"
 HUB_API = (
     "https://huggingface.co/api/datasets?filter=language:en&filter=language:lt"
-    "&sort=downloads&direction=-1&limit=100"
+    "&sort=downloads&direction=-1&limit=100&full=true"
 )
 NLLB = "https://object.pouta.csc.fi/OPUS-NLLB/v1/mono/{}.txt.gz"
 NEWS = "http://data.statmt.org/news-crawl/{}/"
@@ -105,11 +105,43 @@ def repository(name: str, *tags: str, **other: Any) -> dict[str, Any]:
     return {"_id": "62", "id": name, "downloads": 120, "likes": 3, "private": False, "tags": [*tags], **other}
 
 
+def of_pair(source: str, target: str, split: str = "train") -> dict[str, Any]:
+    """A subset of a pair of languages, as a card tells of it."""
+    return {
+        "config_name": f"{source}-{target}",
+        "features": [
+            {"name": "id", "dtype": "string"},
+            {"name": "translation", "dtype": {"translation": {"languages": [source, target]}}},
+        ],
+        "splits": [{"name": split, "num_bytes": 9, "num_examples": 35_000}],
+    }
+
+
 HUB = [
     repository("tiny/pairs", "task_categories:translation", "size_categories:n<1K"),
     repository("big/pairs", "task_categories:translation", "size_categories:10M<n<100M", "license:cc0-1.0"),
     repository("locked/pairs", "task_categories:translation", "size_categories:1M<n<10M", gated="manual"),
     repository("some/speech", "task_categories:automatic-speech-recognition"),
+    repository(
+        "told/columns",
+        *("task_categories:translation", "size_categories:1M<n<10M", "license:cc-by-4.0"),
+        cardData={
+            "dataset_info": {
+                "features": [{"name": name, "dtype": "string"} for name in ("id", "English", "lt")],
+                "splits": [{"name": "train", "num_bytes": 9, "num_examples": 1_200_000}],
+            }
+        },
+    ),
+    repository(
+        "Some/OPUS_copy", "task_categories:translation", cardData={"dataset_info": [of_pair("en", "lt")]}
+    ),
+    repository(
+        "told/pairs",
+        "task_categories:translation",
+        cardData={
+            "dataset_info": [of_pair("en", "lv"), of_pair("lt", "en"), of_pair("en", "lt", split="test")]
+        },
+    ),
     repository("web/pages", "size_categories:1B<n<10B"),
 ]
 YEAR = (

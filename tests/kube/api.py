@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from tests.kube.controllers import Controllers
 from tests.kube.gate import Gate
+from tests.kube.kueue import Kueue
 from tests.kube.logs import LogQuery
 from tests.kube.objects import ApiError, Change, Name, Object, Objects
 from tests.kube.resources import KINDS, Kind, create, delete
@@ -75,13 +76,21 @@ class FakeApi:
     read_log  gives a pod's log: namespace, pod, what is asked for
 
     gate      what Jobs it does not let in
+    tokens    of those it knows; None: it answers everybody
+    cuts      how a pod's log comes over the network: its pieces, as they are sent
+    kueue     what Kueue keeps of Jobs, where it is installed
+    held      namespaces whose new Jobs are suspended, as Kueue's webhook does
     """
 
     gate: Gate
+    tokens: frozenset[str] | None = None
+    cuts: Callable[[Iterator[bytes]], Iterator[bytes]] | None = None
+    kueue: Kueue | None = None
 
     def __init__(self, read_log: ReadLog) -> None:
         self.objects, self.gate = Objects(), Gate()
         self.read_log = read_log
+        self.held = set[str]()
         self._controllers = Controllers(self.objects)
         self._controllers.start()
         self._port = 0
@@ -103,6 +112,10 @@ class FakeApi:
     def refusals(self) -> dict[str, str]:
         """Namespace → why no pod is let in there."""
         return self._controllers.refusals
+
+    def know(self, *tokens: str) -> None:
+        """Answer those who have one of some tokens, and nobody else."""
+        self.tokens = frozenset(tokens)
 
     def stop(self) -> None:
         """Cut all connections and listen no more."""
@@ -127,6 +140,7 @@ class FakeApi:
             case "POST", False, "":
                 if request.kind.plural == "jobs":
                     self.gate.check(self.objects, request.namespace, request.body["metadata"].get("name", ""))
+                    request.body["spec"]["suspend"] = request.namespace in self.held
                 return create(self.objects, request.kind, request.namespace, request.body)
             case "POST", True, "binding":
                 return self.objects.change(request.key, lambda pod: _bind(pod, request.body))
@@ -245,16 +259,23 @@ class _Handler(Handler):
     server: _Server
 
     def serve(self, body: bytes) -> None:
+        api = self.server.api
         try:
+            if api.tokens is not None and self.token not in api.tokens:
+                raise ApiError(401, "Unauthorized", "Unauthorized")
+            if api.kueue and self.path.startswith("/apis/kueue"):
+                self.send_json(200, api.kueue.answer(self.path))
+                return
             request = Request.parse(self.command, self.path, body)
             if request.sub == "log":
                 query = LogQuery.from_query(request.query)
-                self.stream("text/plain", self.server.api.read_log(request.namespace, request.name, query))
+                log = api.read_log(request.namespace, request.name, query)
+                self.stream("text/plain", api.cuts(log) if api.cuts else log)
             elif request.is_watch:
-                events = self.server.api.watch(request, lambda: self.server.is_up)
+                events = api.watch(request, lambda: self.server.is_up)
                 self.stream("application/json", (json.dumps(event).encode() + b"\n" for event in events))
             else:
-                self.send_json(201 if self.command == "POST" else 200, self.server.api.answer(request))
+                self.send_json(201 if self.command == "POST" else 200, api.answer(request))
         except ApiError as error:
             self.send_json(error.code, error.status())
 

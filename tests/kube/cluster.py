@@ -68,9 +68,10 @@ class Cluster:
             self._logs = LogServer(self.folder, self._read_log)
         else:
             self._api = FakeApi(self._read_log)
-            self.access = Access(self._api.url)
-        self.kubeconfig = self.folder / "kubeconfig"
-        self.kubeconfig.write_text(self.access.kubeconfig())
+            self.access = Access(self._api.url, "admin")
+        self.kubeconfig, self._token = self.folder / "kubeconfig", self.folder / "token"
+        self._token.write_text(self.access.token)
+        self.kubeconfig.write_text(self.access.kubeconfig(self._token))
         self.rest = Rest(self.access)
         self._standin = StandIn(Rest(self.access), self.folder, self._logs.port if self._logs else 0)
         self._standin.start()
@@ -140,6 +141,31 @@ class Cluster:
         assert isinstance(self._api, FakeApi)
         return self._api.gate
 
+    def rotate_token(self) -> None:
+        """Those who use the kubeconfig get another token; the server refuses the one that they had."""
+        token = uuid.uuid4().hex
+        self._api.know(self.access.token, token)
+        self._token.write_text(token)
+
+    @property
+    def fake(self) -> FakeApi:
+        """The fake server."""
+        assert isinstance(self._api, FakeApi)
+        return self._api
+
+    def hold(self, job: Object) -> None:
+        """Suspend a Job, as a queue does; its pods go."""
+        self._suspend(job, True)
+
+    def let_go(self, job: Object) -> None:
+        """Let a Job begin that was suspended."""
+        self._suspend(job, False)
+
+    def _suspend(self, job: Object, suspend: bool) -> None:
+        metadata = job["metadata"]
+        path = f"/apis/batch/v1/namespaces/{metadata['namespace']}/jobs/{metadata['name']}"
+        self.rest.insist("PATCH", path, {"spec": {"suspend": suspend}})
+
     def evict(self, pod: str) -> None:
         """End a pod because its node is short of memory; it stays, failed."""
         self._standin.kubelet.evict(pod, "The node was low on resource: memory.")
@@ -197,7 +223,10 @@ class Cluster:
             back.join()
 
     def restore(self) -> None:
-        """All nodes are there again and as they should be, and every image."""
+        """All nodes are there again and as they should be, every image, and whole logs."""
+        if isinstance(self._api, FakeApi):
+            self._api.cuts = self._api.kueue = None
+            self._api.held.clear()
         self.missing_images.clear()
         self.pull_error = NOT_FOUND
         self.broken.clear()

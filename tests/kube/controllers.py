@@ -86,6 +86,9 @@ class Controllers(threading.Thread):
         failed = len(ends) - sum(ends.values())
         status: Object = {"failed": failed} if failed else {}
         spec = job["spec"]
+        if spec.get("suspend"):
+            self._suspend(name, job, active)
+            return
         began = job["status"].get("startTime") or timestamp()
         if sum(ends.values()):
             self._finish(name, {**status, "startTime": began, "succeeded": 1}, "Complete", "", "", active)
@@ -103,6 +106,18 @@ class Controllers(threading.Thread):
             self._objects.change(
                 name, lambda job: _set_status(job, {**status, "active": 1, "startTime": began})
             )
+
+    def _suspend(self, name: Name, job: Object, active: dict[Name, Object]) -> None:
+        """A Job that is held back has no pods, and its deadline does not come nearer."""
+        for pod_name in active:
+            self._delete_pod(pod_name)
+        if "startTime" not in job["status"] and job["status"].get("conditions"):
+            return
+        condition = {"type": "Suspended", "status": "True", "reason": "JobSuspended"}
+        condition |= {"message": "Job suspended", "lastTransitionTime": timestamp()}
+        self._objects.change(name, lambda job: _set_status(job, {"conditions": [condition]}))
+        if told := self._events.tell(job["metadata"]["uid"], "Suspended", "Job suspended"):
+            self._tell(job["metadata"], "Suspended", told)
 
     def _count(self, uid: str, pods: dict[Name, Object]) -> dict[str, bool]:
         """How each of a job's pods ended; a pod that vanished, or is being deleted, has failed."""
@@ -146,16 +161,16 @@ class Controllers(threading.Thread):
         suffix = "".join(random.choices(string.ascii_lowercase, k=5))
         message = f'Error creating: pods "{metadata["name"]}-{suffix}" is forbidden: {refusal}'
         if told := self._events.tell(metadata["uid"], "FailedCreate", message):
-            self._tell(metadata, told)
+            self._tell(metadata, "FailedCreate", told)
 
-    def _tell(self, metadata: Object, told: Told) -> None:
+    def _tell(self, metadata: Object, reason: str, told: Told) -> None:
         reference = {"kind": "Job", "namespace": metadata["namespace"], "name": metadata["name"]}
         event: Object = {
             "metadata": {"name": f"{metadata['name']}.{hashlib.md5(repr(told.key).encode()).hexdigest()}"},
             "involvedObject": {**reference, "uid": metadata["uid"]},
-            "reason": "FailedCreate",
+            "reason": reason,
             "message": told.message,
-            "type": "Warning",
+            "type": "Warning" if reason == "FailedCreate" else "Normal",
             "count": told.count,
             "lastTimestamp": timestamp(),
         }

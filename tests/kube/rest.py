@@ -27,16 +27,19 @@ class Access:
     token: str = ""
     certificate: Path | None = None
 
-    def kubeconfig(self) -> str:
-        """The same as the file that kubectl and the official client read."""
+    def kubeconfig(self, token_file: Path | None = None) -> str:
+        """The same as the file that kubectl and the official client read; with the token in a file."""
         cluster = {"server": self.url}
         if self.certificate:
             cluster["certificate-authority"] = str(self.certificate)
+        user = {"token": self.token} if self.token else {}
+        if token_file:
+            user = {"tokenFile": str(token_file)}
         config = {
             "apiVersion": "v1",
             "kind": "Config",
             "clusters": [{"name": "test", "cluster": cluster}],
-            "users": [{"name": "test", "user": {"token": self.token} if self.token else {}}],
+            "users": [{"name": "test", "user": user}],
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
             "current-context": "test",
         }

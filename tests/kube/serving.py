@@ -54,6 +54,10 @@ class Server(ThreadingHTTPServer):
         """A client that goes away is no error."""
 
 
+class CutOff(bytes):
+    """The part of a chunk that a connection brings before it breaks."""
+
+
 class Handler(BaseHTTPRequestHandler):
     """Requests of a connection, one after the other."""
 
@@ -64,6 +68,11 @@ class Handler(BaseHTTPRequestHandler):
     def serve(self, body: bytes) -> None:
         """Answer a request."""
         raise NotImplementedError
+
+    @property
+    def token(self) -> str:
+        """As whom the client asks."""
+        return (self.headers.get("Authorization") or "").removeprefix("Bearer ")
 
     def log_message(self, *_: Any) -> None:
         """Requests are not told."""
@@ -93,6 +102,9 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.flush()
         for piece in filter(None, pieces):
+            if isinstance(piece, CutOff):
+                self.wfile.write(b"%x\r\n%b" % (len(piece) + 1, piece))
+                raise ConnectionAbortedError("the connection is cut in the middle of a chunk")
             self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
             self.wfile.flush()
         self.wfile.write(b"0\r\n\r\n")

@@ -12,9 +12,10 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.util import cache_from_source
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
@@ -27,6 +28,7 @@ from tests.mutants.draw import Mutant, draw, packages
 ROOT = Path(__file__).parents[2]
 ACCEPTED = Path(__file__).with_name("accepted.yml")
 LEAST = 0.95  # share of the mutants that tests notice, but for accepted ones
+ALL_SECONDS = 4 * 3600.0  # for all tests, one after the other
 _LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "node_modules")
 _ALL_DESELECTED = 5  # exit status of pytest
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::.*?)?)(?: - |$)", re.MULTILINE)
@@ -52,49 +54,64 @@ class Copy:
     def judge(self, mutant: Mutant) -> Told:
         """Run the tests that concern a mutant, the slow ones last."""
         tests = choose_tests(self._folder, mutant.file)
+        return self._judge(mutant, tests, self._seconds) or Told(mutant, "survived", " ".join(tests))
+
+    def judge_by_all(self, mutant: Mutant) -> Told:
+        """Run all tests but those of the mutants themselves."""
+        found = self._judge(mutant, ["tests", "--ignore=tests/mutants"], ALL_SECONDS)
+        return found or Told(mutant, "survived", "all tests")
+
+    def _judge(self, mutant: Mutant, tests: Sequence[str], seconds: float) -> Told | None:
         for marks in ("not slow", "slow"):
             try:
-                if failed := self._notices(mutant, [*tests, "-m", marks]):
+                if failed := self._notices(mutant, [*tests, "-m", marks], seconds):
                     return Told(mutant, "noticed", f"by {failed}")
             except subprocess.TimeoutExpired:
-                return Told(mutant, "noticed", f"by the time limit of {self._seconds:g} s")
-        return Told(mutant, "survived", " ".join(tests))
+                return Told(mutant, "noticed", f"by the time limit of {seconds:g} s")
+        return None
 
-    def _notices(self, mutant: Mutant, arguments: Sequence[str]) -> str:
+    def _notices(self, mutant: Mutant, arguments: Sequence[str], seconds: float) -> str:
         """The test that fails because of a mutant: the same one passes without it. Raises TimeoutExpired."""
         path = self._folder / mutant.file
         whole = path.read_bytes()
         while True:
-            path.write_text(mutant.text, encoding="utf-8")
+            _write(path, mutant.text.encode())
             try:
-                status, output = self._run([*arguments, *map(_without, self._broken)])
+                status, output = self._run([*arguments, *map(_without, self._broken)], seconds)
             finally:
-                path.write_bytes(whole)
+                _write(path, whole)
             if status in (0, _ALL_DESELECTED):
                 return ""
             failed = next(iter(_FAILED.findall(output)), "pytest itself")
-            if failed in self._broken or not self._run([failed])[0]:
+            if failed in self._broken or not self._run([failed], seconds)[0]:
                 return failed
             self._broken.append(failed)
 
-    def _run(self, arguments: Sequence[str]) -> tuple[int, str]:
+    def _run(self, arguments: Sequence[str], seconds: float) -> tuple[int, str]:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         process = subprocess.Popen(
             [*command, *arguments],
             cwd=self._folder,
-            env={**os.environ, "PYTHONPATH": str(self._folder), "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**environment, "PYTHONPATH": str(self._folder)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
         )
         try:
-            output, _ = process.communicate(timeout=self._seconds)
+            output, _ = process.communicate(timeout=seconds)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
         return process.returncode, output
+
+
+def _write(path: Path, text: bytes) -> None:
+    """Write a module, and forget its compiled form: Python takes one of the same second and size for new."""
+    path.write_bytes(text)
+    Path(cache_from_source(str(path))).unlink(missing_ok=True)
 
 
 def _without(test: str) -> str:
@@ -108,7 +125,12 @@ def accepted() -> dict[tuple[str, str, str], str]:
     return {(entry["file"], entry["function"], entry["change"]): entry["reason"] for entry in entries}
 
 
-def judge_all(mutants: Iterable[Mutant], jobs: int, seconds: float) -> list[Told]:
+def judge_all(
+    mutants: Iterable[Mutant],
+    jobs: int,
+    seconds: float,
+    judging: Callable[[Copy, Mutant], Told] = Copy.judge,
+) -> list[Told]:
     """Judge mutants, several at a time; each is printed when it is known."""
     known, copies, told = accepted(), SimpleQueue[Copy](), list[Told]()
 
@@ -117,7 +139,7 @@ def judge_all(mutants: Iterable[Mutant], jobs: int, seconds: float) -> list[Told
             return Told(mutant, "accepted", reason)
         copy = copies.get()
         try:
-            return copy.judge(mutant)
+            return judging(copy, mutant)
         finally:
             copies.put(copy)
 

@@ -61,6 +61,15 @@ def test_refs_are_kept_by_number_age_and_run() -> None:
     assert Retention(Rules(keep_days=0, keep_refs=0), NOW, (), {}).kept_refs(refs) == []
 
 
+def test_refs_of_variants_are_kept_by_age_and_run_alone() -> None:
+    refs = [
+        ref(run, NOW - days * DAY, partition="en-ru@0123456789ab")
+        for run, days in (("n", 25), ("m", 31), ("l", 40), ("k", 50))
+    ]
+    retention = Retention(RULES, NOW, {"k"}, {})
+    assert [kept.run for kept in retention.kept_refs(refs)] == ["n", "k"]
+
+
 def test_a_record_without_uses_keeps_nothing() -> None:
     assert list(Retention(RULES, NOW, {"a"}, {"a": RunRecord()}).uses()) == []
     assert not Retention(RULES, NOW, (), {}).keeps_manifest(manifest({}))

@@ -16,6 +16,7 @@ from tests.runners.scripts import COPY, KEY, attempt, eventually, job, leftovers
 from translations_assets.keys.programs import program_version
 from translations_assets.records.manifest import Blob, Provenance
 from translations_assets.runners.local import LocalRunner
+from translations_assets.runners.machine import script_memory
 from translations_assets.running.job import JobEvent
 from translations_assets.store.local import LocalStore
 
@@ -44,6 +45,28 @@ def test_a_script_runs_on_its_inputs_and_its_outputs_are_kept(runner: LocalRunne
     assert outcome.manifest.provenance.worker is not None
     assert outcome.manifest.provenance.worker.threads == 1
     assert (outcome.manifest.label, outcome.manifest.attempt) == ("copy-en", 1)
+
+
+def test_the_log_is_whole_before_the_step_counts_as_finished(runner: LocalRunner, store: LocalStore) -> None:
+    """A worker that is killed in between leaves a step without a result, and none whose log lacks its end."""
+    outcome = run(runner, store, job(store, written("print('the last words')")))
+    assert outcome.kind == "done"
+    assert "the last words" in log(store)
+    parts = [path.stat().st_mtime_ns for path in store.log_folder(KEY, 1, 1).iterdir()]
+    assert max(parts) <= store.manifest_file(KEY, 1).stat().st_mtime_ns
+
+
+@pytest.mark.parametrize(("worker", "share"), [("cpu", 4), ("large-cpu", 1)])
+def test_steps_share_the_memory_of_the_machine_as_they_do_its_cpus(
+    store: LocalStore, tmp_path: Path, worker: str, share: int
+) -> None:
+    runner = LocalRunner(tmp_path / "state", cpus=4, gpus=[])
+    outcome = run(
+        runner, store, job(store, written("print(os.environ['TRANSLATIONS_MEMORY'])"), worker=worker)
+    )
+    assert outcome.kind == "done"
+    granted = next(int(line) for line in log(store).splitlines() if line.isdecimal())
+    assert granted == pytest.approx(script_memory() / share, rel=0.01)
 
 
 def test_nothing_is_left_behind(runner: LocalRunner, store: LocalStore) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.virtual_clock import VirtualClock
-from translations_assets.runners.control import LifeLine
+from translations_assets.runners.control import Control, LifeLine
 
 
 @dataclass
@@ -76,3 +78,22 @@ def test_who_waits_is_asked_again_for_ever_and_reported_once() -> None:
     assert 1000 - worker.errors == 101
     assert (worker.control.reasons, worker.detached) == ([], [])
     assert ["ValueError('strange')" in report for report in worker.reports] == [True]
+
+
+def test_the_next_job_of_a_pod_can_be_cancelled_as_the_first_could() -> None:
+    """A signal is for all jobs; that the last result was being stored, or its lease lost, is not."""
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)]
+    control = Control()
+    try:
+        control.committing = True
+        control.lose_lease("another worker has it")
+        control.next_job()
+        assert (control.cancelled, control.lease_lost, control.committing) == ("", "", False)
+        os.kill(os.getpid(), signal.SIGTERM)
+        control.wait(PATIENCE)
+        control.next_job()
+        assert control.cancelled == "SIGTERM from outside"
+    finally:
+        signal.set_wakeup_fd(-1)
+        for number, handler in zip((signal.SIGTERM, signal.SIGINT, signal.SIGCHLD), before, strict=True):
+            signal.signal(number, handler)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -94,34 +94,6 @@ def test_processes_that_a_script_starts_find_the_bundle(runner: LocalRunner, sto
     assert text.strip().endswith("/code/pipeline/__init__.py")
 
 
-def test_the_environment_is_made_from_scratch(
-    runner: LocalRunner, store: LocalStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SECRET", "of the user's shell")
-    monkeypatch.setenv("PYTHONHASHSEED", "1")
-    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/secret/key.json")
-    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
-    monkeypatch.setenv("TRANSLATIONS_MIRROR", "data/mirror")
-    script = written("import json; (out / 'env').write_text(json.dumps(dict(os.environ)))")
-    work = job(store, script, outputs=("env",), worker="large-cpu")
-    environment: dict[str, Any] = json.loads(output(store, run(runner, store, work), "env"))
-    assert "SECRET" not in environment
-    assert "PYTHONHASHSEED" not in environment
-    assert environment["https_proxy"] == "http://127.0.0.1:9"
-    assert environment["TRANSLATIONS_MIRROR"] == str(Path.cwd() / "data" / "mirror")
-    assert environment["TRANSLATIONS_THREADS"] == environment["OMP_NUM_THREADS"] == "2"
-    assert environment["TRANSLATIONS_GPUS"] == environment["CUDA_VISIBLE_DEVICES"] == ""
-    assert environment["TRANSLATIONS_WORKSPACE"] == "512"
-    assert environment["TRANSLATIONS_MEMORY"] == str(script_memory())
-    assert environment["TMPDIR"].startswith(str(store.root / "work"))
-    assert environment["LANG"] == "C.UTF-8"
-    assert environment["TRANSLATIONS_GRACE"] == "6"
-    assert environment["TRANSLATIONS_FILES"] == ""
-    assert "GOOGLE_APPLICATION_CREDENTIALS" not in environment
-    assert environment["TRANSLATIONS_KEYS"].split(":")[0] == "/secret/key.json"
-    assert "TRANSLATIONS_CHECKPOINTS" not in environment
-
-
 def test_gpus_are_counted_anew_by_cuda(tmp_path: Path, store: LocalStore) -> None:
     runner = LocalRunner(tmp_path / "state", cpus=2, gpus=[Gpu("3", 16_000), Gpu("5", 24_000)])
     granted = ("GPUS", "WORKSPACE", "THREADS", "MEMORY")
@@ -139,3 +111,15 @@ def test_gpus_are_counted_anew_by_cuda(tmp_path: Path, store: LocalStore) -> Non
         f"3 | 0 | 12000 | 1 | {memory // 2}",
         f"5 | 0 | 18000 | 1 | {memory // 2}",
     )
+
+
+def test_a_bundle_that_is_none_fails_the_step_in_words(runner: LocalRunner, store: LocalStore) -> None:
+    """Another attempt would find the same."""
+    whole = job(store, COPY)
+    bundle = store.add_bytes(store.read_blob(whole.bundle)[:700])
+    outcome = run(runner, store, replace(whole, bundle=bundle))
+    assert outcome.kind == "failed"
+    said = f"The code bundle {bundle.digest} of copy-en cannot be used: it is no tar, or a damaged one"
+    assert outcome.message.startswith(said)
+    assert "Traceback" not in outcome.log_tail
+    assert not [*(store.root / "work").glob("*")]

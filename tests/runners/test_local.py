@@ -96,11 +96,7 @@ def test_cancelling_ends_a_script_that_ignores_sigterm(runner: LocalRunner, stor
     assert store.latest(KEY) is None
 
 
-def test_cancelling_lets_a_script_save_its_checkpoint(
-    runner: LocalRunner, store: LocalStore, tmp_path: Path
-) -> None:
-    """The script ends with 0, as Marian does when told to stop: that is no result."""
-    script = """
+SAVES = """
     import os, pathlib, signal, sys, time
     def save(*_):
         new = pathlib.Path(os.environ["TRANSLATIONS_CHECKPOINTS"]) / "000100"
@@ -112,16 +108,33 @@ def test_cancelling_lets_a_script_save_its_checkpoint(
     signal.signal(signal.SIGTERM, save)
     print("ready", file=open(os.environ["TRANSLATIONS_PROGRESS"], "w"))
     time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_cancelling_lets_a_script_save_its_checkpoint(
+    runner: LocalRunner, store: LocalStore, tmp_path: Path, is_late: bool
+) -> None:
+    """The script ends with 0, as Marian does when told to stop: that is no result.
+
+    A worker that gets no processor for so long that the run has ended stores what its script has saved.
     """
     cancel, events = threading.Event(), list[JobEvent]()
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(
-            attempt, runner, job(store, script, resumable=True), store, cancel, events.append
-        )
+        future = pool.submit(attempt, runner, job(store, SAVES, resumable=True), store, cancel, events.append)
         assert eventually(lambda: any((store.root / "work").glob("*/progress.jsonl")))
         time.sleep(0.2)
+        worker = parent(events[0].detail["pid"])
+        if is_late:
+            os.kill(worker, signal.SIGSTOP)
         cancel.set()
-        assert future.result(timeout=PATIENCE).kind == "cancelled"
+        try:
+            assert future.result(timeout=PATIENCE).kind == "cancelled"
+        finally:
+            if is_late:
+                os.kill(worker, signal.SIGCONT)
+    assert eventually(lambda: bool(store.checkpoints(KEY, 1)))
+    assert eventually(lambda: not store.owners.is_owned(KEY, 1))
     assert store.latest(KEY) is None
     assert store.place_checkpoints(KEY, 1, tmp_path) == ["000100"]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import tracemalloc
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -167,3 +169,29 @@ def test_a_set_that_is_gone_is_passed_over(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("translations_assets.runners.publisher.clone", remove_first)
     watch.commit_new()
     assert store.checkpoints(KEY, 1) == ["000002"]
+
+
+@pytest.mark.parametrize("shift", range(0, 40, 3))
+def test_the_last_lines_of_a_long_log_hold_no_part_of_a_secret(tmp_path: Path, shift: int) -> None:
+    """Wherever in a secret what is read of the log begins."""
+    secret, store = "hf_0123456789_abcdefghijklm", MemoryStore()
+    log = StepLog(tmp_path / "log", store, job(store, COPY), Redaction([secret]))
+    (tmp_path / "log").write_text(f"{secret} " * 100_000 + "x" * shift + "\nthe end\n")
+    shown = log.tail()
+    assert not any(secret[start : start + 4] in shown for start in range(len(secret) - 3))
+    assert shown.endswith(f"*** {'x' * shift}\nthe end")
+
+
+def test_of_a_large_log_the_end_alone_is_read(tmp_path: Path) -> None:
+    store = MemoryStore()
+    log = StepLog(tmp_path / "log", store, job(store, COPY), Redaction(()))
+    with (tmp_path / "log").open("wb") as file:
+        file.truncate(1 << 26)  # takes no room on the disk
+        file.seek(0, os.SEEK_END)
+        file.write(b"\nthe end\n")
+    tracemalloc.start()
+    try:
+        assert log.tail().splitlines()[-1] == "the end"
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ from tests.runners.scripts import COPY, KEY, alive, attempt, eventually, held, j
 from translations_assets.records.run import RunRecord
 from translations_assets.runners.local import LocalRunner
 from translations_assets.runners.slots import Slots
+from translations_assets.running import runner as runner_module
 from translations_assets.running.job import JobEvent
+from translations_assets.running.runner import LEFT
 from translations_assets.store.local import LocalStore
 from translations_assets.store.locks import acquire, release
 
@@ -181,3 +184,29 @@ def test_a_run_that_finds_every_slot_taken_says_for_whom_it_waits(place: Place) 
         assert attempt(runner, work, store, cancel, note).kind == "cancelled"
     message = "waits for run run-a of en-eo.tiny (ann), which makes it already"
     assert events == [JobEvent("waiting", "copy-en", {"message": message})]
+
+
+def test_a_run_that_waits_says_how_far_it_is_and_names_no_run_that_has_ended(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner_module, "TELL_SECONDS", 0.0)
+    store, runner = place.store, LocalRunner(place.root / "state", cpus=2, gpus=[])
+    work, told, cancel = replace(job(store, COPY), resumable=True), list[str](), threading.Event()
+    begun = RunRecord("run-a", "en-eo.tiny", "ann", begun={work.label: work.step})
+    store.write_run("run-a", begun)
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "model").write_text("weights")
+    next_events = [
+        lambda: store.add_checkpoint(*work.step, "000001-update-000001200", tmp_path / "set"),
+        lambda: store.write_run("run-a", replace(begun, ended=1.0)),
+        cancel.set,
+    ]
+
+    def note(event: JobEvent) -> None:
+        told.append(event.detail["message"])
+        next_events.pop(0)()
+
+    with store.owners.lock(*work.step), held(Slots(place.root / "state" / "slots", 2, []), 2, 0, cancel):
+        assert attempt(runner, work, store, cancel, note).kind == "cancelled"
+    who = "waits for run run-a of en-eo.tiny (ann), which makes it already"
+    assert told == [who, f"{who}; it has saved update 1,200", f"{LEFT}; it has saved update 1,200"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.runners.scripts import alive, tar
-from translations_assets.errors import StoreError
+from translations_assets.errors import DamagedError
 from translations_assets.runners.work_folder import sweep, unpack, work_folder
 
 LARGEST_BLOCK = 64 << 10  # bytes, of a file system
@@ -93,7 +93,24 @@ def test_a_sweep_ends_the_processes_of_an_abandoned_folder_and_no_others(tmp_pat
 def test_a_bundle_stays_in_its_folder(tmp_path: Path, name: str) -> None:
     (tmp_path / "bundle.tar").write_bytes(tar({name: "x = 1\n"}))
     (tmp_path / "code").mkdir()
-    with pytest.raises(StoreError, match="only plain files"):
-        unpack(tmp_path / "bundle.tar", tmp_path / "code")
+    with pytest.raises(DamagedError, match=r"bundle of split-en-ru .*only plain files .* Start a new run"):
+        unpack(tmp_path / "bundle.tar", tmp_path / "code", "of split-en-ru")
     assert list((tmp_path / "code").iterdir()) == []
     assert not (tmp_path / "outside.py").exists()
+
+
+@pytest.mark.parametrize("place", ["link", "folder", "pipe"])
+def test_a_sweep_leaves_what_stands_in_the_place_of_a_lock(tmp_path: Path, place: str) -> None:
+    """And takes the other abandoned folders."""
+    for name in ("0123abcd", "4567cdef"):
+        (tmp_path / "work" / name).mkdir(parents=True)
+    lock = tmp_path / "work" / "0123abcd.lock"
+    if place == "link":
+        lock.symlink_to("/dev/zero")
+    elif place == "folder":
+        lock.mkdir()
+    else:
+        os.mkfifo(lock)
+    sweep(tmp_path / "work")
+    assert not (tmp_path / "work" / "4567cdef").exists()
+    assert (tmp_path / "work" / "0123abcd").exists() == (place != "pipe")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -10,11 +12,12 @@ import pytest
 from tests.running.conftest import Bench, demo_graph
 from translations_assets.background import Clock
 from translations_assets.config.deployment import Costs
-from translations_assets.errors import StepFailed
+from translations_assets.errors import Cancelled, StepFailed
 from translations_assets.records.run import Expected
-from translations_assets.running.budget import Budget
+from translations_assets.running.budget import Budget, spent_of
 from translations_assets.running.job import Outcome
 from translations_assets.running.prices import Prices
+from translations_assets.running.session import Session
 
 HOUR = 3600.0
 
@@ -85,6 +88,121 @@ class TakesAnHour(threading.Event):
     def wait(self, timeout: float | None = None) -> bool:
         self._clock.ahead += HOUR
         return True
+
+
+class Passing(threading.Event):
+    """What a script waits for that goes on for so many hours, by a faster clock."""
+
+    def __init__(self, clock: Later, hours: float) -> None:
+        super().__init__()
+        self._clock, self._left = clock, hours * HOUR
+
+    def wait(self, timeout: float | None = None) -> bool:
+        time.sleep(0.005)
+        self._clock.ahead += 20.0
+        self._left -= 20.0
+        return self._left <= 0
+
+
+def test_what_takes_more_than_is_left_for_it_is_known_while_it_runs() -> None:
+    """10 EUR an hour, a budget of 15: the first is to take half an hour, of the second nothing is known."""
+    first, second, third, _ = demo_graph().steps
+    forecast = {first.label: Expected(HOUR / 2, money=5.0)}
+    within = budget(15)
+    assert within.begin(first, forecast) == within.begin(second, forecast) == ""
+    within.start(first, 0.0)
+    within.start(second, 0.0)
+    assert within.overdrawn(HOUR / 2) == {}  # 5 + 5
+    assert within.overdrawn(0.7 * HOUR) == {}  # 7 + 7
+    within.end(first, 0.8 * HOUR, None)  # 8
+    assert within.overdrawn(0.69 * HOUR) == {}  # 8 + 6.9
+    assert within.overdrawn(0.8 * HOUR) == {
+        second: "it has taken 8.00 EUR, which is more than the run's budget of 15.00 EUR leaves for it"
+    }
+    within.end(second, 0.6 * HOUR, None)  # 14
+    assert within.begin(third, {third.label: Expected(money=1.0)}) == ""
+    assert within.begin(second, {}) == (
+        "nothing of the run's budget of 15.00 EUR is left for it: 14.00 EUR are spent, what runs takes 1.00 "
+        "EUR"
+    )
+
+
+def test_what_was_foreseen_for_others_is_not_left_for_what_was_not() -> None:
+    first, second, *_ = demo_graph().steps
+    within, forecast = budget(15), {first.label: Expected(HOUR, money=10.0)}
+    assert within.begin(second, {}) == within.begin(first, forecast) == ""
+    within.start(second, 0.0)
+    within.start(first, 0.0)
+    assert within.overdrawn(0.5 * HOUR) == {}  # 5, and 10 that are to come
+    assert list(within.overdrawn(0.51 * HOUR)) == [second]
+
+
+@pytest.mark.parametrize(
+    ("spent", "said"),
+    [
+        (2.134, "The run has spent 2.13 EUR, 2.12 EUR more than its budget of 0.01 EUR."),
+        (0.01, "The run has spent 0.01 EUR of its budget of 0.01 EUR."),
+    ],
+)
+def test_what_was_spent_is_said(spent: float, said: str) -> None:
+    assert spent_of(spent, 0.01, "EUR") == said
+
+
+def over_budget(bench: Bench, *, is_hard: bool) -> Session:
+    """A run with 5 EUR whose step `join` has no forecast and takes three hours of 10 EUR each."""
+    bench.clock = clock = Later()
+    session = bench.session(demo_graph(), clock=clock)
+    session.budget = replace(budget(5), is_hard=is_hard)
+    bench.runner.gates["join"] = Passing(clock, 3)
+    return session
+
+
+TAKEN = r"it has taken [5-9]\.\d\d EUR, which is more than the run's budget of 5\.00 EUR leaves for it"
+
+
+def test_a_step_that_takes_more_than_is_left_is_told_of_once_and_goes_on(bench: Bench) -> None:
+    session = over_budget(bench, is_hard=False)
+    bench.run(session, "texts", "join")
+    (told,) = [event for event in bench.events if event.kind == "notice"]
+    assert told.step.label == "join"
+    assert re.fullmatch(
+        TAKEN + r"\. It goes on, for 10\.00 EUR an hour\. To end the run: translations cancel run-1\. "
+        r"--hard-budget ends such steps by itself\.",
+        told.detail["message"],
+    )
+    assert session.budget
+    assert session.budget.spent == pytest.approx(30, abs=0.2)
+    with pytest.raises(StepFailed, match="not begun: the run's budget of 5.00 EUR is spent: 30.") as failed:
+        bench.run(session, "count")
+    assert failed.value.unpaid
+
+
+def test_a_hard_budget_ends_the_step(bench: Bench) -> None:
+    session = over_budget(bench, is_hard=True)
+    with pytest.raises(StepFailed) as failed:
+        bench.run(session, "texts", "join")
+    assert failed.value.unpaid
+    assert re.search(
+        f"The step join failed: ended: {TAKEN}. What is made is kept. To go on, with as much again: "
+        "translations rerun run-1",
+        str(failed.value),
+    )
+    assert bench.runner.ran.count("join") == 1
+    assert [event.kind for event in bench.events if event.kind == "notice"] == []
+    session.end()
+    record = bench.store.read_run(session.run)
+    assert record
+    assert 5 < record.spent < 15  # it is looked twice a second, in which this clock goes half an hour
+    assert record.failed["join"].startswith("ended: it has taken")
+
+
+def test_a_run_with_a_hard_budget_is_cancelled_as_any_other(bench: Bench) -> None:
+    session = over_budget(bench, is_hard=True)
+    session.budget = replace(budget(5000), is_hard=True)
+    bench.runner.gates["join"] = Passing(Later(), 1000)
+    threading.Timer(0.5, bench.cancel.set).start()
+    with pytest.raises(Cancelled):
+        bench.run(session, "texts", "join")
 
 
 def test_attempts_that_fail_are_paid_for(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

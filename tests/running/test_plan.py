@@ -14,6 +14,7 @@ from translations_assets.graph.step import Output, Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest, Worker
 from translations_assets.running.plan import Plan, make_plan
+from translations_assets.running.session import UpstreamMissing
 
 
 def plan(
@@ -108,6 +109,21 @@ def test_a_repeatable_step_whose_contents_are_missing_runs_again(bench: Bench) -
     made = plan(bench)
     assert statuses(made) == {"write-a": "cached", "write-b": "cached", "join": "run", "count": "maybe"}
     assert reasons(made, "join") == ("joined.txt is missing from the store or damaged",)
+
+
+def test_a_result_that_does_not_name_all_outputs_is_none(bench: Bench) -> None:
+    """No worker writes such a manifest: what reads it must neither fail nor take the step for finished."""
+    bench.make()
+    for label, status in (("count", "lost"), ("join", "run")):
+        made = next(one for one in bench.store.manifests() if one.label == label)
+        bench.store.commit(replace(made, generation=2, outputs={}))
+        planned = plan(bench)
+        assert statuses(planned)[label] == status
+        assert reasons(planned, label)[0].endswith(".txt is missing from the store or damaged")
+    session = bench.session(demo_graph())
+    session.need([session.graph.step("write-a")])
+    with pytest.raises(UpstreamMissing, match="join is not made"):
+        session.need([session.graph.step("join")])
 
 
 def test_a_step_that_cannot_be_repeated_is_lost(bench: Bench) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
@@ -12,6 +13,7 @@ import pytest
 from tests.runners.scripts import eventually
 from tests.running.conftest import Bench, demo_graph
 from tests.virtual_clock import VirtualClock
+from translations_assets.cli.common import overrides_of
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob
 from translations_assets.records.run import RunOptions, RunRecord
@@ -252,6 +254,17 @@ def test_the_record_tells_what_was_asked_for_and_when_the_run_ended(bench: Bench
     assert record.ended is not None
     assert record.started is not None
     assert record.ended >= record.started
+
+
+def test_commands_ask_a_shell_for_what_the_run_was_asked_for(bench: Bench) -> None:
+    """Whatever stands in an override: each word reaches the command as it is."""
+    overrides = {"experiment.name": 'it\'s a "b" $HOME', "datasets.train": ["a b", "c"]}
+    session = bench.session(options=RunOptions(overrides=overrides))
+    told = session.command("train", "--target", "train_teacher")
+    program, verb, partition, *words = shlex.split(told)
+    assert (program, verb, partition) == ("translations", "train", session.partition)
+    assert words[:2] == ["--target", "train_teacher"]
+    assert overrides_of([word.removeprefix("--set=") for word in words[2:]]) == overrides
 
 
 @pytest.mark.parametrize("failures", [0, 1, 1000])

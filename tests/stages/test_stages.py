@@ -25,7 +25,10 @@ def test_export_of_a_joint_vocabulary() -> None:
         "vocab.enru.spm.zst",
         "records.json",
         "metadata.json",
+        "model_info.json",
+        "config.intgemm8bitalpha.yml",
     )
+    assert {"--src-name=English", "--trg-name=Russian"} <= set(command(graph(FULL).step("export-en-ru")))
     assert "--split" not in command(graph(FULL).step("train-vocab-en-ru"))
 
 

@@ -296,10 +296,11 @@ def test_a_runs_state_is_replaced_and_runs_are_listed_by_their_beginning(store: 
     record = RunRecord("run-1", "en-ru", "ann", ("en", "ru"), uses={"step": (KEY, 1)}, ended=1.0)
     store.write_run("run-1", RunRecord(stages=("a",)))
     store.write_run("run-2", RunRecord())
+    store.write_run("run-0", RunRecord())
     store.write_run("run-1", record)
     assert store.read_run("run-1") == record
     assert store.read_run("run-3") is None
-    assert store.runs() == ["run-2", "run-1"]
+    assert store.runs() == ["run-0", "run-2", "run-1"]
 
 
 def test_pinned_runs_are_listed_and_never_replaced_silently(store: Store) -> None:

@@ -262,6 +262,15 @@ def problems_at(store: LocalStore, path: Path) -> list[Problem]:
     ]
 
 
+@pytest.mark.parametrize("part", range(len(LOG)))
+def test_damage_is_found_in_any_part_of_a_log(filled: Filled, part: int) -> None:
+    flip(filled.store.log_folder(filled.merged.key, 1, 1) / str(part))
+    (problem,) = verify(filled.store).problems
+    assert problem.path.endswith(f"/1.1/{part}")
+    assert verify(filled.store).problems == []
+    assert b"is lost" in [*filled.store.read_log(filled.merged.key, 1, 1)][part]
+
+
 def test_what_becomes_of_a_step_is_told(filled: Filled) -> None:
     for kind in ("output", "output that cannot be repeated", "code", "manifest", "log"):
         flip(filled.path(kind))

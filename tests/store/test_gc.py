@@ -95,6 +95,37 @@ def test_manifests_are_gone_for_good_before_their_contents_go(
     assert {str(folder), *shards} <= set(done[:removed])
 
 
+def test_refs_go_before_the_results_that_they_name(
+    local: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A collection that is killed in between leaves no ref that names what is not there."""
+    for number in range(2):
+        publish(local, f"run-{number}", 1.0 + number, finish(local, f"merge-{number}", {"corpus": b"x"}))
+    retire, seen = local.retire, list[list[str]]()
+
+    def noted(key: str, number: int) -> None:
+        seen.append([ref.run for ref in local.refs("ann/main", "en-ru", "merge_corpus")])
+        retire(key, number)
+
+    monkeypatch.setattr(local, "retire", noted)
+    free(local)
+    assert seen == [["run-1"]]
+
+
+def test_what_was_retired_after_a_run_began_stays_while_it_runs_also_by_another_clock(
+    local: LocalStore,
+) -> None:
+    """The clock of the machine where it runs is five minutes ahead."""
+    old = finish(local, "merge-old", {"corpus": b"found by the run just before"})
+    local.write_run("run-1", RunRecord("run-1", "en-ru", started=time.time() + 300, heartbeat=time.time()))
+    collected = free(local)
+    assert collected.running == ["run-1"]
+    assert local.has_blob(old.outputs["corpus"])
+    local.write_run("run-1", RunRecord("run-1", "en-ru", started=1.0, heartbeat=2.0, ended=3.0))
+    free(local)
+    assert not local.has_blob(old.outputs["corpus"])
+
+
 def test_a_dry_run_says_the_same_and_removes_nothing(local: LocalStore) -> None:
     made = [finish(local, f"merge-{number}", {"corpus": b"%d" % number * 100}) for number in range(3)]
     publish(local, "run-1", 1.0, made[0])

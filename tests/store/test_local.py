@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,14 @@ def test_a_truncated_blob_is_replaced_by_whoever_has_the_contents(local: LocalSt
     local.add_bytes(b"a whole text")
     assert local.read_blob(blob) == b"a whole text"
     assert [path.read_bytes() for path in (local.root / "quarantine").glob(f"*{blob.digest}*[0-9]")] == [b""]
+
+
+def test_flipped_bytes_are_replaced_by_whoever_has_the_contents(local: LocalStore) -> None:
+    """The size alone does not tell."""
+    blob = local.add_bytes(b"a whole text")
+    overwrite(blob_path(local, blob), b"a whole tEXT")
+    local.add_bytes(b"a whole text")
+    assert local.read_blob(blob) == b"a whole text"
 
 
 def test_flipped_bytes_are_found_when_placed_or_read(local: LocalStore, tmp_path: Path) -> None:
@@ -304,6 +313,16 @@ def test_a_blob_that_is_found_is_touched_so_that_it_is_not_collected(local: Loca
     os.utime(blob_path(local, blob), (1, 1))
     local.add_bytes(b"old")
     assert blob_path(local, blob).stat().st_mtime > time.time() - 60
+
+
+def test_what_a_result_was_made_by_is_as_fresh_as_the_result(local: LocalStore) -> None:
+    """Its code and config may be as old as the project: they are in use from now on."""
+    bundle, config = local.add_bytes(b"code"), local.add_bytes(b"config")
+    for blob in (bundle, config):
+        os.utime(blob_path(local, blob), (1, 1))
+    made = manifest({"out": local.add_bytes(b"x")})
+    local.commit(replace(made, bundle=bundle, provenance=replace(made.provenance, config=config)))
+    assert min(blob_path(local, blob).stat().st_mtime for blob in (bundle, config)) > time.time() - 60
 
 
 def test_a_manifest_is_committed_after_its_blobs_are_durable(

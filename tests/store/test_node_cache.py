@@ -120,6 +120,16 @@ def test_the_least_recently_used_go(node: Node) -> None:
     assert node.kept() == sorted(blob.digest for blob in (first, second, fourth))
 
 
+def test_contents_that_are_placed_again_count_as_used(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a time that is written: where nobody has file systems note when a file is read, too."""
+    blob = node.bucket.add_bytes(contents("a"))
+    node.place(blob)
+    used: list[str] = []
+    monkeypatch.setattr(node_cache, "_mark_used", lambda path: used.append(path.name))
+    node.place(blob)
+    assert used == [blob.digest]
+
+
 def test_what_is_too_large_is_placed_all_the_same(node: Node) -> None:
     small, large = node.bucket.add_bytes(contents("a")), node.bucket.add_bytes(contents("b", 1001))
     node.place(small)

@@ -109,6 +109,28 @@ def test_all_that_production_has_is_found(pair: Pair, tmp_path: Path) -> None:
     assert store.place_checkpoints(KEY, 1, tmp_path / "placed") == ["000100"]
 
 
+def test_ones_own_result_wins_over_the_bases_of_the_same_generation(pair: Pair) -> None:
+    """Both have made the step, and not the same bytes: what one's own runs have used counts for them."""
+    store, made = pair.store, pair.made
+    mine = store.commit(
+        manifest({"corpus": store.add_bytes(b"text of mine")}, key=made.key, generation=made.generation)
+    )
+    assert mine.outputs != made.outputs
+    assert store.latest(made.key) == mine
+    assert store.generation(made.key, made.generation) == mine
+    assert [*store.manifests()] == [mine]
+
+
+def test_ones_own_refs_come_before_production_s(pair: Pair) -> None:
+    store = pair.store
+    mine = finish(store, "merge-mine", {"corpus": b"mine"})
+    publish(store, "run-mine", 0.5, mine)  # although it was published earlier
+    assert [ref.run for ref in store.refs("ann/main", "en-ru", "merge_corpus")] == [
+        "run-mine",
+        "run-production",
+    ]
+
+
 def test_all_that_is_made_stands_in_ones_own(pair: Pair, tmp_path: Path) -> None:
     store, made = pair.store, pair.made
     assert store.add_bytes(b"text of production") == made.outputs["corpus"]

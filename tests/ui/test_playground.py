@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,7 +79,7 @@ def test_the_page_translates_and_aligns_with_and_without_a_network(
     assert served.process.wait(SECONDS) == 0
     assert not [*(tmp_path / "temporary").iterdir()]
 
-    source = f"{pairs[0][0]} & <img src=x onerror=alert(1)>"
+    source = f"{pairs[0][0]} & <svg onload=alert(1)>"
     translation = typed(page, source)
     first, second = page.locator("#target"), page.locator("#target-1")
     second.locator("span").last.wait_for()
@@ -129,3 +130,95 @@ def test_ten_thousand_words_are_translated_without_a_loss(page: Page, tiny: Tiny
     assert len(without_marks.split()) > 500
     assert typed(page, "\u200b \u2060") == ""
     assert typed(page, sentence) == one
+
+
+@pytest.mark.marian
+@pytest.mark.slow
+def test_html_keeps_its_tags(page: Page, tiny: Tiny) -> None:
+    """Each block is translated as its text is; what is no well-formed HTML becomes it, and ends no engine."""
+    source, _ = tiny.test_pairs[0]
+    other, _ = tiny.test_pairs[1]
+    one, two = (typed(page, text) for text in (source, other))
+    assert one != two
+    assert not page.is_checked("#markup")
+    blocks = f'<ul>\n<li data-x="1 < 2">{source}</li><li>{other}</ul><hr><pre translate="no">{source}</pre>'
+    assert typed(page, blocks) == (
+        f'<ul>\n<li data-x="1 &lt; 2">{one}</li><li>{two}</li></ul><hr><pre translate="no">{source}</pre>'
+    )
+    assert page.is_checked("#markup")
+    first, *rest = source.split()
+    inline = typed(page, f'<p><a href="x?a=1&b=2">{first}</a> {" ".join(rest)}</p></div> & <i>{other}')
+    assert re.sub("<[^>]*>", "", inline).startswith(one)
+    assert re.search(r'^<p>.*<a href="x\?a=1&amp;b=2">[^<]+</a>.*</p> .*<i>[^<]+</i>$', inline)
+    whole = typed(
+        page, f"<!doctype html><title>{source}</title><script>1 < {first}</script>{other}<br>{source}"
+    )
+    assert whole == (
+        f"<!DOCTYPE html>\n<html><head><title>{one}</title><script>1 < {first}</script></head>"
+        f"<body>{two}<br>{one}</body></html>"
+    )
+
+    page.uncheck("#markup")
+    page.wait_for_selector("#target[aria-busy=false]")
+    assert page.eval_on_selector("#target", "it => it.value") != whole
+    assert typed(page, f"{source} {other}")
+    page.check("#markup")
+    assert typed(page, f"{source} &amp;") == typed(page, f"{source} &")
+    assert page.is_checked("#markup")  # as people chose, until the text is another
+    typed(page, "")
+    assert typed(page, f"{source}") == one
+    assert not page.is_checked("#markup")
+
+
+@pytest.mark.marian
+@pytest.mark.slow
+def test_what_the_model_has_no_letters_for_stays_and_is_named(page: Page, tiny: Tiny) -> None:
+    sentence = f"{tiny.test_pairs[0][0].capitalize()}."
+    one = typed(page, sentence)
+    note = page.locator("#cards .note").first
+    assert note.text_content() == ""
+    russian, chinese = "Собака видит кошку.", "大狗看见小猫。"
+    assert typed(page, russian) == russian
+    assert typed(page, f"{sentence} {russian} {sentence}\n{chinese}") == f"{one} {russian} {one}\n{chinese}"
+    told = note.text_content() or ""
+    assert "does not know the letters of Собака видит кошку 大狗看见小猫." in told
+    assert typed(page, f"<p>{russian}</p><p><b>{russian}</b></p><p>{sentence}</p>") == (
+        f"<p>{russian}</p><p><b>{russian}</b></p><p>{one}</p>"
+    )
+    assert "кошку" in (note.text_content() or "")
+    typed(page, f"{sentence[:-1]} кошку.")  # one word of a sentence: it is told
+    assert "letters of кошку." in (note.text_content() or "")
+    assert typed(page, sentence) == one
+    assert note.is_hidden()
+
+
+@pytest.mark.marian
+@pytest.mark.slow
+def test_what_is_no_character_ends_no_engine(page: Page, tiny: Tiny) -> None:
+    """A zero byte, or half of a pair of UTF-16, ended the engine where words are aligned."""
+    source, _ = tiny.test_pairs[0]
+    page.get_by_text("Everything is loaded").wait_for()
+    for odd in ("\\0", "\\ud83d"):
+        page.eval_on_selector(
+            "#source",
+            '(it, [text, odd]) => { it.value = `${text} ${JSON.parse(`"${odd}"`)}`; '
+            "it.dispatchEvent(new Event('input')); }",
+            [source, odd.replace("\\0", "\\u0000")],
+        )
+        page.wait_for_selector("#target[aria-busy=false]")
+        page.wait_for_selector("#target-1[aria-busy=false]")
+    assert typed(page, source)
+    page.locator("#target [data-word]").first.wait_for()
+    assert page.locator(".trouble:visible").count() == 0
+
+
+@pytest.mark.marian
+@pytest.mark.slow
+def test_a_model_that_fails_says_what_to_do(served: Playground) -> None:
+    with chromium() as page:
+        page.route("**/models/1/model*", lambda route: route.abort())
+        page.goto(served.url)
+        page.locator("#status").get_by_text("A model has failed: below it stands what to do.").wait_for()
+        failed = page.locator("article").nth(1).locator(".trouble").text_content() or ""
+        assert "Try another text, or load the page again" in failed
+        assert typed(page, "a cat")

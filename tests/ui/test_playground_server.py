@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -22,13 +24,15 @@ from translations_assets.ui.playground.models import read_exported
 from translations_assets.ui.playground.server import Playground, application
 from translations_assets.ui.playground.teacher import MOST_CHARACTERS, MOST_WAITING, Teacher
 
-# Answers a line in capitals; `crash` and `hang` do so
+# Answers a line in capitals; `crash`, `hang` and `slow` do so
 MARIAN = """import sys, time
 for line in sys.stdin:
     if line == "crash\\n":
         sys.exit("Error: a <b>bad</b> model")
     if line == "hang\\n":
         time.sleep(600)
+    if line == "slow\\n":
+        time.sleep(0.5)
     print(line.upper(), end="", flush=True)
 """
 MODEL = "model.eneo.intgemm.alphas.bin"
@@ -170,6 +174,27 @@ def test_a_failure_is_told_and_the_next_request_answered(
     monkeypatch.setattr(teacher, "SECONDS", 0.3)
     status, why = ask(client, "hang")
     assert (status, "shorter" in str(why)) == (503, True)
+
+
+def test_a_request_that_is_cancelled_leaves_its_answer_to_nobody(shown: Playground) -> None:
+    """A browser that goes away amid a text: what Marian still writes of it is not the next one's."""
+    asked = shown.teacher
+    assert asked
+
+    async def go_away() -> tuple[list[str], list[str]]:
+        before, _ = await asked.translate(["first"])
+        gone = asyncio.create_task(asked.translate(["slow", "never read"]))
+        await asyncio.sleep(0.2)
+        gone.cancel()
+        with suppress(asyncio.CancelledError):
+            await gone
+        try:
+            after, _ = await asked.translate(["second"])
+        finally:
+            await asked.end()
+        return before, after
+
+    assert asyncio.run(go_away()) == (["FIRST"], ["SECOND"])
 
 
 def test_few_requests_wait(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from tests.memory_store import MemoryStore
+from tests.store.values import manifest
 from tests.virtual_clock import VirtualClock
 from translations_assets.errors import StoreUnreachable
+from translations_assets.records.manifest import Usage
+from translations_assets.records.run import RunRecord
 from translations_assets.running.reading import is_read
 from translations_assets.server import log_path
-from translations_assets.ui import step_logs
+from translations_assets.ui import reports, step_logs
 
 KEY = "ab" * 32
 PAGE = log_path(KEY, 1)
@@ -49,6 +55,28 @@ def test_a_log_is_shown_as_text_and_its_attempts_are_linked(client: TestClient) 
         "text/plain; charset=utf-8",
         "nosniff",
     )
+
+
+def test_a_page_names_the_step_its_state_and_its_run(client: TestClient, store: MemoryStore) -> None:
+    """Not by its key alone, nor by the label of another generation."""
+    assert f"<h1>step {KEY[:12]}, which no recent run has begun, attempt 2: ended without a result" in (
+        client.get(PAGE).text
+    )
+    store.write_run("run-0", RunRecord("run-0", "en-eo.tiny", begun={"train-vocab-en-eo": (KEY, 2)}))
+    store.write_run("run-1", RunRecord("run-1", "en-eo.tiny", begun={"train-student-en-eo": (KEY, 1)}))
+    page = client.get(PAGE).text
+    assert "<h1>train-student-en-eo, attempt 2: ended without a result</h1>" in page
+    assert '<a href="/runs/run-1">run run-1</a>' in page
+    failed = {"train-student-en-eo": "it has <too> little text"}
+    store.write_run(
+        "run-1", RunRecord("run-1", "en-eo.tiny", begun={"train-student-en-eo": (KEY, 1)}, failed=failed)
+    )
+    page = client.get(PAGE).text
+    assert "<h1>train-student-en-eo, attempt 2: failed</h1><p>it has &lt;too&gt; little text</p>" in page
+    assert "<h1>train-student-en-eo, attempt 1: failed</h1><nav>" in client.get(log_path(KEY, 1, 1)).text
+    with store.owners.lock(KEY, 1) as owner:
+        assert owner
+        assert "attempt 2: running</h1><nav>" in client.get(PAGE).text
 
 
 def test_a_page_has_the_end_of_a_log_alone(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +124,27 @@ def test_a_step_counts_as_read_while_its_page_is_open(store: MemoryStore) -> Non
     ],
 )
 def test_nothing_else_is_reached(client: TestClient, path: str) -> None:
-    assert client.get(path).status_code == 404
+    answer = client.get(path)
+    assert answer.status_code == 404
+    if answer.headers["content-type"].startswith("text/html"):  # else the path has left our pages
+        assert '<a href="/runs">all runs</a>' in answer.text
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/reports", "/reports/x", "/reports/x/y", f"/reports/{KEY}/1", f"/reports/{KEY}/1/x", "/step-logs/x"],
+)
+def test_no_report_is_no_page_of_dagsters(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Whose routes take every path that is left, and answer 200."""
+    monkeypatch.setattr(reports, "this_project", lambda: SimpleNamespace(store=store))
+    dagsters = Route("/{path:path}", lambda _: PlainTextResponse("Dagster's"))
+    answer = TestClient(Starlette(routes=[*step_logs.ROUTES, *reports.ROUTES, dagsters])).get(path)
+    assert answer.status_code == 404
+    assert "There is no such page." in answer.text or "The store has no such report." in answer.text
+    assert "aterialize" in answer.text or "materializations" in answer.text
+    assert '<a href="/assets">assets</a>' in answer.text
 
 
 def test_a_store_that_is_away_is_told(
@@ -107,8 +155,17 @@ def test_a_store_that_is_away_is_told(
 
     monkeypatch.setattr(store, "attempts", away)
     answer = client.get(PAGE)
-    assert (answer.status_code, answer.text) == (503, "The bucket cannot be reached.\n")
+    assert answer.status_code == 503
+    assert "The bucket cannot be reached. Load the page again later." in answer.text
 
 
 def test_it_cannot_be_written(client: TestClient) -> None:
     assert {client.request(method, PAGE).status_code for method in ("POST", "PUT", "DELETE")} == {405}
+
+
+def test_a_page_tells_how_long_its_attempt_took(client: TestClient, store: MemoryStore) -> None:
+    """Not how long the step was with its worker, which also places files and commits."""
+    made = replace(manifest({}, KEY), attempt=2, started=100.0, ended=900.0, usage=Usage(seconds=612.4))
+    store.commit(made)
+    assert f"{made.label}, attempt 2: done after 612 s" in client.get(PAGE).text
+    assert f"{made.label}, attempt 1: ended" in client.get(log_path(KEY, 1, 1)).text

@@ -146,6 +146,12 @@ def test_its_own_pages_and_programs_are_answered(ui: Ui) -> None:
     assert ui.ask("GET", f"/graphql?query={quote(QUERY)}").status == 200
 
 
+def test_below_our_pages_there_is_none_of_dagsters(ui: Ui) -> None:
+    for path in ("/reports/x", "/step-logs/x"):
+        answer = ui.ask("GET", path)
+        assert (answer.status, "There is no such page." in answer.text) == (404, True), path
+
+
 def test_a_link_on_another_page_can_be_followed(ui: Ui) -> None:
     link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
     assert ui.ask("GET", "/assets", link).status == 200

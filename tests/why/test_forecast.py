@@ -21,8 +21,9 @@ from translations_assets.records.manifest import Blob, Usage, Worker
 from translations_assets.records.run import Expected
 from translations_assets.running.plan import Plan, PlannedStep, make_plan
 from translations_assets.running.prices import Bill, Prices
-from translations_assets.why.forecast import Forecast, Forecasts, forecast_plan
+from translations_assets.why.forecast import Forecast, Forecasts
 from translations_assets.why.history import Cost, History, cost_of
+from translations_assets.why.plan_forecast import forecast_plan
 
 HOUR = 3600.0
 GIB = 10**9
@@ -119,6 +120,33 @@ def test_a_training_with_other_options_took_another_time(bench: Bench) -> None:
     used(bench, "train", seconds=10.0)
     assert costs(bench, training("50u", 2)) == {"train": Cost(10.0)}
     assert costs(bench, training("100000u", 1)) == {"train": None}
+
+
+def trainings(seed: int, **after: str) -> Graph:
+    """Trainings with these labels."""
+
+    @stage(group="demo")
+    def train(config: TrainingConfig) -> list[Output]:
+        """Models."""
+        made = []
+        for label, updates in after.items():
+            args: dict[str, Arg] = {"marian_args": updates, "seed": seed}
+            script = "pipeline.demo.write"
+            made.append(step(script, label=label, args=args, outputs=["text.txt"], repeatable=False))
+        return [each["text.txt"] for each in made]
+
+    return build_graph(demo_config(), {"train": train})
+
+
+def test_a_new_training_takes_what_one_with_its_options_took(bench: Bench) -> None:
+    """Of several new ones each; where there is none like it, nothing is known."""
+    session = bench.session(trainings(1, short="50u", long="100000u"))
+    bench.run(session)
+    session.publish("train")
+    used(bench, "short", seconds=10.0)
+    used(bench, "long", seconds=5000.0)
+    found = costs(bench, trainings(2, x="50u", y="9000u", z="100000u"))
+    assert found == {"x": Cost(10.0), "y": None, "z": Cost(5000.0)}
 
 
 def chain(word: str) -> Graph:
@@ -271,14 +299,14 @@ def test_the_summary_says_what_is_to_come(bench: Bench, monkeypatch: pytest.Monk
     plan = planned_of(graph)
     free = forecast_plan(plan, history(bench))
     assert free.summary() == (
-        "4 steps: 2 run, 2 maybe; about 7.0 h of GPU, 2.0 h of CPU, at most 7.0 h of GPU, 3.0 h of CPU, "
-        "from past durations; 1 step without a past duration"
+        "4 steps: 2 run, 2 maybe; about 2.0 h (7.0 h of GPU, 2.0 h of CPU), at most 2.0 h (7.0 h of "
+        "GPU, 3.0 h of CPU), from past durations; 1 step without a past duration"
     )
     assert [*free.lines()] == ["cpu  4 steps, 2.0 h, 2.0 GB of disk"]
     dear = forecast_plan(plan, history(bench), prices())
     assert dear.summary() == (
-        "4 steps: 2 run, 2 maybe; about 7.0 h of GPU, 2.0 h of CPU, 1.0 EUR, 0.20 kWh, at most 7.0 h of GPU, "
-        "3.0 h of CPU, 1.0 EUR, 0.20 kWh, from past durations; 1 step without a past duration"
+        "4 steps: 2 run, 2 maybe; about 2.0 h (7.0 h of GPU, 2.0 h of CPU), 1.0 EUR, 0.20 kWh, at most 2.0 h "
+        "(7.0 h of GPU, 3.0 h of CPU), 1.0 EUR, 0.20 kWh, from past durations; 1 step without a past duration"
     )
     assert [*dear.lines()] == ["cpu  4 steps, 2.0 h, 1.0 EUR, 0.20 kWh, 2.0 GB of disk"]
     assert dear.as_json()["cpu"]["at_least"] == {

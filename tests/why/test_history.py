@@ -159,6 +159,25 @@ def test_without_the_config_the_argument_is_named(bench: Bench, config: bytes | 
     assert found.differences == ("argument --word: one → three",)
 
 
+def test_steps_of_one_script_are_each_compared_with_the_code_that_made_them(bench: Bench) -> None:
+    words_file = bench.root / "pipeline" / "demo" / "words.py"
+    original = words_file.read_text()
+    publish_all(bench, "run-1", a="one")
+    words_file.write_text('WORD = "bush"\n')
+    publish_all(bench, "run-2", b="two")
+    words_file.write_text(original)
+    graph, keys = demo_graph(a="one", b="two"), KeyMaker(bench.root)
+    explainer = Explainer(demo_config(), keys, history(bench), lambda config: graph)
+    found = {}
+    for label in ("write-a", "write-b"):
+        made = next(made for made in bench.store.manifests() if made.label == label)
+        found[label] = explainer._code.changes("pipeline.demo.write", made)
+    assert found == {
+        "write-a": ["pipeline.demo.write: code changed"],  # it is the same as now
+        "write-b": ["pipeline.demo.words: constant WORD changed"],
+    }
+
+
 def test_code_that_is_gone_from_the_store_is_a_change_all_the_same(bench: Bench) -> None:
     publish_all(bench)
     words_file = bench.root / "pipeline" / "demo" / "words.py"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from translations_assets.checks import models, text, vocabularies
+from translations_assets.checks import cleaned, models, text, vocabularies
 from translations_assets.checks.verdict import Documents, NotComputed, NothingToJudge, Verdict
 from translations_assets.config.gates import Checks, GateSection
 from translations_assets.config.schema import TrainingConfig
@@ -16,7 +16,8 @@ from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.running.session import Session, UpstreamMissing
 
 Judge: TypeAlias = "Callable[[Documents, Any], Verdict]"
-State = Literal["passed", "failed", "off", "not computed"]
+State = Literal["passed", "failed", "off", "not computed", "nothing to judge"]
+HARMLESS: tuple[State, ...] = ("passed", "off", "nothing to judge")
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Gate:
     A failure of level `error` stops all that is downstream of the stage.
 
         gate = Gate("duplicates", "merge_corpus", ("check_merge_corpus",), text.duplicates)
-        examine(session, gate, {}).state  # "passed", "failed", "off" or "not computed"
+        examine(session, gate, {}).state  # "passed", for one
     """
 
     name: str
@@ -83,6 +84,10 @@ GATES: tuple[Gate, ...] = (
     *_gates("held-out-near", text.held_out_near, *_TEXTS),
     *_gates("language", text.language, *_TEXTS),
     *_gates("identification", text.identification, *_CLEANED, reads=_OWN, file="stats.json"),
+    *_gates("agreement", cleaned.agreement, "clean_corpus", reads=_OWN, file="stats.json"),
+    *_gates("sides", cleaned.sides, *_CLEANED, reads=_OWN, file="stats.json"),
+    *_gates("half-translated", cleaned.half_translated, "clean_corpus", reads=_OWN, file="stats.json"),
+    *_gates("dropped", cleaned.dropped, *_CLEANED, reads=_OWN, file="stats.json"),
     *_gates("duplicates", text.duplicates, *_TEXTS),
     *_gates("empty-lines", text.empty_lines, *_TEXTS),
     *_gates("length-ratio", text.length_ratio, "merge_corpus", "cefilter"),
@@ -115,7 +120,8 @@ class Finding:
     description  for people, overrides included
     thresholds   its section of the training config
     overridden   keys of that section which have another value in this run
-    verdict      None when the numbers are not there
+    verdict      None when the numbers are not there, or there is nothing to judge
+    unpaid       the numbers are not there for want of budget
     """
 
     gate: Gate
@@ -125,6 +131,7 @@ class Finding:
     thresholds: Mapping[str, Any]
     overridden: Mapping[str, Any]
     verdict: Verdict | None = None
+    unpaid: bool = False
 
     @property
     def is_error(self) -> bool:
@@ -143,21 +150,25 @@ def examine(session: Session, gate: Gate, errors: Mapping[str, TranslationsError
                 raise errors[stage]
         verdict = gate.judge(_documents(session, gate), gate.thresholds(session.config))
     except StepFailed as error:
+        if error.unpaid:
+            found = _finding(session, gate, "not computed", str(error))
+            return replace(found, unpaid=found.state != "off")
         verdict = Verdict(False, str(error))
     except NothingToJudge as error:
-        verdict = Verdict(True, f"nothing to judge: {error}")
+        return _finding(session, gate, "nothing to judge", f"nothing to judge: {error}")
     except (UpstreamMissing, NotComputed) as error:
-        return _finding(session, gate, None, str(error))
-    return _finding(session, gate, verdict, verdict.description)
+        return _finding(session, gate, "not computed", str(error))
+    return _finding(session, gate, "passed" if verdict.passed else "failed", verdict.description, verdict)
 
 
-def _finding(session: Session, gate: Gate, verdict: Verdict | None, description: str) -> Finding:
-    """What came of a gate, by its verdict and its level in this run."""
+def _finding(
+    session: Session, gate: Gate, state: State, description: str, verdict: Verdict | None = None
+) -> Finding:
+    """What came of a gate, by what was found and its level in this run."""
     section = gate.thresholds(session.config)
     values = section.model_dump(by_alias=True)
     overridden = {key: values[key] for key in _overridden_keys(gate, session.options.overrides)}
     thresholds = {key: value for key, value in values.items() if key != "level"}
-    state: State = "not computed" if verdict is None else "passed" if verdict.passed else "failed"
     if section.level == "off":
         description = f"off; it would have {state}: {description}" if verdict else "off"
         state = "off"

@@ -64,7 +64,7 @@ def alignment_links(documents: Documents, thresholds: AlignmentLinks) -> Verdict
         unaligned <= thresholds.max_unaligned and thresholds.min_links <= links <= thresholds.max_links,
         f"{percent(unaligned)} of the pairs have no link; {links:.2f} links a word",
         {"pairs without a link": unaligned, "links a word": links},
-        [" ||| ".join(line) for line in found["samples"].get("no_links", ())],
+        [" ||| ".join(line) for kind in ("no_links", "linked") for line in found["samples"].get(kind, ())],
     )
 
 
@@ -277,23 +277,28 @@ def _collapses(points: Sequence[Mapping[str, Any]], thresholds: TrainingCollapse
 def curve(documents: Documents, thresholds: TrainingCurve, epochs: bool = True) -> Verdict:
     """chrF and cross-entropy where the other one is best, and how much of its text a training has seen."""
     trained = _trained(documents)
-    passed, told = True, []
+    failed, passed = list[str](), list[str]()
     numbers: dict[str, float] = {}
     for label, metrics in trained.items():
         points = _validations(metrics, label)
         by_chrf, by_entropy = _best(points, CHRF), _best(points, ENTROPY)
         lost, risen = by_chrf[CHRF] - by_entropy[CHRF], by_chrf[ENTROPY] - by_entropy[ENTROPY]
         seen = _epochs(metrics) if epochs else None
-        passed = passed and lost <= thresholds.max_chrf_gap and risen <= thresholds.max_entropy_gap
-        passed = passed and (seen is None or seen >= thresholds.min_epochs)
-        told.append(
-            f"{label}: chrF is {lost:.1f} below its best where cross-entropy is best "
+        reasons = [
+            *(["max-chrf-gap"] if lost > thresholds.max_chrf_gap else []),
+            *(["max-entropy-gap"] if risen > thresholds.max_entropy_gap else []),
+            *(["min-epochs"] if seen is not None and seen < thresholds.min_epochs else []),
+        ]
+        limits = thresholds.model_dump(by_alias=True)
+        why = "".join(f"{name} {limits[name]:g} is not kept, " for name in reasons)
+        (failed if reasons else passed).append(
+            f"{label}: {why}chrF is {lost:.1f} below its best where cross-entropy is best "
             f"(update {by_entropy['update']:,}), cross-entropy {risen:.2f} above its best where chrF is best "
             f"(update {by_chrf['update']:,})" + ("" if seen is None else f"; {seen:.2g} epochs seen")
         )
         numbers |= {f"chrF gap, {label}": lost, f"cross-entropy gap, {label}": risen}
         numbers |= {} if seen is None else {f"epochs, {label}": seen}
-    return Verdict(passed, "; ".join(told), numbers)
+    return Verdict(not failed, "; ".join([*failed, *passed]), numbers)
 
 
 def _trained(documents: Documents) -> dict[str, Mapping[str, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
@@ -16,7 +15,7 @@ import typer
 
 from translations_assets.cli import common, completion, exits
 from translations_assets.cli.common import Json, Partition, this_project
-from translations_assets.cli.output import print_answer, print_json, print_note, tell
+from translations_assets.cli.output import Progress, print_answer, print_json, print_note
 from translations_assets.errors import TranslationsError
 from translations_assets.records.retention import Rules
 
@@ -44,7 +43,6 @@ Run = Annotated[
 ]
 _RULES = Rules()
 _OWNERS = 5  # printed of each file
-_SECONDS = 2.0  # between two lines of progress
 
 
 @common.reads
@@ -65,10 +63,12 @@ def verify(
     """
     from translations_assets.store.verify import verify as verify_store
 
-    store, base = _own_and_base()
+    store, base = own_and_base()
     chosen = _sample(sample)
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
-    verified = verify_store(store, sample=chosen, seed=seed, progress=_HashProgress(), base=base)
+    verified = verify_store(
+        store, sample=chosen, seed=seed, progress=Progress("re-hashed", size=True), base=base
+    )
     if json:
         print_json(
             {**_verified_values(verified), "sample": sample or None, "seed": None if chosen is None else seed}
@@ -103,7 +103,7 @@ def gc(
     """
     from translations_assets.store.gc import collect
 
-    store, _ = _own_and_base()
+    store, _ = own_and_base()
     collected = collect(store, Rules(keep_days, keep_refs, grace_days), delete=delete)
     if json:
         print_json({**asdict(collected), "total": asdict(collected.total())})
@@ -125,7 +125,7 @@ def pin(
     uses = set(record.uses.values()) if record else set()
     missing = sum(store.generation(*used) is None for used in uses)
     lacking = f"; {missing:,} of them are not there any more" if missing else ""
-    others, (own, base) = 0, _own_and_base()
+    others, (own, base) = 0, own_and_base()
     if base:
         others = sum(own.generation(*used) is None and base.generation(*used) is not None for used in uses)
         lacking += f"; {others:,} are those of {base.url}, where this pin keeps nothing" if others else ""
@@ -233,20 +233,6 @@ def _sample(text: str) -> Sample:
     raise TranslationsError(f"--sample {text} is neither a number of contents nor a share up to 100%.")
 
 
-class _HashProgress:
-    """Prints how far the hashing is, on standard error, when it takes longer."""
-
-    def __init__(self) -> None:
-        self._next = time.monotonic() + _SECONDS
-
-    def __call__(self, done: int, total: int) -> None:
-        from rich.filesize import decimal
-
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + _SECONDS * (1 if sys.stderr.isatty() else 15)
-            tell(f"re-hashed {decimal(done)} of {decimal(total)}")
-
-
 def _verified_values(verified: Verified) -> dict[str, Any]:
     problems = [
         {**asdict(one), "owners": [{**asdict(owner), "remedy": owner.remedy()} for owner in one.owners]}
@@ -291,7 +277,7 @@ def _print_collected(collected: Collected, root: str) -> None:
         typer.echo("Nothing was removed. To do so, add --delete.")
 
 
-def _own_and_base() -> tuple[DurableStore[Any], Reading | None]:
+def own_and_base() -> tuple[DurableStore[Any], Reading | None]:
     """The project's own store, in a folder or a bucket, and the one that it stands over, if there is one."""
     from translations_assets.store.overlay import OverlayStore
 
@@ -340,7 +326,7 @@ def _compare(
     with tempfile.TemporaryDirectory() as folder:
         bundle = Path(folder) / "bundle.tar"
         project.store.place_blob(earlier.bundle, bundle)
-        unpack(bundle, Path(folder) / "code")
+        unpack(bundle, Path(folder) / "code", f"of {earlier.label}")
         old, new = CodeBase(Path(folder) / "code"), CodeBase(project.root)
         found = find_changes(old, new, step.script, accepted, reason, symbol)
         return found, code_changes(old, new, step.script)

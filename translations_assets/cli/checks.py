@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import textwrap
 import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
     from translations_assets.running.session import Session
 
 # As the line of sums names them, in this order
-STATES = ("failed", "passed", "off", "not computed")
+STATES = ("failed", "not computed", "passed", "nothing to judge", "off")
+WIDTH = 100  # of lines in a pipe or a file
 
 
 @common.reads
@@ -31,6 +35,7 @@ def checks(
         bool, typer.Option("--make", help="Run the gates' own steps that have no result, where they can run.")
     ] = False,
     overrides: Set = None,
+    every: Annotated[bool, typer.Option("--all", help="List the gates that pass, too.")] = False,
     json: Json = False,
 ) -> None:
     """Judge the quality gates; exit 1 when one of level `error` fails, or has no result.
@@ -45,7 +50,7 @@ def checks(
         values = [_finding_as_json(found) for found in findings]
         output.print_json({"partition": session.partition, "checks": values})
     else:
-        _print_findings(findings)
+        _print_findings(findings, every)
     missing = [found for found in findings if found.state == "not computed"]
     if missing:
         typer.echo(
@@ -122,15 +127,43 @@ def _finding_as_json(found: Finding) -> dict[str, Any]:
     }
 
 
-def _print_findings(findings: list[Finding]) -> None:
-    from rich.markup import escape
-    from rich.table import Table
+def _print_findings(findings: list[Finding], every: bool) -> None:
+    """Print what fails, then what is not computed, then how many there are of the rest, or these as well."""
+    from translations_assets.checks.gates import HARMLESS
 
-    table = Table("asset", "check", "level", "state", "description")
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
     for found in findings:
-        state = f"[{output.STYLES[found.state]}]{found.state}[/]"
-        description = escape(found.description.splitlines()[0])
-        table.add_row(found.gate.stage, found.gate.name, found.level, state, description)
-    output.print_table(table)
+        if found.state == "failed":
+            _print_finding(found, width)
+    _print_not_computed([found for found in findings if found.state == "not computed"], width)
+    for found in findings:
+        if every and found.state in HARMLESS:
+            _print_finding(found, width)
     states = sorted((found.state for found in findings), key=STATES.index)
-    output.print_line(f"{len(findings)} checks: {output.counts(states)}")
+    hint = "" if every or not set(states) & set(HARMLESS) else "; to list all: --all"
+    output.print_line(f"{len(findings)} checks: {output.counts(states)}{hint}")
+
+
+def _print_finding(found: Finding, width: int) -> None:
+    level = f"  (level {found.level})" if found.state == "failed" else ""
+    output.print_line(f"{output.shown(found.state)}  {found.gate.name} of {found.gate.stage}{level}")
+    _print_text(found.description.splitlines()[0], width)
+
+
+def _print_not_computed(findings: list[Finding], width: int) -> None:
+    """Print what is not computed, once for all that lack the same."""
+    names: dict[str, list[str]] = {}
+    for found in findings:
+        names.setdefault(found.description.splitlines()[0], []).append(
+            f"{found.gate.name} of {found.gate.stage}"
+        )
+    for description, lacking in names.items():
+        output.print_line(output.shown("not computed"))
+        _print_text(", ".join(lacking), width)
+        _print_text(description, width)
+
+
+def _print_text(text: str, width: int) -> None:
+    """Print a text, indented, its lines broken between words."""
+    for line in textwrap.wrap(text, max(width, 40) - 4, break_long_words=False, break_on_hyphens=False):
+        typer.echo(f"    {line}")

@@ -59,6 +59,18 @@ class CacheCommands(LazyGroup):
                 ("cache gc --keep-days 30", "cache gc --delete"),
             ),
             Entry(
+                "du",
+                "List what partitions and variants take",
+                "cache_usage:du",
+                ("cache du",),
+            ),
+            Entry(
+                "forget",
+                "Let go of a partition's, or a variant's, results",
+                "cache_usage:forget",
+                ("cache forget en-ru@3f2a1b0c9d8e --yes",),
+            ),
+            Entry(
                 "verify",
                 "Read everything again and name what is damaged",
                 "cache:verify",
@@ -143,7 +155,7 @@ class Commands(LazyGroup):
             ),
             Entry(
                 "status",
-                "The newest runs; the steps of a run or of a training config",
+                "All pairs and the newest runs; the steps of a run or of a training config",
                 "runs_status:status",
                 (
                     "status",

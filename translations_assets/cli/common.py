@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import wraps
+from math import inf
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 from uuid import uuid4
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
     from translations_assets.running.session import Result, Session
     from translations_assets.training_configs import ReadConfig
-    from translations_assets.why.forecast import PlanForecast
+    from translations_assets.why.plan_forecast import PlanForecast
 
 
 P = ParamSpec("P")
@@ -99,8 +100,8 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
     def asked(**given: Any) -> None:
         values = {name: given.pop(name) for name in OPTIONS}
         values["overrides"] = overrides_of(values["overrides"])
-        if values["budget"] is not None and values["budget"] <= 0:
-            raise typer.BadParameter("--budget must be more than 0.")
+        if values["budget"] is not None and not 0 < values["budget"] < inf:
+            raise typer.BadParameter("--budget must be more than 0, and finite.")
         command(**given, options=RunOptions(**{name: value for name, value in values.items() if value}))
 
     parameters: list[inspect.Parameter] = []
@@ -170,8 +171,10 @@ def reading_session(partition: str, overrides: Sequence[str] | None = None) -> S
     return this_project().session(READING, partition, RunOptions(overrides=overrides_of(overrides)))
 
 
-def plannable(read: ReadConfig, target: str | None, options: RunOptions) -> Session:
-    """The session of a run that may begin; notes on its config and its results go to standard error.
+def plannable(read: ReadConfig, target: str | None, options: RunOptions, run: str | None = None) -> Session:
+    """The session of a run that may begin, of some id or a new one.
+
+    Notes on its config and its results go to standard error.
 
     Raises TranslationsError for a start that is not among the target's stages: the run would repeat nothing.
     """
@@ -188,7 +191,7 @@ def plannable(read: ReadConfig, target: str | None, options: RunOptions) -> Sess
         runs = this_project().store.runs()
         run = whole_id(options.previous_run, runs, "The store has no run", "translations status")
         options = replace(options, previous_run=run)
-    session = this_project().session(str(uuid4()), read, options, stages)
+    session = this_project().session(run or str(uuid4()), read, options, stages)
     note_new_store()
     print_notes(read)
     print_warnings(session)
@@ -213,14 +216,11 @@ def settled_plan(session: Session, target: str | None) -> Plan:
 
 def forecast_of(session: Session, plan: Plan) -> PlanForecast:
     """What the steps of a session's plan cost that will or may run; its run's record says it, too."""
-    from translations_assets.why.forecast import PlanForecast, forecast_plan
+    from translations_assets.why.plan_forecast import PlanForecast
 
     if not plan.count("run") + plan.count("maybe"):
         return PlanForecast(plan, {}, {})
-    project = this_project()
-    found = forecast_plan(
-        plan, project.history(session.partition), project.prices(session.machine), project.cluster
-    )
+    found = this_project().forecast(session, plan)
     session.expected = found.expected
     return found
 

@@ -117,6 +117,8 @@ class Console:
             self._running[label] = RunningStep(event.step, time.monotonic())
         elif event.kind == "progress":
             yield from self._progress(event)
+        elif event.kind == "notice":
+            yield self._complain, f"{label}: {event.detail['message']}"
         elif event.kind == "retry":
             yield self._line(f"{label}: trying again: {event.detail['message']}")
         elif event.kind != "explained":
@@ -190,6 +192,7 @@ class Console:
         label = event.step.label
         if (running := self._running.get(label)) is None:
             return  # a server may tell the last numbers after the end
+        self._waiting.pop(label, None)
         running.take(event.detail)
         if self._is_live or time.monotonic() - self._last.get(label, 0.0) < NUMBERS_SECONDS:
             return

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +15,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from translations_assets.cli import exits
 from translations_assets.cli.output import be_quiet
+from translations_assets.cli.streams import write_out
 
 if TYPE_CHECKING:
     from typer._click import Command as AnyCommand
@@ -135,7 +134,7 @@ class LazyGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it at its end
+            write_out()
             raise typer.Exit(exits.BROKEN_PIPE) from error
         except typer.Abort as error:
             if isinstance(error.__context__, KeyboardInterrupt):  # at a question

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
-from translations_assets.cli import exits
+from translations_assets.cli import exits, streams
 from translations_assets.cli.commands import Commands
 from translations_assets.cli.lazy import PROGRAM, SETTINGS
 from translations_assets.config.errors import ConfigError
@@ -58,6 +59,7 @@ def translations(
 
 def main() -> None:
     """Run the command; a foreseen error ends it with one message."""
+    streams.prepare()
     allow_all_files()
     try:
         app(prog_name=PROGRAM)
@@ -68,8 +70,24 @@ def main() -> None:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(exits.FAILED)
     except OSError as error:  # a full disk, a folder that is a file
-        print(f"error: {error.strerror or error}: {error.filename or ''}", file=sys.stderr)
+        _end_with(error, streams.write_out())
+    except UnicodeEncodeError as error:  # of a file's name, where the locale has ASCII alone
+        print(f"error: {error}. Give the locale more characters: LC_ALL=C.UTF-8", file=sys.stderr)
         sys.exit(exits.FAILED)
+    finally:
+        if unwritten := streams.write_out():
+            _end_with(unwritten, unwritten)
+
+
+def _end_with(error: OSError, unwritten: OSError | None) -> NoReturn:
+    """Say what cannot be read or written, a file or standard output, and end."""
+    if error.errno == errno.EPIPE:
+        sys.exit(exits.BROKEN_PIPE)
+    said = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+    if unwritten:
+        said = f"standard output cannot be written: {said}. Give it another place, or free some space there."
+    print(f"error: {said}", file=sys.stderr)
+    sys.exit(exits.FAILED)
 
 
 if __name__ == "__main__":

@@ -9,22 +9,26 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from translations_assets.cli.streams import lacks
+
 if TYPE_CHECKING:
     from rich.table import Table
 
 WIDE = 10_000
+_SECONDS = 2.0  # between two lines of progress
 # State of a step, a run or a gate → how it is shown
 STYLES = {
     **dict.fromkeys(("failed", "lost", "lost its process"), "bold red"),
     **dict.fromkeys(("run", "running"), "bold cyan"),
     **dict.fromkeys(("maybe", "ending", "cancelled", "interrupted", "not computed"), "yellow"),
     **dict.fromkeys(("finished", "done", "passed"), "green"),
-    **dict.fromkeys(("cached", "waiting", "not begun", "off", "ended"), "dim"),
+    **dict.fromkeys(("cached", "waiting", "not begun", "off", "nothing to judge", "ended"), "dim"),
 }
 
 _is_quiet = False
@@ -52,9 +56,32 @@ def print_note(text: object) -> None:
     tell(f"note: {text}")
 
 
+class Progress:
+    """Says on standard error how far something is, when it takes longer.
+
+    done   what is done: `planned`
+    what   of what so many; bytes have sizes for people instead
+    """
+
+    def __init__(self, done: str, what: str = "", *, size: bool = False) -> None:
+        self._done, self._what, self._is_size = done, what, size
+        self._next = time.monotonic() + _SECONDS
+
+    def __call__(self, done: int, total: int) -> None:
+        """So much is done."""
+        if time.monotonic() < self._next:
+            return
+        from rich.filesize import decimal
+
+        self._next = time.monotonic() + _SECONDS * (1 if sys.stderr.isatty() else 15)
+        many, all = (decimal(done), decimal(total)) if self._is_size else (str(done), str(total))
+        tell(f"{self._done} {many} of {all} {self._what}".rstrip())
+
+
 def print_json(value: Any) -> None:
     """Print a value as indented JSON."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    typer.echo(json.dumps(value, indent=2) if lacks(text) else text)
 
 
 def print_answer(json: bool, value: Any, *lines: str) -> None:

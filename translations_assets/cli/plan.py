@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from translations_assets.graph.step import Step
     from translations_assets.running.plan import Plan, PlannedStep
     from translations_assets.running.session import Session
-    from translations_assets.why.forecast import PlanForecast
+    from translations_assets.why.plan_forecast import PlanForecast
 
 SHOWN_DIGITS = 12
 STUDENT = "train_student"
@@ -118,7 +118,7 @@ def plan(
     What is cached is counted, and listed with --all. The last lines say what the rest costs by past
     durations: hours of GPU (times the number of GPUs), and of processor time for steps without a GPU; then by
     worker class, with money and energy when the deployment file has prices. When no training config is named,
-    each gets the line of all classes.
+    each gets the line of all classes, and all together get one.
     """
     project = this_project()
     if partition is None:
@@ -157,35 +157,69 @@ def _print_steps(plan: Plan, told: Mapping[Step, Remark], every: bool) -> None:
         print_remark(told.get(step.step))
 
 
-def _plan_all(target: str | None, options: RunOptions, every: bool, json: bool) -> None:
-    """Plan all training configs. Exit code 1 when there are some that cannot be planned."""
-    project = this_project()
-    note_new_store()
-    found = project.configs.partitions()
-    if found.away:
-        raise StoreUnreachable(found.away)
-    summaries: dict[str, str] = {}
-    errors = [str(problem) for problem in found.problems]
-    width, cached = max(map(len, found.states), default=0), 0
-    for partition in found.states:
+class Plans(NamedTuple):
+    """The plans of several training configs by name, and what is wrong with others."""
+
+    forecasts: dict[str, PlanForecast]
+    errors: list[str]
+
+    @property
+    def to_run(self) -> list[str]:
+        """Those of which something may run."""
+        return [
+            name for name, one in self.forecasts.items() if one.plan.count("cached") < len(one.plan.steps)
+        ]
+
+    @property
+    def total(self) -> str:
+        """What all of them take, in a line; steps that several of them have are counted for each."""
+        from translations_assets.why.together import together
+
+        return together([*self.forecasts.values()]).summary()
+
+
+def plan_many(names: Sequence[str], target: str | None, options: RunOptions) -> Plans:
+    """Plan several training configs; on standard error it is told how far that is, when it takes longer."""
+    project, found = this_project(), Plans({}, [])
+    progress = output.Progress("planned", "training configs")
+    for number, name in enumerate(names):
+        progress(number, len(names))
         try:
-            read = project.configs.read(partition, options.overrides)
+            read = project.configs.read(name, options.overrides)
             session = project.new_session(common.READING, read, options, read.graph.up_to(target))
-            plan = settled_plan(session, target)
-            summaries[partition] = forecast_of(session, plan).summary()
+            found.forecasts[name] = forecast_of(session, settled_plan(session, target))
         except StoreUnreachable:
             raise
         except (ConfigError, TranslationsError) as problem:
-            errors.append(str(problem))
-            continue
-        if not every and plan.count("cached") == len(plan.steps):
-            cached += 1
-        elif not json:
-            typer.echo(f"{partition:{width}}  {summaries[partition]}")
-    if json:
-        output.print_json({"partitions": summaries, "errors": errors})
-    elif cached:
+            found.errors.append(str(problem))
+    return found
+
+
+def print_plans(plans: Plans, every: bool = False) -> None:
+    """Print a line for each plan that is not cached as a whole, and one for all of them together."""
+    shown = [*plans.forecasts] if every else plans.to_run
+    width = max(map(len, shown), default=0)
+    for name in shown:
+        typer.echo(f"{name:{width}}  {plans.forecasts[name].summary()}")
+    if len(plans.to_run) > 1:
+        typer.echo(f"{len(plans.to_run)} training configs together: {plans.total}")
+    if cached := len(plans.forecasts) - len(shown):
         typer.echo(f"{cached} with everything cached; to list them: --all")
+
+
+def _plan_all(target: str | None, options: RunOptions, every: bool, json: bool) -> None:
+    """Plan all training configs. Exit code 1 when there are some that cannot be planned."""
+    note_new_store()
+    found = this_project().configs.partitions()
+    if found.away:
+        raise StoreUnreachable(found.away)
+    plans = plan_many([*found.states], target, options)
+    errors = [*map(str, found.problems), *plans.errors]
+    if json:
+        summaries = {name: forecast.summary() for name, forecast in plans.forecasts.items()}
+        output.print_json({"partitions": summaries, "total": plans.total, "errors": errors})
+    else:
+        print_plans(plans, every)
     for error in errors:
         typer.echo(f"error: {error}", err=True)
     if errors:
@@ -203,9 +237,11 @@ def print_target(graph: Graph, target: str | None) -> None:
 
 
 def print_forecast(forecast: PlanForecast) -> None:
-    """Print what a plan costs, in a line, and by worker class; and what will not fit its time."""
+    """Print what will not fit its time, by what trainings are estimated, and what a plan costs."""
     for line in forecast.warnings():
         output.print_note(line)
+    for line in forecast.estimates():
+        typer.echo(line)
     for line in forecast.lines():
         typer.echo(line)
     typer.echo(forecast.summary())

@@ -14,7 +14,9 @@ from translations_assets.cli import common
 from translations_assets.cli.common import Json, Partition, this_project
 from translations_assets.cli.output import print_answer, print_note
 from translations_assets.cli.report import gathered
+from translations_assets.config.model_names import EXPORTED
 from translations_assets.errors import TranslationsError
+from translations_assets.records.scores import METRICS, scores_in
 
 if TYPE_CHECKING:
     from translations_assets.checks.gates import Finding
@@ -57,6 +59,8 @@ def publish(
     report = gathered(partition, None)
     model = published_model(report)
     failed = _failed_gates(report, is_refused=write and not failed_gates)
+    warned = [_name(found) for found in report.gates if found.state == "failed" and not found.is_error]
+    _tell_quality(report, warned)
     with tempfile.TemporaryDirectory(prefix="translations-publish-") as work:
         files = write_files(model, report, this_project().configs.text(partition)[0], Path(work))
         copies = compared(target, files)
@@ -70,6 +74,8 @@ def publish(
         "url": url,
         "files": [{"name": one.name, "bytes": one.size, "state": one.state} for one in copies],
         "failed_gates": failed,
+        "warning_gates": warned,
+        "scores": _scores(report),
         "is_written": write,
     }
     print_answer(json, answer, *_lines(copies, url, is_written=write))
@@ -88,6 +94,25 @@ def _failed_gates(report: Report, *, is_refused: bool) -> list[str]:
     if unknown := [_name(found) for found in report.gates if found.state == "not computed"]:
         print_note(f"quality gates that were not computed: {', '.join(unknown)}")
     return failed
+
+
+def _tell_quality(report: Report, warned: Sequence[str]) -> None:
+    """Tell what no gate refuses: the scores, and the gates that only warn."""
+    if warned:
+        print_note(f"quality gates that failed and only warn: {', '.join(warned)}")
+    if not (tests := _scores(report)):
+        print_note("the exported model was not evaluated")
+    for test, scores in tests.items():
+        told = ", ".join(f"{METRICS[metric]} {score:.1f}" for metric, score in scores.items())
+        print_note(f"its scores on {test}: {told}")
+
+
+def _scores(report: Report) -> dict[str, dict[str, float]]:
+    """Test set → metric → score of the exported model."""
+    return {
+        test: {metric: found["score"] for metric, found in scores_in(evaluation).items()}
+        for test, evaluation in report.evaluations.get(EXPORTED, {}).items()
+    }
 
 
 def _name(found: Finding) -> str:

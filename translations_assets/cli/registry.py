@@ -34,6 +34,8 @@ def build(
     from translations_assets.registry.reports import Reports
     from translations_assets.registry.site import write_site
 
+    if output.exists() and not output.is_dir():  # Typer lets devices and pipes pass
+        raise TranslationsError(f"{output} is no folder, and is left as it is. Give another one.")
     if output.is_dir() and any(output.iterdir()) and not (output / DATABASE).is_file():
         raise TranslationsError(f"{output} holds something else than a registry. Give another folder.")
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -57,5 +59,5 @@ def build(
         os.replace(made, output)
     page = output / "index.html"
     print_answer(
-        json, {"file": str(page), "runs": len(rows)}, f"{len(rows)} run{'s' * (len(rows) != 1)}: {page}"
+        json, {"file": str(page), "runs": len(rows)}, f"{len(rows)} model{'s' * (len(rows) != 1)}: {page}"
     )

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from translations_assets.cli.run_steps import newest_save
-
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step
     from translations_assets.running.plan import Plan
@@ -29,8 +27,9 @@ def remarks(session: Session, plan: Plan) -> dict[Step, Remark]:
     if not plan.count("run") + plan.count("maybe"):
         return {}
     from translations_assets.running.runner import begun_by_runs
+    from translations_assets.running.saves import newest_save
     from translations_assets.why.epochs import epochs
-    from translations_assets.why.forecast import TRAINING
+    from translations_assets.why.estimates import TRAINING
 
     store, results, told = session.store, plan.results(), {}
     begun = begun_by_runs(store) if plan.count("run") else {}

@@ -29,7 +29,8 @@ def report(
         typer.Option(
             "--output",
             "-o",
-            help="The file to write; PARTITION.html, or PARTITION.md, in this folder by default.",
+            help="The file to write; PARTITION.html, or .md, in this folder by default, or PARTITION@ID.html "
+            "of a variant that --set names.",
             dir_okay=False,
         ),
     ] = None,
@@ -44,7 +45,7 @@ def report(
 
     found = gathered(partition, overrides)
     text, _ = this_project().configs.text(partition)
-    path = output or Path(f"{found.session.partition}.{'md' if card else 'html'}")
+    path = output or Path(f"{found.session.ref_partition}.{'md' if card else 'html'}")
     write_whole(path, as_card(found, text) if card else as_html(found, text))
     print_answer(json, {"file": str(path)}, str(path))
 

@@ -252,4 +252,5 @@ def translate(
             for name in set(files) & set(result.outputs):  # a student may have no shortlist
                 session.store.place_blob(result.outputs[name], folders[-1] / name)
         script = [sys.executable, "-m", "pipeline.translate.stream", "--models", *map(str, folders)]
-        raise typer.Exit(subprocess.run(script, check=False).returncode)
+        code = subprocess.run(script, check=False).returncode
+    raise typer.Exit(128 - code if code < 0 else exits.FAILED if code else exits.DONE)

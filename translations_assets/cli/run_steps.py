@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from translations_assets.records.manifest import Usage
+from translations_assets.running.saves import newest_save
 
 if TYPE_CHECKING:
     from translations_assets.cli.runs import Run
     from translations_assets.records.manifest import Manifest
     from translations_assets.records.run import RunRecord
     from translations_assets.running.prices import Prices
-    from translations_assets.running.protocols import Reading, Store
+    from translations_assets.running.protocols import Store
 
 Row = dict[str, Any]
 
-_COUNTED = re.compile(r"(update|rows)-0*(\d+)$")  # how the names of checkpoint sets end
 _POLL_SECONDS = 0.2
 
 
@@ -62,7 +61,8 @@ def _row_of_run(store: Store, run: Run, stage: str, label: str, worker: str, pri
     else:
         state = "running" if store.owners.is_owned(*begun) else idle
     saved = "" if manifest or state == "running" else newest_save(store, *begun)
-    return make_row(label, stage, worker, state, attempts=attempts, why=why, saved=saved)
+    since = record.since.get(label) if state == "running" else None
+    return make_row(label, stage, worker, state, attempts=attempts, why=why, saved=saved, since=since)
 
 
 def _has_made(run: Run, manifest: Manifest) -> bool:
@@ -80,12 +80,16 @@ def make_row(
     attempts: int | None = None,
     why: str = "",
     saved: str = "",
+    since: float | None = None,
 ) -> Row:
     """What is shown of a step, and printed as JSON.
 
     prices by which its cost is told
     why    it failed
     saved  from where it goes on, as `newest_save` says
+    since  when the attempt was started that is being made
+
+    What nobody has measured yet is None.
     """
     from translations_assets.why.costs import Spent, spent_on
 
@@ -98,10 +102,10 @@ def make_row(
         "attempts": attempts if attempts is not None else manifest.attempt if manifest else 0,
         "worker": worker,
         "host": manifest.host if manifest else None,
-        "started": manifest.started if manifest else None,
-        "seconds": usage.seconds,
-        "cpu_seconds": usage.cpu_seconds,
-        "memory_mb": usage.peak_memory / 1e6,
+        "started": manifest.started if manifest else since,
+        "seconds": usage.seconds if manifest else None if since is None else time.time() - since,
+        "cpu_seconds": usage.cpu_seconds if manifest else None,
+        "memory_mb": usage.peak_memory / 1e6 if manifest else None,
         "gpus": usage.gpus,
         "gpu_utilisation": usage.gpu_utilisation,
         "gpu_memory_mb": usage.gpu_memory / 1e6,
@@ -109,14 +113,6 @@ def make_row(
         "why": why or None,
         "goes_on_from": saved or None,
     }
-
-
-def newest_save(store: Reading, key: str, generation: int) -> str:
-    """What an unfinished step has saved last, from which it goes on: `update 600`; empty for nothing."""
-    for name in store.checkpoints(key, generation)[-1:]:
-        found = _COUNTED.search(name)
-        return f"{found[1]} {int(found[2]):,}" if found else name
-    return ""
 
 
 def interrupted(store: Store, record: RunRecord, seconds: float = 0.0) -> Iterator[str]:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 State = Literal["waiting", "running", "ending", "done", "failed", "cancelled", "lost its process", "ended"]
 
 LOST_TAG = "translations/lost"  # of a run whose process was found to have ended
-SILENT_SECONDS = 180.0  # a run's record is renewed each minute
 _POLL_SECONDS = 0.2
 _ID = re.compile(r"[0-9a-f]{1,8}|[0-9a-f]{8}-[0-9a-f-]*")
 STATES: dict[str, State] = {  # by Dagster's
@@ -41,7 +40,7 @@ STATES: dict[str, State] = {  # by Dagster's
 class Run:
     """A run.
 
-    state    `ended` when only the store knows it, which does not know how it ended
+    state    `ended` when only the store knows it, and no step failed and some are not made
     record   what was asked of it, and, once the store knows it, what it uses
     dagster  the state as Dagster has it; empty when its instance does not know the run
     """
@@ -73,8 +72,11 @@ class Run:
         return None if end is None else end - self.started
 
 
-def newest_runs(number: int) -> list[Run]:
-    """The newest runs, those that began last first. Runs whose process has died are marked in Dagster."""
+def newest_runs(number: int | None) -> list[Run]:
+    """The newest runs, or all, those that began last first.
+
+    Those whose process has died are marked in Dagster.
+    """
     from translations_assets.server import PARTITION_TAG
 
     store = this_project().store
@@ -126,6 +128,7 @@ def missed_gates(run: str) -> dict[str, list[str]]:
     """The asset checks of a run that did not pass, by state: "failed" (or warned) or "not computed"."""
     from dagster import DagsterEventType
 
+    from translations_assets.checks.gates import HARMLESS
     from translations_assets.server import GATE
 
     with open_instance() as instance:
@@ -138,9 +141,21 @@ def missed_gates(run: str) -> dict[str, list[str]]:
             missed.setdefault(str(check.metadata["state"].value), []).append(check.check_name)
     for entry in others:
         metadata = entry.get_dagster_event().engine_event_data.metadata
-        if GATE in metadata and metadata["state"].value not in ("passed", "off"):
+        if GATE in metadata and metadata["state"].value not in HARMLESS:
             missed.setdefault(str(metadata["state"].value), []).append(str(metadata[GATE].value))
     return {state: sorted(names) for state, names in sorted(missed.items())}
+
+
+def next_steps(run: Run) -> Iterator[str]:
+    """What people are to do after a run that failed, was cancelled or has lost its process."""
+    if not run.dagster:  # which alone can repeat it
+        yield f"To make what is missing: translations train {run.partition}"
+        return
+    from translations_assets.defs.ended import EndedRun
+
+    with open_instance() as instance:
+        for line in EndedRun(instance, _existing(instance, run.id)).next_steps():
+            yield line.replace("`", "")
 
 
 def end_run(run: str, seconds: float) -> str:
@@ -184,19 +199,22 @@ def _stored(run: str) -> Run | None:
 
 
 def _of_record(run: str, record: RunRecord) -> Run:
-    is_over, is_silent = record.ended is not None, _is_silent(record)
+    is_over, is_silent = record.ended is not None, record.is_silent(time.time())
     return Run(
         id=run,
         partition=record.partition,
-        state="ended" if is_over else "lost its process" if is_silent else "running",
+        state=_ended(record) if is_over else "lost its process" if is_silent else "running",
         record=record,
         started=record.started,
         ended=(record.heartbeat or None) if is_silent else record.ended,
     )
 
 
-def _is_silent(record: RunRecord) -> bool:
-    return record.ended is None and time.time() - record.heartbeat > SILENT_SECONDS
+def _ended(record: RunRecord) -> State:
+    """How a run ended, as far as its own record says."""
+    if record.failed:
+        return "failed"
+    return "done" if record.labels and not record.labels.keys() - record.uses.keys() else "ended"
 
 
 def _of_dagster(instance: DagsterInstance, record: DagsterRecord) -> Run:
@@ -280,4 +298,4 @@ def _is_lost(run: DagsterRun) -> bool:
         return bool(ended)
     # it runs on another machine, where only its record in the store can be read
     record = this_project().store.read_run(run.run_id)
-    return bool(record and _is_silent(record))
+    return bool(record and record.is_silent(time.time()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -11,10 +12,11 @@ import typer
 from translations_assets.cli import common
 from translations_assets.cli.common import Json, Set, plan_of, this_project
 from translations_assets.cli.output import counts, print_json, print_line, shown
-from translations_assets.cli.run_steps import Row, make_row, newest_save, rows_of_run
-from translations_assets.cli.runs import Run, find_run, is_run, newest_runs
-from translations_assets.cli.watch import Look, show_page, watch
+from translations_assets.cli.run_steps import Row, make_row, rows_of_run
+from translations_assets.cli.runs import Run, find_run, is_run, newest_runs, next_steps
+from translations_assets.cli.watch import URGENT, Block, Look, show_page, watch
 from translations_assets.records.run import RunOptions
+from translations_assets.running.saves import newest_save
 
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step
@@ -31,7 +33,10 @@ Costs: TypeAlias = "dict[str, float]"  # as `plan --json` says them
 def status(
     name: Annotated[str | None, common.PARTITION_OR_RUN] = None,
     steps: common.Steps = False,
-    every: common.Every = False,
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="List all runs; of a run or a partition what is cached, too."),
+    ] = False,
     watching: Annotated[
         bool,
         typer.Option("--watch", help="Go on showing it until the run ends; Ctrl-C ends the showing alone."),
@@ -45,13 +50,13 @@ def status(
     overrides: Set = None,
     json: Json = False,
 ) -> None:
-    """Print the newest runs; of a run or a partition, each step's state, attempts, time, CPU and memory."""
+    """Print all pairs and newest runs; of a run or a partition each step's state, time, CPU and memory."""
     if json and watching:
         raise typer.BadParameter("--watch goes on for people: ask again with --json instead.")
     if web:
         show_page(name)
     elif json:
-        print_json(_values(name, overrides))
+        print_json(_values(name, every, overrides))
     elif watching:
         watch(lambda: _look(name, steps, every, overrides))
     else:
@@ -86,18 +91,21 @@ def _row(step: Step, state: str, manifest: Manifest | None = None, **others: Any
 def _look(name: str | None, steps: bool, every: bool, overrides: list[str] | None) -> Look:
     """What is to be shown now."""
     if name is None:
-        return Look([*_lines_of_newest()])
+        return Look((), [*_lines_of_pairs(), *_lines_of_newest(every)])
     if is_run(name):
         run = find_run(name)
-        return Look([*_lines_of_run(run, steps, every)], run.is_over)
-    return Look([*_lines_of_partition(name, steps, every, overrides)])
+        rows, currency = _rows_of_run(run)
+        return Look(_blocks(rows, steps, every), [*_lines_of_run(run, rows, currency)], run.is_over)
+    rows, plan = _rows_now(name, overrides)
+    return Look(_blocks(rows, steps, every), [plan.summary()])
 
 
-def _values(name: str | None, overrides: list[str] | None) -> dict[str, Any]:
+def _values(name: str | None, every: bool, overrides: list[str] | None) -> dict[str, Any]:
     """The same for programs."""
     if name is None:
-        runs = [(run, *_progress(run)) for run in newest_runs(NEWEST)]
-        return {"runs": [{**_as_json(run), "steps_done": done, "steps": total} for run, done, total in runs]}
+        runs = [(run, *_progress(run)) for run in newest_runs(None if every else NEWEST)]
+        listed = [{**_as_json(run), "steps_done": done, "steps": total} for run, done, total in runs]
+        return {"pairs": [*_pairs_as_json()], "runs": listed}
     if is_run(name):
         run = find_run(name)
         rows, currency = _rows_of_run(run)
@@ -108,27 +116,65 @@ def _values(name: str | None, overrides: list[str] | None) -> dict[str, Any]:
     return {"steps": rows}
 
 
-def _lines_of_newest() -> Iterator[str]:
-    from translations_assets.why.history import duration
+def _lines_of_pairs() -> Iterator[str]:
+    """All pairs that were begun, and an empty line."""
+    from translations_assets.pairs.facts import currency_of, gather
+    from translations_assets.pairs.lines import lines
 
-    runs = [(run, *_progress(run)) for run in newest_runs(NEWEST)]
+    project = this_project()
+    pairs = gather(project)
+    if any(pair.run for pair in pairs):
+        yield from lines(pairs, currency_of(project))
+        yield ""
+
+
+def _pairs_as_json() -> Iterator[dict[str, Any]]:
+    from translations_assets.pairs.facts import gather
+
+    for pair in gather(this_project()):
+        values = asdict(pair)
+        if values["made"]:
+            del values["made"]["recipes"]
+        yield values
+
+
+def _lines_of_newest(every: bool) -> Iterator[str]:
+    runs = newest_runs(None if every else NEWEST + 1)
+    shown_runs = runs if every else runs[:NEWEST]
     if not runs:
         yield "No run yet. To start one: translations train PARTITION"
-    width = max((len(run.partition) for run, _, _ in runs), default=0)
-    for run, done, total in runs:
-        steps = f"{done}/{total}" if total else "-"
-        took = duration(run.seconds) if run.seconds is not None else "-"
-        started = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started)) if run.started else "-"
+    cells = [[*_cells(run)] for run in shown_runs]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for run, (partition, state, started, took, steps) in zip(shown_runs, cells, strict=True):
         yield (
-            f"{run.short}  {run.partition:{width}}  {shown(run.state, 16)}  {started:16}  {took:>9}  "
-            f"{steps:>9} steps" + "".join(f"  {part}" for part in _asked(run))
+            f"{run.short}  {partition:{widths[0]}}  {shown(state, widths[1])}  {started:{widths[2]}}  "
+            f"{took:>{widths[3]}}  {steps:>{widths[4]}} steps" + "".join(f"  {part}" for part in _asked(run))
         )
+    if len(runs) > len(shown_runs):
+        yield f"These are the newest {NEWEST} runs; to list all: translations status --all"
+
+
+def _cells(run: Run) -> Iterator[str]:
+    """What stands in the columns of the list of runs, behind the id."""
+    from translations_assets.why.history import duration
+
+    done, total = _progress(run)
+    yield run.partition
+    yield run.state
+    yield time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started)) if run.started else "-"
+    yield duration(run.seconds) if run.seconds is not None else "-"
+    yield f"{done}/{total}" if total else "-"
 
 
 def _asked(run: Run) -> Iterator[str]:
-    """By what a run is told from others of its partition: whose it is, how far it goes, why, its options."""
+    """By what a run is told from others of its partition: what failed, whose it is, how far it goes, why, its
+    options.
+    """
     from translations_assets.stages import last_asset
 
+    if run.state == "failed" and run.record.failed:
+        label, *others = run.record.failed
+        yield f"failed: {label}" + (f" and {len(others)} more" if others else "")
     if run.record.space:
         yield run.record.space
     if last := last_asset(run.record.stages):
@@ -144,9 +190,8 @@ def _progress(run: Run) -> tuple[int, int]:
     return len(labels & run.record.uses.keys()), len(labels)
 
 
-def _lines_of_run(run: Run, steps: bool, every: bool) -> Iterator[str]:
-    rows, currency = _rows_of_run(run)
-    yield from _lines_of_rows(rows, steps, every)
+def _lines_of_run(run: Run, rows: list[Row], currency: str) -> Iterator[str]:
+    """What is said of a run as a whole."""
     asked = ", ".join(_asked(run))
     state = shown(run.state) + (f" ({asked})" if asked else "")
     yield f"run {run.id} of {run.partition}: {state}, {_count(rows)}"
@@ -155,8 +200,12 @@ def _lines_of_run(run: Run, steps: bool, every: bool) -> Iterator[str]:
         those = f"{made} step{'s' * (made != 1)} that it made"
         told = ", ".join(_parts(expected, currency))
         yield f"Forecast for the {those}: {told}; they took {', '.join(_parts(taken, currency, expected))}"
+    if run.record.options.budget:
+        from translations_assets.running.budget import spent_of
+
+        yield spent_of(run.record.spent, run.record.options.budget, currency)
     if run.state in ("failed", "cancelled", "lost its process"):
-        yield f"To repeat what is missing: translations rerun {run.short}"
+        yield from next_steps(run)
 
 
 def _rows_of_run(run: Run) -> tuple[list[Row], str]:
@@ -187,8 +236,8 @@ def _forecast(run: Run, rows: list[Row]) -> tuple[int, Costs, Costs]:
 def _parts(costs: Costs, currency: str, expected: Costs | None = None) -> Iterator[str]:
     """Costs for people, each with what it is more or less than was expected: `49 h of GPU (-13 %)`."""
     from translations_assets.running.prices import HOUR
-    from translations_assets.why.forecast import amount
     from translations_assets.why.history import duration
+    from translations_assets.why.plan_forecast import amount
 
     shown = {
         "hours": duration(costs["hours"] * HOUR),
@@ -229,29 +278,27 @@ def _rows_now(partition: str, overrides: list[str] | None) -> tuple[list[Row], P
     return [_planned(session.store, planned, prices) for planned in plan.steps], plan
 
 
-def _lines_of_partition(
-    partition: str, steps: bool, every: bool, overrides: list[str] | None
-) -> Iterator[str]:
-    rows, plan = _rows_now(partition, overrides)
-    yield from _lines_of_rows(rows, steps, every)
-    yield plan.summary()
-
-
-def _lines_of_rows(rows: list[Row], steps: bool, every: bool) -> Iterator[str]:
-    """A line for each step or stage; without what was cached, unless everything is to be listed."""
+def _blocks(rows: list[Row], steps: bool, every: bool) -> list[Block]:
+    """What is shown of each step or stage; not of what was cached, unless everything is to be listed."""
     if not steps:
-        yield from _lines_of_stages(rows, every)
-        return
-    for row in rows:
-        if row["state"] == "cached" and not every:
-            continue
-        attempts = f"  {row['attempts']} attempts" if row["attempts"] > 1 else ""
-        yield (
-            f"{shown(row['state'], 11)} {row['seconds']:>9.1f} s {row['cpu_seconds']:>9.1f} s CPU "
-            f"{row['memory_mb']:>8.0f} MB  {_gpu(row):22}{row['worker']:9} {row['host'] or '-':12} "
-            f"{row['label']}{attempts}"
-        )
-        yield from _notes(row)
+        return [*_blocks_of_stages(rows, every)]
+    shown_rows = [row for row in rows if every or row["state"] != "cached"]
+    width = max((len(row["label"]) for row in shown_rows), default=0)
+    return [Block(row["state"], [_line_of_step(row, width), *_notes(row)]) for row in shown_rows]
+
+
+def _line_of_step(row: Row, width: int) -> str:
+    attempts = f"  {row['attempts']} attempts" if row["attempts"] > 1 else ""
+    return (
+        f"{shown(row['state'], 11)} {row['label']:{width}} {_number(row['seconds'], 's', 1):>11} "
+        f"{_number(row['cpu_seconds'], 's CPU', 1):>15} {_number(row['memory_mb'], 'MB'):>11}  "
+        f"{_gpu(row):22}{row['worker']:9} {row['host'] or '-'}{attempts}"
+    )
+
+
+def _number(value: float | None, unit: str, digits: int = 0) -> str:
+    """A number with its unit; `-` for what is not measured yet."""
+    return "-" if value is None else f"{value:.{digits}f} {unit}"
 
 
 def _gpu(row: Row) -> str:
@@ -260,14 +307,19 @@ def _gpu(row: Row) -> str:
     return f"{row['gpus']} GPU {row['gpu_utilisation']:.0%} {row['gpu_memory_mb']:.0f} MB"
 
 
-def _lines_of_stages(rows: list[Row], every: bool) -> Iterator[str]:
-    for stage in dict.fromkeys(row["stage"] for row in rows if every or row["state"] != "cached"):
+def _blocks_of_stages(rows: list[Row], every: bool) -> Iterator[Block]:
+    stages = dict.fromkeys(row["stage"] for row in rows if every or row["state"] != "cached")
+    width = max(map(len, stages), default=0)
+    for stage in stages:
         mine = [row for row in rows if row["stage"] == stage]
-        seconds = sum(row["seconds"] for row in mine)
-        memory = max(row["memory_mb"] for row in mine)
-        yield f"{stage:34}{_count(mine, 28)}{seconds:>9.1f} s {memory:>8.0f} MB"
-        for row in mine:
-            yield from _notes(row)
+        seconds = [row["seconds"] for row in mine if row["seconds"] is not None]
+        memory = [row["memory_mb"] for row in mine if row["memory_mb"] is not None]
+        told = (
+            f"{stage:{width}} {_count(mine, 24)} {_number(sum(seconds) if seconds else None, 's', 1):>10} "
+            f"{_number(max(memory) if memory else None, 'MB'):>9}"
+        )
+        state = min((row["state"] for row in mine), key=URGENT.index)
+        yield Block(state, [told, *(line for row in mine for line in _notes(row))])
 
 
 def _notes(row: Row) -> Iterator[str]:

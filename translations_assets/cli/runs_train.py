@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
 import typer
@@ -14,7 +11,6 @@ import typer
 from translations_assets.cli import completion, exits, runs
 from translations_assets.cli.common import (
     Json,
-    Partition,
     Target,
     Yes,
     asks,
@@ -31,29 +27,37 @@ from translations_assets.cli.plan import print_forecast, print_stages, print_tar
 from translations_assets.cli.remarks import print_remark, remarks
 from translations_assets.cli.run_steps import interrupted
 from translations_assets.cli.runs import Run
+from translations_assets.cli.runs_end import (
+    STORING_SECONDS,
+    ended_as_json,
+    kept_of,
+    tell_done,
+    tell_spent,
+)
+from translations_assets.cli.runs_server import CANCEL_SECONDS, cancel_on_server, run_on_server
 from translations_assets.errors import Cancelled, TranslationsError
-from translations_assets.records.run import RunOptions, RunRecord
+from translations_assets.records.run import RunOptions
 from translations_assets.settings import server_url, user
 
 if TYPE_CHECKING:
     from dagster import DagsterRun
 
-    from translations_assets.cli.console import Follower
+    from translations_assets.cli.runs_many import Wanted
     from translations_assets.running.events import Listener
     from translations_assets.running.plan import Plan
-    from translations_assets.running.protocols import Store
     from translations_assets.running.session import Session
-    from translations_assets.server import Server
-
-CANCEL_SECONDS = 20.0  # running steps have ten to end
-STORING_SECONDS = 10.0  # that it is waited for what ended steps have saved
-_POLL_SECONDS = 1.0
-_AWAY_SECONDS = 60.0  # how long a server may be away, as when it is restarted
 
 
 @asks
 def train(
-    partition: Partition,
+    partitions: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PARTITION...",
+            help="A training config's name, or the path of a YAML file. Or several, or patterns, as 'en-*'.",
+            autocompletion=completion.partitions,
+        ),
+    ],
     target: Target = None,
     *,
     options: RunOptions,
@@ -62,19 +66,43 @@ def train(
         str | None,
         typer.Option(metavar="URL", help="Run it on the Dagster server at this address, not here."),
     ] = None,
+    at_once: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, help="Of several: how many runs there are at a time.")
+    ] = 1,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Return once it runs; it goes on when the terminal is closed.")
+    ] = False,
+    run: Annotated[str | None, typer.Option("--run-id", hidden=True)] = None,
     json: Json = False,
 ) -> None:
-    """Train: run every step, up to the target, that has no result yet."""
-    from translations_assets.server import Server
+    """Train: run every step, up to the target, that has no result yet.
+
+    Several training configs are each made by a run of its own, whose output goes into a file. When one fails,
+    the others go on.
+    """
+    from translations_assets.cli.runs_many import Wanted, named, train_several
 
     check_asks_nothing(json, yes)
     be_quiet(json or is_quiet())
-    project = this_project()
-    remote = Server(server) if server else None
+    names, wanted = named(partitions), Wanted(target, options, server)
+    if len(names) > 1:
+        train_several(names, wanted, at_once, yes=yes, detach=detach, json=json)
+    else:
+        _train_one(names[0], wanted, run, yes=yes, detach=detach, json=json)
+
+
+def _train_one(
+    partition: str, wanted: Wanted, run: str | None, *, yes: bool, detach: bool, json: bool
+) -> None:
+    from translations_assets.cli.runs_many import run_detached
+    from translations_assets.server import Server
+
+    project, (target, options, server) = this_project(), wanted
+    remote = None if server is None else Server(server)
     if remote:
         remote.check()  # before a person is asked anything
     read = project.configs.read(partition, options.overrides)
-    session = plannable(read, target, options)
+    session = plannable(read, target, options, run)
     plan = settled_plan(session, target)
     forecast = forecast_of(session, plan)
     if not (yes and is_quiet()):
@@ -86,18 +114,21 @@ def train(
     if session.budget and (unknown := forecast.unknown):
         print_note(
             f"{unknown} step{'s' * (unknown != 1)} without a past duration: the budget cannot foresee what "
-            "such a step takes, and lets it begin as long as anything is left"
+            "such a step takes. It lets it begin as long as anything is left, and says when it takes more; "
+            "with --hard-budget it is ended then"
         )
     if _is_published(session, plan):
         tell("Everything is made already: nothing to run.", err=False)
         if json:
-            print_json(_ended(session, "", "nothing to run", ""))
+            print_json(ended_as_json(session, "", "nothing to run", ""))
         return
     if not yes and not typer.confirm(_question(partition, session.partition), default=True):
         raise typer.Exit(exits.FAILED)
     project.configs.adopt(read)
     if remote:
-        _run_on_server(remote, session, plan, json)
+        run_on_server(remote, session, plan, detach=detach, json=json)
+    elif detach:
+        run_detached(session, wanted, json=json)
     else:
         _run_here(session, plan, json=json)
 
@@ -155,10 +186,10 @@ def cancel(
     json: Json = False,
 ) -> None:
     """Cancel a run: its running steps end within ten seconds, finished ones are kept."""
-    if server:
+    if server is not None:
         from translations_assets.server import Server
 
-        _cancel_on_server(name, Server(server), json)
+        cancel_on_server(name, Server(server), json)
         return
     run = _running(name)
     status = runs.end_run(run.id, CANCEL_SECONDS)
@@ -230,100 +261,16 @@ def _run_here(session: Session, plan: Plan, parent: str | None = None, json: boo
         status = launch(session, console, parent).status.value
     gates = runs.missed_gates(session.run)
     if json:
-        print_json(_ended(session, session.run, runs.STATES[status], page, gates))
+        print_json(ended_as_json(session, session.run, runs.STATES[status], page, gates))
     for state, names in {} if json else gates.items():
         typer.echo(f"Gates {state}: {', '.join(names)}. Why: {session.command('checks')}")
+    tell_spent(session)
     if status == "CANCELED":
-        raise Cancelled(f"{_kept(session.store, session.run)}\nTo go on: translations rerun {short}")
+        raise Cancelled(f"{kept_of(session.store, session.run)}\nTo go on: translations rerun {short}")
     if status != "SUCCESS":
-        raise TranslationsError(
-            f"The run failed. To see its steps: translations status {short}\n"
-            f"To repeat what failed: translations rerun {short}"
-        )
-    tell(f"Done. Scores: {session.command('results')}", err=False)
-
-
-def _kept(store: Store, run: str) -> str:
-    """What a cancelled run leaves, and from where what it was making goes on."""
-    record = store.read_run(run) or RunRecord()
-    return " ".join(["What is finished is kept.", *interrupted(store, record, STORING_SECONDS)])
-
-
-def _ended(
-    session: Session, run: str, state: str, page: str, gates: Mapping[str, Sequence[str]] | None = None
-) -> dict[str, Any]:
-    """How a run has ended, for programs; `gates` that did not pass, by state, as far as that is known."""
-    return {
-        "run": run or None,
-        "partition": session.partition,
-        "state": state,
-        "page": page or None,
-        "gates": gates,
-    }
-
-
-def _run_on_server(server: Server, session: Session, plan: Plan, json: bool) -> None:
-    """Launch a run as it is planned in a session on a server and show how it goes; Ctrl-C leaves it running.
-
-    Raises Cancelled, or TranslationsError for a failure and for a server that does not know the partition.
-    """
-    from translations_assets.cli.console import Follower, console_of
-    from translations_assets.server import assets_of
-
-    server.load_partition(session.partition)
-    assets = assets_of(session.stages, session.config)
-    run = server.launch(session.partition, assets, session.options, user())
-    tell(f"Run {run[:8]}: {server.run_url(run)}", err=False)
-    console = console_of(session, plan)
-    follower = Follower(session.graph, console, server.url)
-    try:
-        with console.display():
-            status = _follow(server, run, follower)
-    except KeyboardInterrupt:
-        _detach(server, run)
-        raise typer.Exit(exits.CANCELLED) from None
-    if json:
-        print_json(_ended(session, run, runs.STATES[status], server.run_url(run)))
-    if status == "CANCELED":
-        raise Cancelled(f"{_kept(session.store, run)}\nThe run: {server.run_url(run)}")
-    if status != "SUCCESS":
-        raise TranslationsError(
-            follower.explain() or f"The run failed. To see its steps: {server.run_url(run)}"
-        )
-    tell(f"Done. Scores: {session.command('results')}", err=False)
-
-
-def _follow(server: Server, run: str, follower: Follower) -> str:
-    """Pass a run's events on until it ends; how it did."""
-    from translations_assets.server import ENDED, ServerUnreachable
-
-    cursor, away = None, 0.0
-    while True:
-        try:
-            state = server.run_state(run, cursor)
-        except ServerUnreachable as error:
-            away = away or time.monotonic()
-            if time.monotonic() - away > _AWAY_SECONDS:
-                raise TranslationsError(f"{error} The run {run} may go on.") from error
-            time.sleep(_POLL_SECONDS)
-            continue
-        away, cursor = 0.0, state.cursor
-        for event in state.events:
-            follower.emit(event)
-        if not state.events:
-            if state.status in ENDED:
-                return state.status
-            time.sleep(_POLL_SECONDS)
-
-
-def _detach(server: Server, run: str) -> None:
-    typer.echo("")
-    if sys.stdin.isatty() and typer.confirm("Cancel the run?", default=False):
-        server.terminate(run)
-        typer.echo(f"Asked to end: {server.run_url(run)}")
-        return
-    typer.echo(f"The run goes on: {server.run_url(run)}")
-    typer.echo(f"To cancel it: translations cancel {run} --server {server.url}")
+        told = [f"The run failed. To see its steps: translations status {short}"]
+        raise TranslationsError("\n".join([*told, *runs.next_steps(runs.get_run(session.run))]))
+    tell_done(session)
 
 
 def _question(partition: str, key: str) -> str:
@@ -377,19 +324,3 @@ def _running(name: str) -> Run:
         found = ", ".join(run.short for run in running)
         raise TranslationsError(f"Several runs of {name} are running: {found}. Name one of them.")
     return running[0]
-
-
-def _cancel_on_server(run: str, server: Server, json: bool) -> None:
-    from translations_assets.server import ENDED
-
-    server.terminate(run)
-    deadline = time.monotonic() + CANCEL_SECONDS
-    while (status := server.run_state(run).status) not in ENDED:
-        if time.monotonic() > deadline:
-            raise TranslationsError(f"{run} has not ended within {CANCEL_SECONDS:.0f} s; it was asked to.")
-        time.sleep(_POLL_SECONDS)
-    print_answer(
-        json,
-        {"run": run, "partition": None, "state": runs.STATES[status], "kept": None, "interrupted": None},
-        f"Run {run}: {status}. Finished steps are kept: {server.run_url(run)}",
-    )

@@ -49,7 +49,9 @@ def serve(
             autocompletion=completion.partitions_or_runs,
         ),
     ] = None,
-    port: Annotated[int, typer.Option(help="Port of 127.0.0.1; 0: any that is free.")] = 8000,
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, help="Port of 127.0.0.1; 0: any that is free.")
+    ] = 8000,
     engine: Annotated[
         Path | None,
         typer.Option(

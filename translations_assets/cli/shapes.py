@@ -27,9 +27,9 @@ JSON: Mapping[str, Sequence[str]] = {
     "plan": (
         "{steps: [{label, stage, status, key, reasons: [reason], made_by, goes_on_from, "
         "epochs: {<text>: epochs}}], summary, warnings: [warning], costs: {<worker class>: {steps, "
-        "steps_without_a_past_duration, "
+        "steps_without_a_past_duration, steps_by_an_estimate, "
         f"at_least: {_COST}, at_most: {_COST}, disk_gb, currency}}}}}}",
-        "{partitions: {<partition>: summary}, errors: [message]}",
+        "{partitions: {<partition>: summary}, total: summary, errors: [message]}",
     ),
     "explain": (
         f"{{label, stage, status, key, reasons: [reason], made: {_MADE}, earlier: {_MADE}, "
@@ -42,11 +42,13 @@ JSON: Mapping[str, Sequence[str]] = {
         "dependencies: {<input>: label}, task: {script, args: {<argument>}, worker, command: [word], "
         "outputs: [file]}}}",
     ),
-    "train": (_ENDED,),
+    "train": (_ENDED, f"[{_ENDED}]"),
     "rerun": (_ENDED,),
     "cancel": ("{run, partition, state, kept, interrupted: [what it goes on from]}",),
     "status": (
-        f"{{runs: [{{{_RUN}, steps_done, steps}}]}}",
+        "{pairs: [{partition, state, detail, run, experiments, made: {run, space, time, model, dataset, "
+        "scores: {<metric>}, released: {<metric>}, spent: {hours, cpu_hours, gpu_hours, money, kwh}, "
+        f"published: [address]}}}}], runs: [{{{_RUN}, steps_done, steps}}]}}",
         f"{{{_RUN}, forecast: {{steps, expected: {_COST}, taken: {_COST}, currency}}, steps: [{_STEP}]}}",
         f"{{steps: [{_STEP}]}}",
     ),
@@ -58,7 +60,10 @@ JSON: Mapping[str, Sequence[str]] = {
     ),
     "artifacts": ("{<label>: {<file>: {digest, size}}}",),
     "report": ("{file}",),
-    "publish": ("{url, files: [{name, bytes, state}], failed_gates: [gate], is_written}",),
+    "publish": (
+        "{url, files: [{name, bytes, state}], failed_gates: [gate], warning_gates: [gate], "
+        "scores: {<test set>: {<metric>: score}}, is_written}",
+    ),
     "tensorboard": ("{folder, written}",),
     "wandb": ("{sent: [run], known: [run], pages: {<run>: url}}",),
     "registry build": ("{file, runs}",),
@@ -78,6 +83,8 @@ JSON: Mapping[str, Sequence[str]] = {
         "{deleted, stages: {<stage>: {count, bytes}}, rest: {<kind>: {count, bytes}}, later: {count, bytes}, "
         "kept: {count, bytes}, running: [run], pinned: [run], total: {count, bytes}}",
     ),
+    "cache du": ("[{space, partition, artifacts, bytes, alone, newest, overrides: {<config key>: value}}]",),
+    "cache forget": ("{partition, space, refs}",),
     "cache verify": (
         "{checked: {<kind>: number}, hashed_bytes, problems: [{kind, path, reason, contents, aside, "
         "owners: [{label, stage, partition, role, name, repeatable, remedy}]}], sample, seed}",

@@ -55,6 +55,7 @@ def shell(
         path.write_text(script, encoding="utf-8")
         path.chmod(0o755)
         typer.echo(f"{label} in {folder.path}. To run it: ./{SCRIPT}, which is\n\n{script}", err=True)
+        del environment["HOME"]  # the person's holds the settings of the shell
         code = _run(execute, folder.path, {**os.environ, **environment})
     raise typer.Exit(code)
 
@@ -128,7 +129,7 @@ def _place(session: Session, job: Job, own: Mapping[Blob, bytes | Path], folder:
 
     bundle = folder.path / "bundle.tar"
     _write(own[job.bundle], bundle)
-    unpack(bundle, folder.code)
+    unpack(bundle, folder.code, f"of {job.label}")
     bundle.unlink()
     for path, blob in job.inputs.items():
         target = folder.inputs / path
@@ -150,8 +151,8 @@ def _write(contents: bytes | Path, target: Path) -> None:
 
 def _environment(job: Job, folder: WorkFolder) -> dict[str, str]:
     """What the script finds in its environment when a worker of this machine runs it, with all its slots."""
+    from translations_assets.runners.environment import script_environment
     from translations_assets.runners.machine import cpu_count, find_gpus, script_memory, workspace
-    from translations_assets.runners.script import script_environment
     from translations_assets.runners.wire import Request
     from translations_assets.settings import file_folders
 

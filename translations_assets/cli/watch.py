@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from translations_assets.cli.common import this_project
-from translations_assets.cli.output import print_line
+from translations_assets.cli.output import counts, print_line
 from translations_assets.cli.runs import find_run, is_run, newest_runs
 from translations_assets.errors import TranslationsError
 
@@ -18,15 +18,47 @@ if TYPE_CHECKING:
 SECONDS = 2.0  # between two looks
 
 
-class Look(NamedTuple):
-    """Lines to be shown, and whether nothing will change any more."""
+# The states of steps, those first that a person looks for
+URGENT = (
+    *("failed", "lost", "running", "interrupted", "cancelled", "waiting", "not begun"),
+    *("finished", "cached"),
+)
 
+
+class Block(NamedTuple):
+    """Lines that belong together, and the state by which they are found."""
+
+    state: str
     lines: Sequence[str]
+
+
+class Look(NamedTuple):
+    """What is to be shown, with what is said of all of it, and whether nothing will change any more."""
+
+    blocks: Sequence[Block]
+    whole: Sequence[str] = ()
     is_last: bool = False
+
+    @property
+    def lines(self) -> list[str]:
+        """All of it."""
+        return [*(line for block in self.blocks for line in block.lines), *self.whole]
+
+    def fitted(self, most: int) -> list[str]:
+        """So many lines at most: what failed and what runs comes first, what finds no room is counted."""
+        blocks = sorted(self.blocks, key=lambda block: URGENT.index(block.state))
+        room, shown = most - len(self.whole), list[str]()
+        while blocks and len(shown) + len(blocks[0].lines) + (len(blocks) > 1) <= room:
+            shown += blocks.pop(0).lines
+        hidden = counts([block.state for block in blocks])
+        return [*shown, *([f"and {hidden}"] if blocks else []), *self.whole][-most:]
 
 
 def watch(look: Callable[[], Look]) -> None:
-    """Show what `look` returns until it is the last: on a terminal in its place, else whenever it changes."""
+    """Show what `look` returns until it is the last: on a terminal in its place, else whenever it changes.
+
+    On a terminal as much is shown as has room; the last look is printed as a whole.
+    """
     found = look()
     if not sys.stdout.isatty():
         _print(found)
@@ -39,11 +71,13 @@ def watch(look: Callable[[], Look]) -> None:
     from rich.console import Console
     from rich.live import Live
 
-    with Live(_text(found), console=Console(), auto_refresh=False, vertical_overflow="crop") as live:
+    console = Console()
+    with Live(console=console, auto_refresh=False, transient=True, vertical_overflow="crop") as live:
         while not found.is_last:
+            live.update(_text(found.fitted(console.height - 1)), refresh=True)
             time.sleep(SECONDS)
             found = look()
-            live.update(_text(found), refresh=True)
+    _print(found)
 
 
 def show_page(name: str | None) -> None:
@@ -79,7 +113,7 @@ def _print(found: Look) -> None:
         print_line(line)
 
 
-def _text(found: Look) -> Text:
+def _text(lines: Sequence[str]) -> Text:
     from rich.text import Text
 
-    return Text.from_ansi("\n".join(found.lines))
+    return Text.from_ansi("\n".join(lines), no_wrap=True, overflow="ellipsis")

@@ -70,6 +70,38 @@ class IdentificationGate(GateSection):
     min_lines: Count = default(1000, "such lines that a side of a dataset must have to be judged")
 
 
+class Agreement(StrictGateSection):
+    """The lines of a dataset's sides belong together."""
+
+    max_share: Share = default(0.1, "share of the places looked at where they do not")
+
+
+class Sides(StrictGateSection):
+    """Each side of a dataset is in its language, before anything is dropped."""
+
+    max_share: Share = default(0.9, "share of a side's longer lines that are in another language")
+
+
+class HalfTranslated(GateSection):
+    """Sentences of a dataset are translated, and as a whole."""
+
+    max_copied: Share = default(0.25, "share of sentences whose translation is the same text")
+    max_partly: Share = default(0.4, "share of sentences with four tenths of their words in the translation")
+    max_spread: float = default(
+        1.6, "letters of a translation for one of its source, in the upper quartile by the lower one", ge=1
+    )
+    max_factor: float = default(1.5, "the same in the median, at most; or 1 by it, at least", ge=1)
+
+
+class Dropped(GateSection):
+    """Cleaning drops as much of a dataset as it usually does."""
+
+    max_share: Share = default(0.4, "share of lines that are dropped")
+    max_above: Share = default(
+        0.25, "how much more that may be than of the other datasets of its provider, of which there are three"
+    )
+
+
 class Duplicates(GateSection):
     """Training text does not repeat itself."""
 
@@ -228,6 +260,10 @@ class Checks(Section):
     held_out_near: HeldOutNear = default({}, "near-duplicates of dev and test lines in training text")
     language: LanguageGate = default({}, "languages of training text")
     identification: IdentificationGate = default({}, "lines that cleaning drops for their language")
+    agreement: Agreement = default({}, "datasets whose sides are shifted")
+    sides: Sides = default({}, "languages of datasets before cleaning")
+    half_translated: HalfTranslated = default({}, "datasets that are translated in part")
+    dropped: Dropped = default({}, "how much of a dataset cleaning drops")
     duplicates: Duplicates = default({}, "repeated lines of training text")
     length_ratio: LengthRatio = default({}, "lengths of the sides of pairs")
     empty_lines: EmptyLines = default({}, "empty lines of training text")

@@ -23,7 +23,7 @@ from translations_assets.config.partitions import name_note
 from translations_assets.config.schema import TrainingConfig, without_effect
 from translations_assets.config.section import Section, by_key, section_in
 from translations_assets.config.text import read_text
-from translations_assets.config.yaml_reader import Document, KeyPath, read_yaml
+from translations_assets.config.yaml_reader import MOST_DIGITS, Document, KeyPath, read_yaml
 
 OVERRIDES = "overrides"
 MOST_PROBLEMS = 500  # of each kind that are reported: to look for the nearest name takes a millisecond
@@ -263,4 +263,4 @@ def _quotes(kind: str, given: object) -> str:
 def _bare(kind: str, text: str) -> bool:
     if kind == "bool_type":
         return text in ("true", "false")
-    return text.replace(".", "", 1).replace("_", "").isdecimal()
+    return len(text) <= MOST_DIGITS and text.replace(".", "", 1).replace("_", "").isdecimal()

@@ -7,6 +7,7 @@ so is, of a teacher that CTranslate2 decodes, what only Marian can do.
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import ItemsView, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from translations_assets.config.errors import suggestion
 from translations_assets.config.known import FLAG, marian_options, of_scripts
 from translations_assets.config.schema import Experiment, MarianArgs
 from translations_assets.config.section import by_key
-from translations_assets.config.yaml_reader import Found, at, mapping_at
+from translations_assets.config.yaml_reader import MOST_DIGITS, Found, at, mapping_at
 
 # What each section of marian-args is for.
 SECTIONS = {
@@ -68,6 +69,7 @@ MARIAN = "or write teacher-decoder: marian"
 
 _INTEGER, _NATURAL = re.compile(r"[-+]?[0-9]{1,18}"), re.compile(r"\+?[0-9]{1,18}")
 _SIZE = re.compile(r"[0-9]{1,18}")  # Python makes no number of thousands of digits
+_TOO_LONG = re.compile(rf"[0-9]{{{MOST_DIGITS + 1}}}")
 _NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
 
 
@@ -130,7 +132,7 @@ def _wrong(name: str, value: Any, task: str) -> str:
         return f"cannot be set: it {REFUSED.get(name, 'is none of ' + ', '.join(ALLOWED))}"
     expected = _expected(known[name], _text(value)) or (_range(name, value) if task == "decode" else "")
     if expected:
-        return f"must be {expected}, not {value!r}"
+        return f"must be {expected}, not {reprlib.repr(value)}"
     if task == "train" and name == "after" and re.fullmatch(r"[1-9]\d*e", str(value)):
         return (
             f"{value} counts epochs, which Marian cannot see while a curriculum feeds it; give updates "
@@ -149,6 +151,8 @@ def _expected(kind: str, text: str) -> str:
         return "a whole number"
     if kind == "FLOAT" and text not in ("true", "false") and not _NUMBER.fullmatch(text):
         return "a number"
+    if kind != "FLOAT" and _TOO_LONG.search(text):
+        return f"without numbers of more than {MOST_DIGITS} digits"
     return ""
 
 

@@ -56,6 +56,7 @@ DEEPEST_NODES = 100
 MERGE = "<<"
 BLOCKS = ("|", ">")  # styles of texts on lines of their own, whose last line break belongs to no URL or name
 MOST_VALUES = 200_000
+MOST_DIGITS = 18  # of a whole number; what has more is text
 
 
 class _Loader(yaml.CSafeLoader):
@@ -66,7 +67,7 @@ _TAG = "tag:yaml.org,2002:"
 for _name, _pattern, _first in (
     ("null", r"|~|null|Null|NULL", ["", "~", "n", "N"]),
     ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
-    ("int", r"[-+]?(?:0|[1-9][0-9_]{0,17})", list("-+0123456789")),
+    ("int", rf"[-+]?(?:0|[1-9][0-9_]{{0,{MOST_DIGITS - 1}}})", list("-+0123456789")),
     (
         "float",
         r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[-+]?[0-9]+[eE][-+]?[0-9]+",

@@ -21,7 +21,7 @@ import dagster as dg
 from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION
 from dagster._core.events import EngineEventData
 
-from translations_assets.checks.gates import GATES, Finding, Gate, examine
+from translations_assets.checks.gates import GATES, HARMLESS, Finding, Gate, examine
 from translations_assets.defs.changes import recipe_key
 from translations_assets.defs.description import code_of, kinds_of, tags_of
 from translations_assets.defs.endings import ToldFailure
@@ -180,6 +180,8 @@ class Progress:
             self._log("INFO", f"{label}: {message}", event)
         elif event.kind == "retry":
             self._log("WARNING", f"{label}: {message} Trying again.", event)
+        elif event.kind == "notice":
+            self._log("WARNING", f"{label}: {message}", event)
         elif event.kind == "failed":
             self._log("ERROR", f"{label}: failed", event)
         elif event.kind == "cancelled":
@@ -196,7 +198,7 @@ class Progress:
             STEP_EVENT: dg.MetadataValue.text(event.kind),
             STEP_LABEL: dg.MetadataValue.text(event.step.label),
         }
-        if event.kind == "retry":
+        if event.kind in ("retry", "waiting", "notice"):
             metadata[STEP_MESSAGE] = dg.MetadataValue.text(event.detail["message"])
         if log := event.detail.get("log"):
             metadata[STEP_LOG] = dg.MetadataValue.url(log_path(*log))
@@ -267,6 +269,8 @@ def make_checks(stage: str) -> dg.AssetChecksDefinition:
         if failed := [finding for finding in found if finding.is_error]:
             lines = [f"{stage} {finding.gate.name}: {finding.description}" for finding in failed]
             raise ToldFailure("\n".join(lines), "gates", gates=[finding.gate.name for finding in failed])
+        if unpaid := {finding.description for finding in found if finding.unpaid}:
+            raise ToldFailure("\n".join(sorted(unpaid)), "budget")
 
     return check
 
@@ -309,7 +313,7 @@ def _check_result(found: Finding) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         asset_key=dg.AssetKey(found.gate.stage),
         check_name=found.gate.identifier,
-        passed=found.state in ("passed", "off"),
+        passed=found.state in HARMLESS,
         severity=dg.AssetCheckSeverity.ERROR if found.is_error else dg.AssetCheckSeverity.WARN,
         description=found.description,
         metadata=_check_metadata(found),

@@ -22,6 +22,7 @@ from translations_assets.defs.runs import stages_of
 from translations_assets.defs.shared import PROJECT
 from translations_assets.errors import TranslationsError
 from translations_assets.records.run import RunOptions, RunRecord
+from translations_assets.running.budget import spent_of
 from translations_assets.server import CAUSE, GATE, PARTITION_TAG
 from translations_assets.settings import LOCAL_SERVER
 from translations_assets.stages import last_asset
@@ -81,10 +82,17 @@ class EndedRun:
             yield f"{label}: {why}"
         if self.run.status == dg.DagsterRunStatus.CANCELED:
             return  # its assets say no more than that
-        of_steps = {"steps", "lost results"} if self.record.failed else set[str]()
+        of_steps = {"steps", "lost results", "budget"} if self.record.failed else set[str]()
         yield from (asset.text for asset in self.failed if asset.cause not in of_steps)
         if not self.failed or self._has_lost_its_process():
             yield from self._end()
+
+    def spending(self) -> str:
+        """What it has spent of its budget, in a sentence; empty where it had none."""
+        limit, deployment = self.record.options.budget, PROJECT.deployment
+        if not limit or not deployment or not deployment.costs:
+            return ""
+        return spent_of(self.record.spent, limit, deployment.costs.currency)
 
     def launched_again(self) -> str:
         """What Dagster does with it by itself; empty when that is nothing."""
@@ -110,6 +118,21 @@ class EndedRun:
     def rerun(self) -> str:
         """The command that goes on after a failure or a cancellation."""
         return self.repetition() if self._is_on_cluster else f"translations rerun {self.short}"
+
+    def next_steps(self) -> Iterator[str]:
+        """What people are to do after a failure or a cancellation."""
+        if again := self.launched_again():
+            yield again
+        elif "lost results" in self.causes:
+            yield f"To make again what is lost: `{self.repetition('--repair')}`"
+        elif "training config" in self.causes:
+            yield f"All that is wrong with its training config: `translations config check {self.partition}`"
+        elif self.makes_steps and not self.record.failed and self.failed_gates:
+            overrides = {f"checks.{gate}.level": "warn" for gate in self.failed_gates}
+            yield f"It waits for a decision: `{self.question('checks')}`"
+            yield f"To go on all the same: `{self.repetition(overrides=overrides)}`"
+        elif self.makes_steps:
+            yield f"To go on: `{self.rerun()}`"
 
     def question(self, verb: str) -> str:
         """A command of `translations` about the partition as it was in this run, overrides included."""

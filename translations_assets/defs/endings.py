@@ -19,7 +19,7 @@ from translations_assets.config.errors import ConfigError
 from translations_assets.errors import FailedStep, StepFailed
 from translations_assets.server import CAUSE, GATE, log_path
 
-Cause: TypeAlias = Literal["steps", "lost results", "gates", "training config", ""]
+Cause: TypeAlias = Literal["steps", "lost results", "budget", "gates", "training config", ""]
 
 
 class ToldFailure(DagsterUserCodeProcessError, dg.Failure):
@@ -70,7 +70,8 @@ class ToldDelay(DagsterUserCodeProcessError):
 def failure_of(error: Exception) -> ToldFailure:
     """What Dagster is told of an error that is written for people."""
     if isinstance(error, StepFailed):  # with links in place of commands
-        cause: Cause = "lost results" if any(step.is_lost for step in error.failures) else "steps"
+        is_lost = any(step.is_lost for step in error.failures)
+        cause: Cause = "lost results" if is_lost else "budget" if error.unpaid else "steps"
         return ToldFailure("\n\n".join(step.text for step in error.failures), cause, error.failures)
     return ToldFailure(str(error), "training config" if isinstance(error, ConfigError) else "")
 

@@ -26,7 +26,7 @@ from translations_assets.defs.runs import CONFIG
 from translations_assets.defs.shared import PROJECT, reported_failures
 from translations_assets.errors import TranslationsError
 from translations_assets.records.run import RunOptions
-from translations_assets.server import REPORT, Server, ServerUnreachable, assets_of, run_path
+from translations_assets.server import PAIRS, REPORT, Server, ServerUnreachable, assets_of, run_path
 from translations_assets.settings import repository_root
 
 # Where people stop to look, or start again.
@@ -38,7 +38,7 @@ REPORTS = dg.AssetSelection.assets(REPORT)  # made when somebody asks for one
 SELECTIONS = {
     "all": (
         dg.AssetSelection.all() - REPORTS,
-        "Everything: from datasets to export, analysis and evaluation.",
+        f"Everything: from datasets to export, analysis and evaluation. [All pairs at a glance]({PAIRS}).",
     ),
     **{
         f"up_to_{stage}": (dg.AssetSelection.assets(stage).upstream(), f"{stage} and everything it needs.")

@@ -45,6 +45,8 @@ def notice(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str:
     lines = [f"{ended.partition}, run {ended.short}: {ENDS[run.status]}{took}."]
     if run.status != dg.DagsterRunStatus.SUCCESS:
         lines += _reasons([*ended.reasons()])
+    if spending := ended.spending():
+        lines.append(spending)
     if server := settings.public_server_url():
         lines.append(Server(server).run_url(run.run_id))
     return "\n".join([*lines, *_next(ended, run.status)])
@@ -62,18 +64,8 @@ def _next(ended: EndedRun, status: dg.DagsterRunStatus) -> Iterator[str]:
     if status == dg.DagsterRunStatus.SUCCESS:
         if ended.makes_steps:
             yield f"Scores: `{ended.question('results')}`"
-    elif again := ended.launched_again():
-        yield again
-    elif "lost results" in ended.causes:
-        yield f"To make again what is lost: `{ended.repetition('--repair')}`"
-    elif "training config" in ended.causes:
-        yield f"All that is wrong with its training config: `translations config check {ended.partition}`"
-    elif ended.makes_steps and not ended.record.failed and ended.failed_gates:
-        overrides = {f"checks.{gate}.level": "warn" for gate in ended.failed_gates}
-        yield f"It waits for a decision: `{ended.question('checks')}`"
-        yield f"To go on all the same: `{ended.repetition(overrides=overrides)}`"
-    elif ended.makes_steps:
-        yield f"To go on: `{ended.rerun()}`"
+    else:
+        yield from ended.next_steps()
 
 
 def tell(context: dg.RunStatusSensorContext) -> dg.SkipReason | DagsterRunReaction:
@@ -110,7 +102,7 @@ def _sensor(status: dg.DagsterRunStatus) -> dg.SensorDefinition:
         description=f"Tells TRANSLATIONS_WEBHOOK that a run is {ENDS[status]}. Off until it is switched on.",
         minimum_interval_seconds=SENSOR_SECONDS,
         default_status=dg.DefaultSensorStatus.STOPPED,
-        monitor_all_code_locations=True,  # runs of the command line belong to none
+        monitor_all_code_locations=True,  # runs of `dagster asset materialize` belong to none
     )(tell)
 
 

@@ -16,8 +16,12 @@ from dagster._core.definitions.reconstruct import ReconstructableRepository
 # Runs a job whose run the instance already has.
 from dagster._core.execution.api import execute_run
 
+# Where a web server finds the job of a run.
+from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, RemoteRepositoryOrigin
+
 # Dagster's tag of runs that it has launched itself in place of ones that it lost.
 from dagster._core.storage.tags import RETRY_NUMBER_TAG
+from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs.metadata import tell_notes
@@ -30,9 +34,10 @@ from translations_assets.running.events import Listener, StepEvent
 from translations_assets.running.session import Session
 from translations_assets.server import PARTITION_TAG
 from translations_assets.stages import ASSETS, STAGES, last_asset
-from translations_assets.why.forecast import forecast_plan
 
 WHY_TAG = "translations/why"
+LOCATION = "translations-assets"  # as workspace.yaml and a deployment's code server name the code location
+_DEFINITIONS = "translations_assets.definitions"
 MOST_OF_WHY = 200  # characters
 KINDS = {str: str, bool: bool, float: float, dict: dg.Permissive()}  # type: ignore[no-untyped-call]
 CONFIG = {
@@ -81,15 +86,16 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
     try:
         yield options
     finally:
-        PROJECT.end_sessions(dagster_run.run_id)
+        for session in PROJECT.end_sessions(dagster_run.run_id):
+            if session.budget:
+                log.warning(session.budget.told())
 
 
 def _forecast(session: Session) -> Mapping[str, Expected]:
     """Label → what the steps are expected to take that the run will or may make."""
     graph = session.graph
     steps = [step for stage in session.stages for step in graph.stages[stage]]
-    plan, history = session.plan(graph.step_closure(steps)), PROJECT.history(session.partition)
-    return forecast_plan(plan, history, PROJECT.prices(session.machine), PROJECT.cluster).expected
+    return PROJECT.forecast(session, session.plan(graph.step_closure(steps))).expected
 
 
 def _tags(session: Session) -> dict[str, str]:
@@ -154,10 +160,11 @@ def run_here(
 ) -> DagsterRun:
     """Run assets of a job here, and wait; the run as it ended.
 
-    `parent` is the id of the run that this one repeats.
+    It names its job as a run does that the web server launches, whose pages list it under the job and can
+    execute it again. `parent` is the id of the run that this one repeats.
     """
     repeated = instance.get_run_by_id(parent) if parent else None
-    definitions = ReconstructableRepository.for_module("translations_assets.definitions", "defs")
+    definitions = ReconstructableRepository.for_module(_DEFINITIONS, "defs")
     chosen = definitions.get_reconstructable_job(job).get_subset(asset_selection=frozenset(selection))
     run = instance.create_run_for_job(
         job_def=chosen.get_definition(),
@@ -167,6 +174,7 @@ def run_here(
         asset_selection=set(selection),
         root_run_id=(repeated.root_run_id or repeated.run_id) if repeated else None,
         parent_run_id=repeated.run_id if repeated else None,
+        remote_job_origin=_named(definitions).get_job_origin(job),
         job_code_origin=chosen.get_python_origin(),
     )
     instance.add_run_tags(run_id, {PROCESS_TAG: this_process(run_id)})
@@ -174,3 +182,10 @@ def run_here(
     ended = instance.get_run_by_id(run_id)
     assert ended is not None  # it has just ended
     return ended
+
+
+def _named(definitions: ReconstructableRepository) -> RemoteRepositoryOrigin:
+    """The repository as a web server with the project's workspace.yaml names it."""
+    module = LoadableTargetOrigin(module_name=_DEFINITIONS)
+    location = ManagedGrpcPythonEnvCodeLocationOrigin(module, LOCATION)
+    return RemoteRepositoryOrigin(location, definitions.get_definition().name)

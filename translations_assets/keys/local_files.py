@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from translations_assets.errors import GraphError
-from translations_assets.whole_file import write_whole
+from translations_assets.own_files import read_own, write_own
 
 Look: TypeAlias = "list[int]"  # size, time of change, inode
 
@@ -32,7 +32,7 @@ MOST_REMEMBERED = 10_000
 class LocalFiles:
     """Digests of files by their paths. Safe for use by several threads.
 
-    memory  the file in which they are remembered; None: by this process alone
+    memory  the file in which they are remembered, this user's own; None: by this process alone
     """
 
     def __init__(self, memory: Path | None = None) -> None:
@@ -64,9 +64,9 @@ class LocalFiles:
         if self._memory is None:
             return {}
         try:
-            values = json.loads(self._memory.read_bytes())
+            values = json.loads(read_own(self._memory))
             return {path: (list(look), str(digest)) for path, (look, digest) in values.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             return {}  # it is a memory, no more
 
     def _remember(self, path: str, look: Look, digest: str) -> None:
@@ -76,7 +76,7 @@ class LocalFiles:
         newest: Mapping[str, tuple[Look, str]] = dict([*self._known.items()][-MOST_REMEMBERED:])
         with suppress(OSError):
             self._memory.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self._memory, json.dumps(newest, ensure_ascii=False, indent=1) + "\n")
+            write_own(self._memory, json.dumps(newest, ensure_ascii=False, indent=1) + "\n")
 
 
 def _look(path: str) -> Look | None:

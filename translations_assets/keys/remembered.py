@@ -2,7 +2,7 @@
 
 To take the scripts' code apart is most of what a short command does. What is remembered stands under a hash
 of all that it depends on: the scripts' code and the accepted changes, the lock, the code that makes keys,
-Python and the platform. A file that is damaged, or cannot be written, costs time alone.
+Python and the platform. A file that is damaged, another user's, or cannot be written, costs time alone.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from translations_assets.keys.code.accepted import FILE as ACCEPTED_CHANGES
+from translations_assets.own_files import read_own, write_own
 from translations_assets.records.canonical import json_digest
-from translations_assets.whole_file import keep_newest, write_whole
+from translations_assets.whole_file import keep_newest
 
 MOST_FILES = 8  # one for each state of the code that keys were asked for
 LOCK = "requirements/main.lock"
@@ -36,7 +37,7 @@ class Known(NamedTuple):
 class Remembered:
     """What is known of the scripts below a folder, as they are when this is first asked.
 
-    folder  holds a file for each state of the code
+    folder  this user's own; holds a file for each state of the code
     """
 
     def __init__(self, root: Path, folder: Path) -> None:
@@ -66,8 +67,7 @@ class Remembered:
         scripts = {name: [one.code, dict(one.libraries)] for name, one in self._known.items()}
         value = {"scripts": scripts, "files": self._contents}
         with suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self._path, json.dumps({"digest": json_digest(value), "value": value}))
+            write_own(self._path, json.dumps({"digest": json_digest(value), "value": value}))
             keep_newest(self._folder, MOST_FILES)
 
     @cached_property
@@ -96,10 +96,10 @@ class Remembered:
     def _read(self) -> Mapping[str, Any]:
         assert self._before  # noted before the files are read
         try:
-            read = json.loads(self._path.read_text(encoding="utf-8"))
+            read = json.loads(read_own(self._path))
             if json_digest(read["value"]) == read["digest"]:
                 return dict(read["value"])
-        except (OSError, ValueError, TypeError, KeyError):
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
             pass
         return {"scripts": {}, "files": {}}
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from translations_assets.records.manifest import Manifest, Ref
-from translations_assets.records.run import RunRecord
+from translations_assets.records.run import RunRecord, is_variant
 
 DAY = 86400.0
 KEPT_STAGES = frozenset({"export"})  # whose artifacts are kept for good: they are what was released
@@ -18,7 +18,8 @@ class Rules:
     """How much is kept besides what pinned runs, running runs and exports need.
 
     keep_days   what was made or used within so many days
-    keep_refs   what the last so many refs of each stage name, in each space and partition
+    keep_refs   what the last so many refs of each stage name, in each space and partition; those of variants,
+                made with overrides, keep by age alone: they are experiments
     grace_days  contents that were stored or found within so many days, whether anything names them or not
     """
 
@@ -69,4 +70,5 @@ class Retention:
 
     def _keeps_ref(self, number: int, ref: Ref) -> bool:
         kept_run = ref.run in self._pins or ref.run in self.running
-        return number < self._rules.keep_refs or ref.time >= self.since or kept_run
+        is_last = number < self._rules.keep_refs and not is_variant(ref.partition)
+        return is_last or ref.time >= self.since or kept_run

@@ -12,6 +12,19 @@ from typing import Any
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.checked import Record, mapping
 
+SILENT_SECONDS = 180.0  # a run's record is renewed each minute
+_VARIANT = "@"  # between a partition and the digest of a run's overrides
+
+
+def is_variant(name: str) -> bool:
+    """Whether refs of this name are those of runs with overrides (`RunOptions.ref_partitions`)."""
+    return _VARIANT in name
+
+
+def partition_of(name: str) -> str:
+    """The partition whose refs, or whose variant's, have a name."""
+    return name.partition(_VARIANT)[0]
+
 
 @dataclass(frozen=True)
 class Option:
@@ -58,6 +71,9 @@ class RunOptions(Record):
         "Begin no step that would take the run beyond this cost, by the deployment file's prices.",
         "MONEY",
     )
+    hard_budget: bool = _option(
+        False, "--hard-budget", "End steps, too, that take more than the budget leaves for them."
+    )
     overrides: Mapping[str, Any] = _option(
         {},
         "--set",
@@ -73,7 +89,7 @@ class RunOptions(Record):
         """
         if not self.overrides:
             return (partition,)
-        return f"{partition}@{json_digest(self.overrides)[:12]}", partition
+        return f"{partition}{_VARIANT}{json_digest(self.overrides)[:12]}", partition
 
     def to_dict(self) -> dict[str, Any]:
         """What was asked for, as JSON values; what was not asked for is left out."""
@@ -121,6 +137,7 @@ class RunRecord(Record):
     steps    stage → label → worker class, of all that it was to make
     uses     label → key and generation, of the steps that have a result in it
     begun    the same of those that it began, or waited for, and that have none
+    since    label → when the attempt was started that is made of one of these now
     failed   label → why, in a line, of those that failed
     reasons  label → why it began to make them
     expected label → what its steps were expected to take, as far as that could be told
@@ -141,10 +158,15 @@ class RunRecord(Record):
     steps: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     uses: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     begun: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    since: Mapping[str, float] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
     expected: Mapping[str, Expected] = field(default_factory=dict)
     spent: float = 0.0
+
+    def is_silent(self, now: float) -> bool:
+        """Whether a run that has not ended tells nothing any more: its process is gone."""
+        return self.ended is None and now - self.heartbeat > SILENT_SECONDS
 
     @property
     def labels(self) -> dict[str, str]:

@@ -12,7 +12,8 @@ from translations_assets.registry.read import Data, Place, RunRow, Score, Speed
 
 SCHEMA = """
 create table runs (
-    run text primary key, pair text, partition text, space text, started real, overrides text, config text
+    run text primary key, pair text, partition text, space text, started real, overrides text, config text,
+    model text, made_by text
 );
 create table scores (run text, model text, dataset text, metric text, score real, interval real);
 create table speeds (run text, model text, size integer, words_per_second real, memory real);
@@ -33,7 +34,9 @@ def write(path: Path, rows: Iterable[RunRow], reports: Mapping[str, str]) -> Non
         for row in rows:
             pair = "-".join(row.pair)
             run = (row.run, pair, row.partition, row.space, row.started, row.overrides, row.config)
-            database.execute("insert into runs values (?, ?, ?, ?, ?, ?, ?)", run)
+            database.execute(
+                "insert into runs values (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*run, row.model, row.made_by)
+            )
             _add(database, "scores", row.run, row.scores)
             _add(database, "speeds", row.run, row.speeds)
             _add(database, "data", row.run, row.data)

@@ -10,12 +10,14 @@ from typing import Any
 
 import yaml
 
+from translations_assets.config.model_names import BACKWARDS
 from translations_assets.config.schema import config_digest
 from translations_assets.errors import TranslationsError
 from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.records.retention import KEPT_STAGES
 from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.records.scores import scores_in
-from translations_assets.report.evaluations import EVALUATING, name_of_model
+from translations_assets.report.evaluations import EVALUATING, PARAMETERS, name_of_model, shown_model
 from translations_assets.report.flow import name_of_dataset
 from translations_assets.running.protocols import Reading
 
@@ -67,6 +69,9 @@ class RunRow:
 
     overrides  as `translations train` takes them
     config     the training config with defaults and overrides, as JSON; "" where it is not known
+    model      the model that users get of it, or its last one
+    contents   digests of that model's parameters; empty where they are not known
+    made_by    the run that made them
     """
 
     run: str
@@ -76,6 +81,9 @@ class RunRow:
     started: float
     overrides: str
     config: str
+    model: str
+    contents: frozenset[str]
+    made_by: str
     scores: tuple[Score, ...]
     speeds: tuple[Speed, ...]
     data: tuple[Data, ...]
@@ -108,21 +116,31 @@ class StoreReader:
     def __init__(self, store: Reading) -> None:
         self._store = store
         self._documents: dict[str, Mapping[str, Any]] = {}
-        self._published: dict[tuple[str, int], list[Place]] = {}
+        self._published: dict[str, list[Place]] = {}
         for made in store.publications():
-            self._published.setdefault((made.key, made.generation), []).append(Place(made.url, made.time))
+            exported = store.generation(made.key, made.generation)
+            for contents in _parameters(exported) if exported else ():
+                self._published.setdefault(contents, []).append(Place(made.url, made.time))
 
     def rows(self) -> list[RunRow]:
-        """The runs that have evaluated a model, newest first; of several with the same scores the first run.
+        """The models that runs have evaluated, newest first: a row each, of the run that tells most of it.
 
-        What was collected as garbage, or is damaged, is left out.
+        What was collected as garbage, or is damaged, is left out, and so are models that only failed runs
+        know. A run that made no model, but evaluated one on another's way to a later one, has no row either.
         """
-        found: dict[tuple[Any, ...], RunRow] = {}
+        models: dict[object, list[RunRow]] = {}
         for run in self._store.runs():
             record = self._store.read_run(run)
-            if record and (row := self._row(record)).scores:
-                found[row.space, row.partition, row.overrides, row.scores, row.speeds] = row
-        return sorted(found.values(), key=lambda row: row.started, reverse=True)
+            if record and (row := self.row(record)).scores:
+                models.setdefault(row.contents or row.run, []).append(row)
+        finished = {model: [row for row in rows if not row.record.failed] for model, rows in models.items()}
+        own = {row.run: model for model, rows in finished.items() for row in rows}
+        found = [
+            max(rows, key=lambda row: (len(row.scores), row.run == row.made_by, -row.started))
+            for model, rows in finished.items()
+            if rows and own.get(rows[0].made_by, model) == model
+        ]
+        return sorted(found, key=lambda row: row.started, reverse=True)
 
     def manifests(self, record: RunRecord) -> dict[str, Manifest]:
         """Label → the result that a run used, as far as the store still has it, in the order of the graph.
@@ -134,7 +152,16 @@ class StoreReader:
         found = {label: self._store.generation(*record.uses[label]) for label in labels}
         return {label: manifest for label, manifest in found.items() if manifest}
 
-    def _row(self, record: RunRecord) -> RunRow:
+    def places(self, record: RunRecord) -> Iterator[Place]:
+        """Where the models that a run has exported are published."""
+        labels = [label for label, stage in record.labels.items() if stage in KEPT_STAGES]
+        used = [record.uses[label] for label in labels if label in record.uses]
+        for exported in filter(None, (self._store.generation(*one) for one in used)):
+            for contents in _parameters(exported):
+                yield from self._published.get(contents, ())
+
+    def row(self, record: RunRecord) -> RunRow:
+        """A run, whatever it has evaluated."""
         manifests = [*self.manifests(record).values()]
         evaluations = [
             (manifest, metrics)
@@ -145,6 +172,10 @@ class StoreReader:
         text = self._config(record, manifests)
         tests = _test_sets(text)
         evaluations.sort(key=lambda found: tests.get(found[1]["dataset"], len(tests)))
+        scores = tuple(_scores(evaluations))
+        model = shown_model(dict.fromkeys(score.model for score in scores)) or BACKWARDS
+        contents = frozenset(_evaluated(evaluations, model))
+        makers = [made for made in manifests if contents.intersection(_parameters(made))]
         return RunRow(
             run=record.run,
             partition=record.partition,
@@ -153,12 +184,13 @@ class StoreReader:
             started=record.started or record.heartbeat,
             overrides=" ".join(RunOptions(overrides=record.options.overrides).words()),
             config=text,
-            scores=tuple(_scores(evaluations)),
+            model=model,
+            contents=contents,
+            made_by=max(makers, key=lambda made: made.ended).provenance.run if makers else record.run,
+            scores=scores,
             speeds=tuple(dict.fromkeys(_speeds(evaluations))),
             data=tuple(self._data(manifests, record)),
-            published=tuple(
-                place for used in record.uses.values() for place in self._published.get(used, ())
-            ),
+            published=tuple(place for digest in contents for place in self._published.get(digest, ())),
             record=record,
         )
 
@@ -221,6 +253,20 @@ def _speeds(evaluations: Iterable[tuple[Manifest, Mapping[str, Any]]]) -> Iterat
         if speed and model not in seen:
             seen.add(model)
             yield Speed(model, speed["model_bytes"], speed["words_per_second"], speed["memory_megabytes"])
+
+
+def _evaluated(evaluations: Iterable[tuple[Manifest, object]], model: str) -> Iterator[str]:
+    """The digests of the parameters that a model's evaluations read."""
+    for manifest, _ in evaluations:
+        if _model(manifest) == model:
+            for name, digest in manifest.provenance.parts.inputs.items():
+                if PARAMETERS.fullmatch(name.rpartition("/")[2]):
+                    yield digest
+
+
+def _parameters(made: Manifest) -> list[str]:
+    """The digests of the parameters in a result."""
+    return [blob.digest for name, blob in made.outputs.items() if PARAMETERS.fullmatch(name)]
 
 
 def _model(manifest: Manifest) -> str:

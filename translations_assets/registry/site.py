@@ -8,10 +8,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from translations_assets.config.model_names import BACKWARDS
 from translations_assets.records.scores import METRICS
 from translations_assets.registry.read import RunRow, Score, Speed
-from translations_assets.report.evaluations import shown_model
 from translations_assets.report.page import FOLDER as REPORT
 from translations_assets.report.page import environment
 from translations_assets.whole_file import write_whole
@@ -21,10 +19,9 @@ LISTED = ("chrf", "bleu", "comet")  # metrics in the list of all models
 
 
 class Listed(NamedTuple):
-    """A line of the list: a run, the model that users get of it, and its scores on its first test set."""
+    """A line of the list: a run, and the scores of its model on its first test set."""
 
     row: RunRow
-    model: str
     dataset: str
     scores: Mapping[str, Score]
     speed: Speed | None
@@ -50,11 +47,10 @@ def write_site(folder: Path, rows: Sequence[RunRow], reported: Collection[str]) 
 
 
 def _listed(row: RunRow) -> Listed:
-    model = shown_model(dict.fromkeys(score.model for score in row.scores)) or BACKWARDS
-    own = [score for score in row.scores if score.model == model]
+    own = [score for score in row.scores if score.model == row.model]
     scores = {score.metric: score for score in own if score.dataset == own[0].dataset}
-    speed = next((speed for speed in row.speeds if speed.model == model), None)
-    return Listed(row, model, own[0].dataset, scores, speed)
+    speed = next((speed for speed in row.speeds if speed.model == row.model), None)
+    return Listed(row, own[0].dataset, scores, speed)
 
 
 def _tests(row: RunRow) -> Iterator[tuple[str, list[str], dict[str, dict[str, Score]]]]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from translations_assets.checks.gates import GATES, Finding, examine
 from translations_assets.config.languages import language
-from translations_assets.graph.step import Output, Step
 from translations_assets.report.costs import ModelCost, StageCost, class_costs, model_costs, stage_costs
 from translations_assets.report.curves import out_of_memory_at
 from translations_assets.report.evaluations import (
@@ -30,7 +28,8 @@ from translations_assets.report.flow import (
     lines_by_dataset,
     sources,
 )
-from translations_assets.report.known import Documents, Known, documents, known_results, read_text
+from translations_assets.report.known import Documents, Known, documents, known_results
+from translations_assets.report.sentences import Sentence, shown_sentences
 from translations_assets.running.prices import Prices
 from translations_assets.running.session import Session
 from translations_assets.why.costs import Spent, total
@@ -38,8 +37,6 @@ from translations_assets.why.history import History
 
 if TYPE_CHECKING:
     from translations_assets.config.deployment import Kubernetes
-
-SENTENCES = 20  # of the first test set, through every model
 
 
 @dataclass(frozen=True)
@@ -67,15 +64,6 @@ class Before:
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """A sentence of a test set, its reference, and what each model makes of it."""
-
-    source: str
-    reference: str
-    translations: Mapping[str, str]
-
-
-@dataclass(frozen=True)
 class Report:
     """Everything that a report tells.
 
@@ -83,7 +71,7 @@ class Report:
     evaluations  model → test set → scores
     before       model, test set → the evaluation before
     sizes        model → bytes of its parameters, all of an ensemble's
-    sentences    of the first test set
+    sentences    of all test sets, bad and good ones, through every model
     costs        by stage
     classes      worker class on which steps run → what their results took
     models       what the partition's own models took, in the order of their evaluations
@@ -183,7 +171,7 @@ def gather(
         evaluations=read_evaluations(session, results, metrics),
         before=dict(_before(session, results, metrics, history)),
         sizes=_sizes(results),
-        sentences=_sentences(session, results),
+        sentences=shown_sentences(session, results),
         gates=[examine(session, gate, {}) for gate in gates],
         costs=list(stage_costs(graph, results, prices)),
         classes=class_costs(results, prices, kubernetes),
@@ -224,38 +212,3 @@ def _sizes(results: Mapping[str, Known]) -> dict[str, int]:
                     size = known.manifest.outputs[made.name].size
                     sizes[made.step.label] = max(size, sizes.get(made.step.label, 0))
     return {model: sum(sizes.values()) for model, sizes in found.items()}
-
-
-def _sentences(session: Session, results: Mapping[str, Known]) -> list[Sentence]:
-    """Some sentences of the first test set, always the same of the same set, through every model."""
-    evaluated = [
-        known
-        for known in results.values()
-        if known.step.stage.startswith(EVALUATING)
-        and known.step.stage != "evaluate_backwards"
-        and "translations.zst" in known.manifest.outputs
-    ]
-    if not evaluated:
-        return []
-    sides = [_made_by(evaluated[0].step, name) for name in ("corpus_src", "corpus_trg")]
-    if not all(side.step.label in results for side in sides):
-        return []
-    source, reference = (
-        read_text(session, results[side.step.label].manifest.outputs[side.name]) for side in sides
-    )
-    texts = {
-        model_of(step): read_text(session, manifest.outputs["translations.zst"])
-        for step, manifest in evaluated
-        if _made_by(step, "corpus_src") == sides[0]
-    }
-    whole = min(map(len, (source, reference, *texts.values())))
-    chosen = sorted(random.Random(0).sample(range(whole), min(SENTENCES, whole)))
-    return [
-        Sentence(source[line], reference[line], {model: text[line] for model, text in texts.items()})
-        for line in chosen
-    ]
-
-
-def _made_by(step: Step, name: str) -> Output:
-    """The file of another step that an input is."""
-    return next(output for given, _, output in step.input_outputs() if given == name)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,15 +19,19 @@ from translations_assets.config.model_names import RELEASED
 from translations_assets.records.run import RunOptions
 from translations_assets.records.scores import METRICS, shown
 from translations_assets.report.curves import charts
-from translations_assets.report.facts import Report, Sentence
+from translations_assets.report.facts import Report
 from translations_assets.report.flow import DatasetLines
 from translations_assets.report.plots import line_chart
+from translations_assets.report.sentences import Sentence
 from translations_assets.running.prices import class_of
 from translations_assets.why.costs import spent_on
-from translations_assets.why.forecast import amount
 from translations_assets.why.history import duration
+from translations_assets.why.plan_forecast import amount
 
 FOLDER = Path(__file__).parent
+EXPORT = "export"  # the stage
+LIBRARY = "fxtranslate"  # by which a model card says how to translate
+EXAMPLES = 5  # sentences in a model card
 SECTIONS = {
     "scores": "Scores",
     "sentences": "Sentences",
@@ -50,6 +56,8 @@ def as_html(report: Report, config: str) -> str:
             title=f"{source} → {target}: {report.session.partition}",
             source_language=source,
             target_language=target,
+            source_code=report.session.config.experiment.src,
+            target_code=report.session.config.experiment.trg,
             overrides=_overrides(report),
             style=Markup((FOLDER / "page.css").read_text(encoding="utf-8")),
             sections=SECTIONS.items(),
@@ -84,6 +92,9 @@ def as_card(report: Report, config: str) -> str:
             metadata=yaml.safe_dump(_card_metadata(report), sort_keys=False, allow_unicode=True),
             metrics=_metrics(report),
             needs=_needs(report),
+            exported=_exported(report),
+            examples=report.sentences[:: -(-len(report.sentences) // EXAMPLES) or 1],
+            tried=_best(report.sentences),
         )
     )
 
@@ -108,7 +119,9 @@ def environment(folder: Path) -> jinja2.Environment:
         "shown": shown,
         "metric_name": lambda metric: METRICS.get(metric, metric),
         "cell": _cell,
+        "python": lambda text: json.dumps(text, ensure_ascii=False),
         "by_text": _by_text,
+        "by_dataset": lambda sentences: groupby(sentences, lambda sentence: sentence.dataset),
         "marked": lambda text, reference: list(_marked(text, reference)),
     }
     return environment
@@ -131,6 +144,34 @@ def _metrics(report: Report) -> Mapping[str, str]:
     """The metrics that any evaluation has, and what people call them."""
     scores = [found for tests in report.evaluations.values() for found in tests.values()]
     return {metric: name for metric, name in METRICS.items() if any(metric in found for found in scores)}
+
+
+def _best(sentences: Sequence[Sentence]) -> str:
+    """The sentence of the first test set that is translated best; "" without any."""
+    first = [sentence for sentence in sentences if sentence.dataset == sentences[0].dataset]
+    return max(first, key=lambda sentence: sentence.chrf).source if first else ""
+
+
+class Exported(NamedTuple):
+    """The names of an export's files: one vocabulary, or one for each side; "" where it has no shortlist."""
+
+    model: str
+    vocabularies: list[str]
+    shortlist: str
+
+
+def _exported(report: Report) -> Exported | None:
+    """What users get, None before it is made."""
+    names = [
+        name
+        for step in report.session.graph.stages.get(EXPORT, ())
+        if step.label in report.results
+        for name in report.results[step.label].manifest.outputs
+    ]
+    models = [name for name in names if name.endswith(".intgemm.alphas.bin")]
+    vocabularies = sorted(name for name in names if name.endswith(".spm"))  # the source's is first
+    shortlists = [name for name in names if name.startswith("lex.") and name.endswith(".bin")]
+    return Exported(models[0], vocabularies, *(shortlists or [""])) if models else None
 
 
 class ModelNeeds(NamedTuple):
@@ -218,7 +259,7 @@ def _marked(text: str, reference: str) -> Iterator[tuple[str, bool]]:
 
 
 def _card_metadata(report: Report) -> dict[str, Any]:
-    """The metadata block; a licence is the publisher's to choose."""
+    """The metadata block, of the hub's keys; a licence is the publisher's to choose."""
     experiment = report.session.config.experiment
     results = [
         {
@@ -234,6 +275,8 @@ def _card_metadata(report: Report) -> dict[str, Any]:
     ]
     return {
         "language": [experiment.src, experiment.trg],
+        "license": "unknown",
+        "library_name": LIBRARY,
         "pipeline_tag": "translation",
         "tags": ["translation", "marian", "bergamot"],
         "model-index": [{"name": report.session.partition, "results": results}],

@@ -18,6 +18,7 @@ from translations_assets.keys.programs import other_programs
 from translations_assets.records.inside import inside
 from translations_assets.records.manifest import Blob, Manifest, Provenance, Usage, Worker
 from translations_assets.runners.control import Control
+from translations_assets.runners.environment import script_environment
 from translations_assets.runners.machine import (
     GpuMonitor,
     Monitor,
@@ -34,7 +35,7 @@ from translations_assets.runners.publisher import (
     echoing,
     secrets_of,
 )
-from translations_assets.runners.script import ScriptProcess, script_environment
+from translations_assets.runners.script import ScriptProcess
 from translations_assets.runners.wire import Request
 from translations_assets.runners.work_folder import WorkFolder, unpack
 from translations_assets.running.job import JobEvent, Outcome
@@ -114,7 +115,7 @@ class Attempt:
         """Place bundle and inputs; the inputs' paths and what they look like."""
         bundle = self._folder.path / "bundle.tar"
         self._store.place_blob(self._job.bundle, bundle)
-        unpack(bundle, self._folder.code)
+        unpack(bundle, self._folder.code, f"{self._job.bundle.digest} of {self._job.label}")
         placed = {}
         for path, blob in self._job.inputs.items():
             target = self._input(path)

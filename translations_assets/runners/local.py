@@ -151,7 +151,8 @@ class LocalRunner:
             reply = WorkerProcess(submission, slots.descriptors, errors, leave).run(request)
         if isinstance(reply, Detached):
             slots.hand_over()
-            return Outcome("cancelled", message="the run was cancelled; the step goes on for others")
+            message = "the run was cancelled; the step goes on for others, or ends by itself"
+            return Outcome("cancelled", message=message)
         if cancel.is_set() and not (isinstance(reply, Outcome) and reply.kind == "done"):
             return Outcome("cancelled", message="ended because the run was cancelled")
         return reply
@@ -196,6 +197,7 @@ class WorkerProcess:
         self._life_line, self._output = self._process.stdin, self._process.stdout
         self._submission, self._errors, self._leave = submission, errors, leave
         self._deadline: float | None = None
+        self._saves = False  # a script runs that saves what it has when it is to end
 
     def run(self, request: Request) -> Ending | Detached:
         """Have it make an attempt, hand on its events, and tell how that ended."""
@@ -214,16 +216,21 @@ class WorkerProcess:
         return last or self._crashed()
 
     def _follow(self, on_event: Callable[[JobEvent], None]) -> Ending | Detached | None:
-        """Hand on events until its last reply; None when it died without."""
+        """Hand on events until its last reply, or until it is left alone; None when it died without."""
         for line in self._lines():
             _, reply = unpack_reply(line)
             if not isinstance(reply, JobEvent):
                 return reply
+            self._saves = self._saves or (reply.kind == "started" and self._submission.job.resumable)
             on_event(reply)
-        return None
+        return Detached() if self._is_late() and self._saves else None
 
     def _lines(self) -> Iterator[bytes]:
-        """Its lines until it closes its output; cancelled, it is killed when it takes too long."""
+        """Its lines until it closes its output, or, cancelled, takes too long: then it is killed.
+
+        Not where its script saves: on a loaded machine it is late, and would not store what was saved in
+        time. It ends its script by itself.
+        """
         descriptor = self._output.fileno()
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
@@ -231,7 +238,9 @@ class WorkerProcess:
         while True:
             if self._submission.cancel.is_set():
                 self._cancel()
-            if self._deadline is not None and time.monotonic() > self._deadline:
+            if self._is_late():
+                if self._saves:
+                    return
                 self._process.kill()
             if poll.poll(_POLL_SECONDS * 1000):
                 piece = os.read(descriptor, 1 << 16)
@@ -239,6 +248,10 @@ class WorkerProcess:
                     return
                 *whole, rest = (rest + piece).split(b"\n")
                 yield from whole
+
+    def _is_late(self) -> bool:
+        """Whether it was cancelled, and should have ended."""
+        return self._deadline is not None and time.monotonic() > self._deadline
 
     def _cancel(self) -> None:
         if self._deadline is None:

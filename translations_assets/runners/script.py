@@ -1,4 +1,4 @@
-"""A running script: its environment, its process group, and the end of all its children with it."""
+"""A running script: its process group, and the end of all its children with it."""
 
 from __future__ import annotations
 
@@ -12,27 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from translations_assets.runners import launcher
-from translations_assets.runners.publisher import secrets_of
-from translations_assets.runners.wire import Request
-from translations_assets.runners.work_folder import WorkFolder
-from translations_assets.settings import credentials
 
 _LAUNCHER = launcher.__file__  # imported, so that what looks for a worker's modules finds it
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 _GONE_SECONDS = 5.0
-# Nothing but what is listed here reaches a script from its worker's environment
-_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
-_PASSED = (
-    "PATH",
-    "HOME",
-    "TRANSLATIONS_ENVIRONMENTS",  # where the environments of programs are, which scripts make
-    "LD_LIBRARY_PATH",  # an interpreter or a driver outside the default places cannot start without it
-    *_PROXIES,
-    *map(str.upper, _PROXIES),
-    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
-)
-_LIBRARIES = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "RAYON")
-_THREADS = ("TRANSLATIONS_THREADS", *(f"{library}_NUM_THREADS" for library in _LIBRARIES))
 
 
 class ScriptProcess:
@@ -123,36 +106,3 @@ def _kill_children() -> None:
 
     for child in psutil.Process().children():
         child.kill()
-
-
-def script_environment(request: Request, folder: WorkFolder, outer: Mapping[str, str]) -> dict[str, str]:
-    """What a script finds in its environment: the pass-through, the secrets that the job names, what the
-    worker grants. None of it is part of the step's key.
-    """
-    job = request.job
-    environment = {name: outer[name] for name in _PASSED if name in outer} | secrets_of(job, outer)
-    if mirror := outer.get("TRANSLATIONS_MIRROR", ""):
-        # A relative folder is relative to where the user is, not to the work folder
-        environment["TRANSLATIONS_MIRROR"] = mirror if "://" in mirror else os.path.abspath(mirror)
-    environment |= {
-        **dict.fromkeys(_THREADS, str(request.threads)),
-        "LANG": "C.UTF-8",
-        "TMPDIR": str(folder.temporary),
-        "PYTHONPATH": str(folder.code),
-        "PYTHONSAFEPATH": "1",  # children of the script do not import from their current folder
-        "PYTHONUNBUFFERED": "1",  # output and errors stand in the log in the order they were written
-        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # that of nvidia-smi, which the ids are of
-        "CUDA_VISIBLE_DEVICES": ",".join(request.gpus),
-        # CUDA numbers the visible devices again, from 0
-        "TRANSLATIONS_GPUS": " ".join(map(str, range(len(request.gpus)))),
-        "TRANSLATIONS_WORKSPACE": str(request.workspace),
-        "TRANSLATIONS_MEMORY": outer.get("TRANSLATIONS_MEMORY")
-        or str(request.memory),  # a person's own first
-        "TRANSLATIONS_GRACE": f"{request.grace:g}",
-        "TRANSLATIONS_PROGRESS": str(folder.progress),
-        "TRANSLATIONS_FILES": ":".join(request.files),
-        "TRANSLATIONS_KEYS": ":".join(credentials(outer)),
-    }
-    if job.resumable:
-        environment["TRANSLATIONS_CHECKPOINTS"] = str(folder.checkpoints)
-    return environment

@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import stat
-import tarfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,8 +14,9 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from translations_assets.errors import StoreError
-from translations_assets.records.inside import inside
+from translations_assets.errors import DamagedError, StoreError
+from translations_assets.records.bundle import MOST_BYTES, BundleError
+from translations_assets.records.bundle import unpack as unpack_bundle
 from translations_assets.store.locks import acquire, acquire_new, release, share_folder
 
 _SWEEP_SECONDS = 2.0
@@ -85,7 +85,7 @@ def sweep(root: Path) -> None:
         raise StoreError(f"{root} is a symbolic link, and work folders are made in no such place. Remove it.")
     with suppress(FileNotFoundError):
         for name in filter(_NAME.fullmatch, {name.removesuffix(".lock") for name in os.listdir(root)}):
-            with suppress(PermissionError):  # another user's, who looks after it
+            with suppress(OSError):  # another user's, who looks after it; a link in the place of a lock
                 _sweep_folder(root / name)
 
 
@@ -105,23 +105,19 @@ def end_processes(path: Path) -> None:
         time.sleep(0.02)
 
 
-def unpack(bundle: Path, folder: Path) -> None:
-    """Unpack a code bundle. Raises StoreError when a member is no plain file inside the folder."""
-    with tarfile.open(bundle) as tar:
-        for member in tar:
-            if member.isdir():
-                continue
-            file = tar.extractfile(member) if member.isfile() else None
-            try:
-                target = inside(folder, member.name)
-            except ValueError:
-                file = None
-            if file is None:
-                raise StoreError(
-                    f"The code bundle {bundle} holds {member.name!r}: only plain files may be in it."
-                )
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(file.read())
+def unpack(bundle: Path, folder: Path, name: str) -> None:
+    """Unpack a code bundle. Raises DamagedError for what is none, before anything of it is made.
+
+    name  of the bundle, for people
+    """
+    try:
+        with bundle.open("rb") as file:
+            unpack_bundle(file.read(MOST_BYTES + 1), folder)
+    except BundleError as error:
+        raise DamagedError(
+            f"The code bundle {name} cannot be used: {error}. Start a new run: it bundles the code of the "
+            "checkout again. To look for damage: translations cache verify"
+        ) from error
 
 
 def _kill_marked(mark: bytes) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Manifest
 from translations_assets.records.run import Expected
-from translations_assets.running.prices import Prices
+from translations_assets.running.prices import HOUR, Prices
 
 
 @dataclass
@@ -18,14 +18,17 @@ class Budget:
 
     Every attempt is charged with the time that its script had its machine, whatever came of it. A step is
     counted with its forecast while it runs; one that goes on where it was, with what is left of that. One
-    without a forecast may begin as long as anything is left. Safe for use by several threads.
+    without a forecast may begin as long as anything is left that is not counted for others; what it takes is
+    looked at while it runs. Safe for use by several threads.
 
-    limit  in the currency of the prices
-    spent  by attempts that have ended
+    limit    in the currency of the prices
+    is_hard  whether what takes more than is left for it is ended
+    spent    by attempts that have ended
     """
 
     limit: float
     prices: Prices
+    is_hard: bool = False
     spent: float = 0.0
     _left: dict[Step, float] = field(default_factory=dict)  # of the forecasts of steps that have begun
     _running: dict[Step, float | None] = field(default_factory=dict)  # since when they have their machine
@@ -39,9 +42,15 @@ class Budget:
         whole = forecast.get(step.label, Expected()).money
         with self._lock:
             expected = self._left.setdefault(step, whole)
-            total = self.spent + sum(self._left[other] for other in self._running) + expected
+            running = sum(self._left[other] for other in self._running)
+            total = self.spent + running + expected
             if self.spent >= self.limit:
                 return f"the run's budget of {self._shown(self.limit)} is spent: {self._shown(self.spent)}"
+            if not expected and total >= self.limit:
+                return (
+                    f"nothing of the run's budget of {self._shown(self.limit)} is left for it: "
+                    f"{self._shown(self.spent)} are spent, what runs takes {self._shown(running)}"
+                )
             if expected and total > self.limit:
                 return (
                     f"with it the run would have cost about {self._shown(total)}, and its budget is "
@@ -65,6 +74,32 @@ class Budget:
             if step.resumable:
                 self._left[step] = max(0.0, self._left.get(step, 0.0) - money)
 
+    def overdrawn(self, now: float) -> dict[Step, str]:
+        """The steps that run and have taken more than is left for them, each with words about that.
+
+        Nothing is left for a step beyond its forecast, once what was spent and what all are to take use the
+        limit up.
+        """
+        with self._lock:
+            taken = {step: self._money(step, since, now, None) for step, since in self._running.items()}
+            total = self.spent + sum(max(self._left[step], money) for step, money in taken.items())
+            if total <= self.limit:
+                return {}
+            return {
+                step: f"it has taken {self._shown(money)}, which is more than the run's budget of "
+                f"{self._shown(self.limit)} leaves for it"
+                for step, money in taken.items()
+                if money > self._left[step]
+            }
+
+    def an_hour(self, step: Step) -> str:
+        """What a step costs while it runs."""
+        return f"{self._shown(self.prices.bill(step, HOUR).money)} an hour"
+
+    def told(self) -> str:
+        """What was spent, in a sentence; call it when nothing runs any more."""
+        return spent_of(self.spent, self.limit, self.prices.currency)
+
     def until(self, now: float) -> float:
         """What is spent with the attempts that run."""
         with self._lock:
@@ -75,4 +110,20 @@ class Budget:
         return 0.0 if since is None else self.prices.bill(step, now - since, made).money
 
     def _shown(self, money: float) -> str:
-        return f"{money:,.2f} {self.prices.currency}"
+        return _shown(money, self.prices.currency)
+
+
+def spent_of(spent: float, limit: float, currency: str) -> str:
+    """What a run has spent of its budget, in a sentence.
+
+    >>> spent_of(2.131, 0.01, "EUR")
+    'The run has spent 2.13 EUR, 2.12 EUR more than its budget of 0.01 EUR.'
+    """
+    said, most = _shown(spent, currency), _shown(limit, currency)
+    if spent > limit:
+        return f"The run has spent {said}, {_shown(spent - limit, currency)} more than its budget of {most}."
+    return f"The run has spent {said} of its budget of {most}."
+
+
+def _shown(money: float, currency: str) -> str:
+    return f"{money:,.2f} {currency}"

@@ -32,6 +32,7 @@ from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import Map, parallel_map
 from translations_assets.running.runner import Runner, Submission
 from translations_assets.running.session import Session
+from translations_assets.running.spending import Spending
 from translations_assets.running.tasks import (
     RUN_SECONDS,
     Tasks,
@@ -119,6 +120,8 @@ class _Execution:
         self.logs: dict[Step, tuple[str, int]] = {}  # of the steps that ran
         self.woken = False  # whether the tasks have been woken to see that the run is cancelled
         self.resolver = session.resolver()
+        self.spending = Spending(session.budget, cancel, self._overdrawn)
+        self.unpaid: set[Step] = set()  # not begun, or ended, for want of budget
 
     def finish(self) -> list[StepResult]:
         clock = self.engine.clock
@@ -165,8 +168,9 @@ class _Execution:
     def _wait(self, tasks: Tasks[Step, Outcome]) -> list[tuple[Step, Outcome]]:
         """Wait until something is to do for the tasks, and have it done; those that have ended."""
         self.engine.clock.wait(tasks.changed, 0.0 if self._is_looking else min(tasks.pause, LOOK_SECONDS))
-        if self.cancel.is_set() and not self.woken:
-            self.woken = True
+        over = self.spending.look(self.engine.clock.monotonic())
+        if over or (self.cancel.is_set() and not self.woken):
+            self.woken = self.cancel.is_set()
             tasks.wake()
         return list(tasks.advance())
 
@@ -246,11 +250,19 @@ class _Execution:
         except Exception:
             return Outcome("failed", message="a bug of the engine", log_tail=traceback.format_exc())
 
-    def _beyond_budget(self, refusal: str) -> str:
-        return (
-            f"not begun: {refusal}. What is made is kept. To go on, with as much again: translations rerun "
-            f"{self.session.run[:8]}"
+    def _unpaid(self, step: Step, refusal: str) -> Outcome:
+        """How an attempt ends that the budget does not let begin, or go on."""
+        self.unpaid.add(step)
+        again = f"translations rerun {self.session.run[:8]}"
+        message = f"{refusal}. What is made is kept. To go on, with as much again: {again}"
+        return Outcome("failed", message=message)
+
+    def _overdrawn(self, step: Step, words: str) -> None:
+        run = self.session.run[:8]
+        message = (
+            f"{words}. To end the run: translations cancel {run}. --hard-budget ends such steps by itself"
         )
+        self._emit(StepEvent("notice", step, {"message": f"{message}."}))
 
     def _attempts(self, missing: _Missing, wake: Wake) -> Work[Outcome]:
         step, clock = missing.step, self.engine.clock
@@ -275,9 +287,11 @@ class _Execution:
         """
         step, budget, outcome = missing.step, self.session.budget, None
         if budget and (refusal := budget.begin(step, self.session.expected)):
-            return Outcome("failed", message=self._beyond_budget(refusal))
+            return self._unpaid(step, f"not begun: {refusal}")
         try:
             outcome = yield from self._submit(missing, job, wake)
+            if outcome.kind != "done" and (words := self.spending.why_ended(step)):
+                return self._unpaid(step, f"ended: {words}")
             return outcome
         finally:
             if budget:
@@ -293,6 +307,7 @@ class _Execution:
                 StepEvent(event.kind, step, {**event.detail, **({"log": job.step} if is_start else {})})
             )
             if is_start:
+                self.session.start(step)
                 if self.session.budget:
                     self.session.budget.start(step, self.engine.clock.monotonic())
                 self.explaining.begin(step, missing.parts, missing.reasons)
@@ -300,7 +315,7 @@ class _Execution:
         self.logs[step] = job.step
 
         try:
-            submission = Submission(job, self.engine.store, self.cancel, on_event, wake)
+            submission = Submission(job, self.engine.store, self.spending.stop_of(step), on_event, wake)
             outcome = yield from self.engine.runner.run(submission)
         except StoreUnreachable:
             raise
@@ -377,7 +392,7 @@ class _Execution:
     def _failed(self, step: Step, message: str, why: str = "", *, is_lost: bool = False) -> None:
         self.session.fail(step, why or message)
         log, command = self.logs.get(step), self.session.command("logs", step.label)
-        failure = FailedStep(step.label, message, command if log else "", log, is_lost)
+        failure = FailedStep(step.label, message, command if log else "", log, is_lost, step in self.unpaid)
         self.failures.append(failure)
         self._emit(StepEvent("failed", step, {"message": str(failure), **({"log": log} if log else {})}))
 

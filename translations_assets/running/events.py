@@ -15,14 +15,23 @@ class StepEvent:
     """Something that happened to a step, for progress displays.
 
     cached, done  detail: {"manifest"}; waiting, started, progress  detail as in JobEvent, and when it started
-    {"log"}; explained, after it has started  detail: {"reason"}; retry  detail: {"message"}; failed  detail:
-    {"message"} and, if it ran, {"log"}; cancelled  detail: {}
+    {"log"}; explained, after it has started  detail: {"reason"}; notice, for people to know while it runs,
+    and retry  detail: {"message"}; failed  detail: {"message"} and, if it ran, {"log"}; cancelled  detail: {}
 
     A log is named by its step's key and generation.
     """
 
     kind: Literal[
-        "cached", "waiting", "started", "explained", "progress", "done", "retry", "failed", "cancelled"
+        "cached",
+        "waiting",
+        "started",
+        "explained",
+        "progress",
+        "notice",
+        "done",
+        "retry",
+        "failed",
+        "cancelled",
     ]
     step: Step
     detail: Mapping[str, Any] = field(default_factory=dict)

@@ -77,7 +77,8 @@ class Outcome:
 class JobEvent:
     """Something that happened while an attempt ran, or waited.
 
-    waiting   another run's worker makes the step's result, detail: {"message"}
+    waiting   what the step waits for, detail: {"message"}: another run's worker makes its result, or nothing
+              was heard of it for long
     started   the script has begun, detail: {"pid", "threads", "gpus"}
     progress  one line of live numbers that the script wrote, detail: that object
     """

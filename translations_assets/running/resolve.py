@@ -125,7 +125,8 @@ class Resolver:
         if step in self.fixed:
             return self.fixed[step]
         inputs = inputs_of(step, outputs)
-        return None if inputs is None else self.store.latest(self.keys.parts(step, inputs).digest)
+        manifest = None if inputs is None else self.store.latest(self.keys.parts(step, inputs).digest)
+        return None if manifest is None or _unnamed(step, manifest) else manifest
 
     def resolve(self, step: Step, outputs: Outputs) -> Resolved:
         """What counts for a step, given the outputs of the steps before it.
@@ -146,7 +147,7 @@ class Resolver:
             lost = "" if self.repair else self.lost.reason(step, parts.digest)
             reason = lost or "no result for its key in the store"
             return Resolved("lost" if lost else "run", (reason,), parts)
-        missing = missing_outputs(manifest, self.store)
+        missing = _unnamed(step, manifest) + missing_outputs(manifest, self.store)
         if not missing:
             return Resolved("cached", (), parts, manifest)
         verb = "is" if len(missing) == 1 else "are"
@@ -161,7 +162,7 @@ def inputs_of(step: Step, outputs: Outputs) -> dict[Output, Blob] | None:
     inputs = {}
     for _, _, output in step.input_outputs():
         made = outputs(output.step)
-        if made is None:
+        if made is None or output.name not in made:  # as of a manifest that does not name all
             return None
         inputs[output] = made[output.name]
     return inputs
@@ -170,6 +171,11 @@ def inputs_of(step: Step, outputs: Outputs) -> dict[Output, Blob] | None:
 def missing_outputs(manifest: Manifest, store: Store) -> list[str]:
     """Names of a manifest's outputs whose contents the store does not have whole."""
     return [name for name, blob in manifest.outputs.items() if not store.has_blob(blob)]
+
+
+def _unnamed(step: Step, manifest: Manifest) -> list[str]:
+    """A step's outputs that a manifest does not name, as no worker writes it."""
+    return [name for name in step.outputs if name not in manifest.outputs]
 
 
 def _effort(manifest: Manifest) -> str:

@@ -10,7 +10,11 @@ from typing import Protocol
 from translations_assets.running.job import Job, JobEvent, Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import RUNS
+from translations_assets.running.saves import newest_save
 from translations_assets.running.tasks import Wake, Work, pause
+
+TELL_SECONDS = 30.0  # between two looks at whose worker is waited for
+LEFT = "waits for a worker that makes it already; the run that began it has ended"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +46,14 @@ class Runner(Protocol):
 
 
 def wait_for_owner(submission: Submission, period: float) -> Work[Outcome | None]:
-    """Wait while another worker owns a step, looking every `period` seconds; that it waits is told once.
+    """Wait while another worker owns a step, looking every `period` seconds.
+
+    It is told for whom, and again when that is another one, or has come further.
 
     Its result; None when there is none and the step has no owner any more, or when the run is cancelled.
     """
     step, store, cancel = submission.job.step, submission.store, submission.cancel
-    told = False
+    told, rest = "", 0.0
     while True:
         yield from pause(period, cancel.is_set)
         if cancel.is_set():
@@ -57,11 +63,21 @@ def wait_for_owner(submission: Submission, period: float) -> Work[Outcome | None
         with store.owners.lock(*step) as free:  # a dead owner's is acquired
             if free:
                 return None
-        if not told:
-            told = True
-            run = begun_by_runs(store, submission.job.provenance.run).get(step, "another run")
-            message = f"waits for {run}, which makes it already"
-            submission.on_event(JobEvent("waiting", submission.job.label, {"message": message}))
+        rest -= period
+        if rest <= 0:
+            rest = TELL_SECONDS
+            if (message := _for_whom(submission)) != told:
+                told = message
+                submission.on_event(JobEvent("waiting", submission.job.label, {"message": message}))
+
+
+def _for_whom(submission: Submission) -> str:
+    """Who makes the step, and how far that has come, as far as it saves what it can go on from."""
+    step, store = submission.job.step, submission.store
+    run = begun_by_runs(store, submission.job.provenance.run).get(step)
+    saved = newest_save(store, *step) if submission.job.resumable else ""
+    who = f"waits for {run}, which makes it already" if run else LEFT
+    return f"{who}; it has saved {saved}" if saved else who
 
 
 def begun_by_runs(store: Store, but: str = "") -> dict[tuple[str, int], str]:

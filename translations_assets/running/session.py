@@ -95,6 +95,7 @@ class Session:
         self._results: dict[Step, Result] = {}
         self._made: set[str] = set()
         self._begun: dict[Step, tuple[str, int]] = {}
+        self._since: dict[Step, float] = {}
         self._failed: dict[Step, str] = {}
         self._reasons: dict[str, str] = {}
         self._started = self.clock.time()
@@ -163,6 +164,11 @@ class Session:
         """Note, for the run's record, which results (key, generation) it is about to make, or to wait for."""
         with self._lock:
             self._begun.update(steps)
+
+    def start(self, step: Step) -> None:
+        """Note, for the run's record, that an attempt of a step is started now."""
+        with self._lock:
+            self._since[step] = self.clock.time()
 
     def fail(self, step: Step, why: str) -> None:
         """Note, for the run's record, why a step has failed."""
@@ -256,6 +262,7 @@ class Session:
             steps={stage: {step.label: step.worker for step in steps} for stage, steps in stages.items()},
             uses={step.label: (result.key, result.generation) for step, result in used.items()},
             begun={step.label: made for step, made in self._begun.items() if step not in used},
+            since={step.label: then for step, then in self._since.items() if step not in used},
             failed={step.label: why for step, why in self._failed.items() if step not in used},
             reasons=dict(self._reasons),
         )

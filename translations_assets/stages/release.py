@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from translations_assets.config.languages import language
 from translations_assets.config.model_names import (
     BACKWARDS,
     ENSEMBLE,
@@ -32,6 +33,8 @@ from translations_assets.stages.handles import (
 )
 from translations_assets.stages.metrics import EvaluationInputs, score
 
+TRANSLATE_LOCALLY = ("model_info.json", "config.intgemm8bitalpha.yml")
+
 
 @stage(group="release", formerly=("distillation-student-model-quantize",))
 def quantize(
@@ -57,7 +60,7 @@ def quantize(
 
 @stage(group="release")
 def export(config: TrainingConfig, quantize: Model) -> Folder:
-    """What Firefox's engines load: model, shortlist, vocabulary; compressed, too, for Remote Settings."""
+    """What Firefox's engines and translateLocally load; compressed, too, for Remote Settings."""
     src, trg = config.experiment.src, config.experiment.trg
     pair, split = f"{src}{trg}", has_split_vocabulary(config)
     vocabularies = ["srcvocab", "trgvocab"] if split else ["vocab"]
@@ -73,12 +76,21 @@ def export(config: TrainingConfig, quantize: Model) -> Folder:
         args={
             "src": src,
             "trg": trg,
+            "src_name": language(src).name,
+            "trg_name": language(trg).name,
             "architecture": config.experiment.student_model,
             "split": split,
             "intgemm8": config.experiment.export_intgemm8,
         },
         inputs={"model": quantize},
-        outputs=[*files, *also, *(f"{name}.zst" for name in files), "records.json", "metadata.json"],
+        outputs=[
+            *files,
+            *also,
+            *(f"{name}.zst" for name in files),
+            "records.json",
+            "metadata.json",
+            *TRANSLATE_LOCALLY,
+        ],
     )
     return exported.folder(*files, "records.json", "metadata.json")
 

@@ -15,7 +15,7 @@ from typing import Generic
 from translations_assets.errors import DamagedError, StoreError
 from translations_assets.records.checked import mapping
 from translations_assets.records.manifest import Blob, Manifest, Usage
-from translations_assets.store.contents import Digests, digest_bytes
+from translations_assets.store.contents import MOST_IN_MEMORY, Digests, digest_bytes
 from translations_assets.store.encoding import MALFORMED, original, seal, unseal
 from translations_assets.store.medium import Medium, P, aside, warn
 
@@ -62,7 +62,13 @@ class Artifacts(Generic[P]):
 
     def read_blob(self, blob: Blob) -> bytes:
         """The contents, digest verified. Raises DamagedError when missing or different."""
-        data = self.files.read(self.blob_file(blob.digest))
+        path = self.blob_file(blob.digest)
+        if blob.size > MOST_IN_MEMORY:
+            raise StoreError(
+                f"In the store {self.files} something names contents {blob.digest} of {blob.size} bytes, too "
+                "many for what is read at once. To find it: translations cache verify"
+            )
+        data = self.files.read(path)
         if data is None:
             raise self._missing(blob)
         if digest_bytes(data) != blob:

@@ -17,6 +17,7 @@ from translations_assets.errors import StoreError
 from translations_assets.records.manifest import Blob
 
 READ_BYTES = 1 << 20
+MOST_IN_MEMORY = 1 << 29  # bytes; records and parts of logs have some MB, contents that are read at once, too
 NO_FILE = Blob("", 0)  # the digest of a link, a folder, a pipe …
 READ_ONLY = 0o444
 _DIGEST = re.compile("[0-9a-f]{64}")

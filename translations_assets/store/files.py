@@ -18,7 +18,14 @@ from typing import BinaryIO
 
 from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.records.inside import first_link
-from translations_assets.store.contents import READ_BYTES, READ_ONLY, NotPlainError, make_durable, open_plain
+from translations_assets.store.contents import (
+    MOST_IN_MEMORY,
+    READ_BYTES,
+    READ_ONLY,
+    NotPlainError,
+    make_durable,
+    open_plain,
+)
 from translations_assets.store.encoding import safe
 from translations_assets.store.locks import acquire, acquire_new, release, share_folder
 from translations_assets.store.medium import FOLDERS, Entry, quarantined
@@ -27,6 +34,7 @@ MARK = "store.json"  # made with the store: a folder without it may be where the
 _FORMAT = b'{"format": 1}\n'
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+_NO_FILE = {errno.ELOOP, errno.EISDIR, errno.ENXIO}
 _AWAY = {
     *(errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN),
     *(errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EREMOTEIO, errno.ESHUTDOWN),
@@ -117,11 +125,14 @@ class Files:
                 return None
 
     def read(self, path: Path) -> bytes | None:
-        """A file's contents, None when it does not exist; nothing, which no record is, of a symbolic link."""
+        """A file's contents, None when it does not exist.
+
+        Nothing, which no record is, of a symbolic link, and of a file without an end.
+        """
         with self.store_errors("read", path):
             try:
                 with open(open_plain(path), "rb", buffering=0) as file:  # read_bytes takes half as long again
-                    return file.read()
+                    return file.read() if os.fstat(file.fileno()).st_size <= MOST_IN_MEMORY else b""
             except NotPlainError:
                 return b""
             except FileNotFoundError:
@@ -351,7 +362,7 @@ class Files:
         self._swept = True
         locks = [path for path in self._paths("locks") if path.suffix[1:].isdecimal()]  # <key>.<generation>
         for path in (*self._paths("tmp"), *locks):
-            with suppress(PermissionError):  # another user's, who was killed before it was shared
+            with suppress(OSError):  # another user's, who was killed before it was shared; no plain file
                 if (descriptor := acquire(path)) is not None:
                     release(path, descriptor)
 
@@ -374,6 +385,8 @@ def _explain(root: Path, doing: str, error: OSError) -> str:
     problem = f"The store {root} could not {doing}: {error.strerror or error}."
     if root.exists() and not root.is_dir():
         return f"{problem} The store must be a folder, and this is a file: choose another path."
+    if error.errno in _NO_FILE:
+        return f"{problem} A link, a folder or a pipe stands in the place of a file there: remove it."
     if error.errno == errno.ENOTDIR:
         return f"{problem} A file stands where it needs a folder: choose another path."
     if error.errno in _FULL:

@@ -8,6 +8,7 @@ all; who may write a folder can replace what is in it.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -16,6 +17,7 @@ from pathlib import Path
 
 _SHARED = stat.S_ISGID | stat.S_IWGRP
 _FILE = stat.S_IRGRP | stat.S_IWGRP
+_PLAIN = os.O_NOFOLLOW | os.O_NONBLOCK  # a link is refused (ELOOP), and a pipe makes nobody wait
 
 
 def acquire(path: Path) -> int | None:
@@ -35,9 +37,12 @@ def is_held(path: Path) -> bool:
     A process that tries to acquire it in that very moment is refused: two that ask do not see each other.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | _PLAIN)
     except FileNotFoundError:
         return False
+    if stat.S_ISDIR(os.fstat(descriptor).st_mode):  # which can be opened to be read, and locked
+        os.close(descriptor)
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB):
         return True
     os.close(descriptor)
@@ -85,10 +90,10 @@ def release(path: Path, descriptor: int) -> None:
 def _open(path: Path) -> int:
     """A descriptor of a lock file, made when it is not there."""
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _PLAIN, 0o644)
     except PermissionError as error:
         try:  # another user's, or one that was made read-only: a local disk's locks do not mind
-            return os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            return os.open(path, os.O_RDONLY | _PLAIN)
         except FileNotFoundError:
             raise error from None
     share_file(descriptor, path.parent)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob
-from translations_assets.store.contents import READ_ONLY, NotPlainError, clone, place
+from translations_assets.store.contents import READ_ONLY, NotPlainError, clone, open_plain, place
 from translations_assets.store.locks import acquire, acquire_kept, flock, release
 from translations_assets.store.medium import warn
 
@@ -92,9 +92,10 @@ class NodeCache:
         """Put contents that are here at a path, verified; damaged ones are removed."""
         path = self._file(blob)
         try:
-            with path.open("rb") as kept:
+            with open(open_plain(path), "rb") as kept:
                 fcntl.flock(kept, fcntl.LOCK_SH)  # so that it is not removed to make room
-                if place(path, target, link=True) == blob:
+                is_sized = os.fstat(kept.fileno()).st_size == blob.size
+                if is_sized and place(path, target, link=True) == blob:
                     _mark_used(path)
                     return True
         except FileNotFoundError:

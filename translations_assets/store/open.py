@@ -48,6 +48,8 @@ def named_place(url: str, kind: str) -> Path | Objects:
     Raises StoreError for a file and for anything else; `kind` is what the place is to be.
     """
     scheme, colon, _ = url.partition("://")
+    if not url.strip():
+        raise StoreError(f"The {kind} has no name. Give a folder, or a bucket, such as gs://bucket/path.")
     if colon and scheme in _BUCKETS:
         return _BUCKETS[scheme](url)
     if colon and not url.startswith("file:///"):

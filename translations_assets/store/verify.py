@@ -207,7 +207,7 @@ class _Verification(Generic[P]):
     def _contents(self) -> None:
         """Compare what is there with what is named; re-hash what the sample asks for."""
         sizes = dict(self._sizes())
-        chosen = self._choose(sizes)
+        chosen = [name for name in self._choose(sizes) if self.named.get(name, sizes[name]) == sizes[name]]
         total, done = sum(sizes[name] for name in chosen), 0
         with ThreadPoolExecutor(_THREADS) as pool:
             for start in range(0, len(chosen), 1000):

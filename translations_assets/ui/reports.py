@@ -13,24 +13,31 @@ from translations_assets.errors import TranslationsError
 from translations_assets.project import this_project
 from translations_assets.report.kept import CARD, PAGE, STAGE
 from translations_assets.server import REPORTS
-from translations_assets.ui.step_logs import HEADERS, complain, is_named
+from translations_assets.ui.pages import HEADERS, complain, is_named, nothing_here
 
 
 def report(request: Request) -> Response:
     """A report that was kept."""
     key, generation = request.path_params["key"], request.path_params["generation"]
     if not is_named(key, generation):
-        return complain(404, "There is no such report.")
+        return nothing_here(request)
     try:
         store = this_project().store
         made = store.generation(key, int(generation))
         if made is None or made.stage != STAGE:
-            return complain(404, "The store has no such report: it may have been collected as garbage.")
+            return complain(
+                404,
+                "The store has no such report.",
+                "It may have been collected as garbage. Materialize the asset report to make a new one.",
+            )
         if "card" in request.query_params:
             return PlainTextResponse(store.read_blob(made.outputs[CARD]), headers=HEADERS)
         return HTMLResponse(store.read_blob(made.outputs[PAGE]), headers=HEADERS)
     except TranslationsError as error:
-        return complain(503, str(error))
+        return complain(503, "The store cannot be read.", f"{error} Load the page again later.")
 
 
-ROUTES = [Route(f"{REPORTS}/{{key}}/{{generation}}", report)]
+ROUTES = [
+    Route(f"{REPORTS}/{{key}}/{{generation}}", report),
+    *(Route(f"{REPORTS}{rest}", nothing_here) for rest in ("", "/{rest:path}")),
+]

@@ -7,9 +7,7 @@ print is stored without secrets (`runners.publisher`), and shown as text.
 
 from __future__ import annotations
 
-import html
 import logging
-import re
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -17,49 +15,23 @@ from functools import partial
 from itertools import chain
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from translations_assets.background import CLOCK, Clock, Repeating
 from translations_assets.errors import TranslationsError
 from translations_assets.project import this_project
+from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 from translations_assets.running.reading import reading
-from translations_assets.server import LOGS, log_path
+from translations_assets.running.resolve import RUNS
+from translations_assets.server import LOGS, log_path, run_path
+from translations_assets.ui.pages import HEADERS, HOME, complain, is_named, nothing_here, page
 
 PARTS = 200  # that a page reads: each has at most 1 MB of a log
 SHOWN = 256 << 10  # bytes of a log on a page
 RENEW_SECONDS = 5  # the page of a step that runs
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-}
-
 log = logging.getLogger(__name__)
-
-_KEY = re.compile(r"[0-9a-f]{64}")
-_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
-_PAGE = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-{renew}<title>{title}</title>
-<style>
-body {{ font-family: sans-serif; margin: 0; height: 100vh; display: flex; flex-direction: column }}
-header {{ padding: .6em 1em; border-bottom: 1px solid #ccc }}
-h1 {{ font-size: 1.1em; margin: 0 0 .3em }}
-div {{ flex: 1; overflow: auto; display: flex; flex-direction: column-reverse }} /* opens at its end */
-pre {{ margin: 0 0 auto; padding: 1em; white-space: pre-wrap; overflow-wrap: anywhere }}
-</style>
-</head>
-<body>
-<header><h1>{title}</h1>{links}</header>
-<div><pre>{text}</pre></div>
-</body>
-</html>
-"""
 
 
 class OpenPages:
@@ -102,33 +74,28 @@ def step_log(request: Request) -> Response:
     key, generation = request.path_params["key"], request.path_params["generation"]
     attempt = request.query_params.get("attempt", "1")
     if not is_named(key, generation, attempt):
-        return complain(404, "There is no such log.")
+        return nothing_here(request)
     try:
         store = this_project().store
         attempts = store.attempts(key, int(generation))
         number = int(attempt) if "attempt" in request.query_params else max(attempts, default=0)
         if number not in attempts:
             return complain(
-                404, "The store has no such log: it was collected as garbage, or is not written yet."
+                404,
+                "The store has no such log.",
+                "It was collected as garbage, or is not written yet. The step's run says what became of it.",
             )
         if "whole" in request.query_params:
             return _whole(store, key, int(generation), number)
         return HTMLResponse(_page(store, key, int(generation), number, attempts), headers=HEADERS)
     except TranslationsError as error:
-        return complain(503, str(error))
+        return complain(503, "The store cannot be read.", f"{error} Load the page again later.")
 
 
-ROUTES = [Route(f"{LOGS}/{{key}}/{{generation}}", step_log)]
-
-
-def is_named(key: str, *numbers: str) -> bool:
-    """Whether these can be a step's key and numbers that count from 1: what is looked up in the store."""
-    return bool(_KEY.fullmatch(key)) and all(map(_NUMBER.fullmatch, numbers))
-
-
-def complain(status: int, text: str) -> Response:
-    """An answer that says what is wrong."""
-    return PlainTextResponse(f"{text}\n", status, HEADERS)
+ROUTES = [
+    Route(f"{LOGS}/{{key}}/{{generation}}", step_log),
+    *(Route(f"{LOGS}{rest}", nothing_here) for rest in ("", "/{rest:path}")),
+]
 
 
 def _whole(store: Store, key: str, generation: int, attempt: int) -> Response:
@@ -139,25 +106,49 @@ def _whole(store: Store, key: str, generation: int, attempt: int) -> Response:
 
 def _page(store: Store, key: str, generation: int, attempt: int, attempts: list[int]) -> str:
     made = store.generation(key, generation)
+    label, record = (made.label, None) if made else _known(store, key, generation)
     is_running = made is None and attempt == attempts[-1] and store.owners.is_owned(key, generation)
     if is_running:
         _open_pages.note(store, key, generation)
     text = b"".join(store.read_log(key, generation, attempt, -PARTS))[-SHOWN:].decode(errors="replace")
-    name = made.label if made else f"step {key[:12]}"
-    state = "running" if is_running else "ended"
-    if made and made.attempt == attempt:
+    is_last = attempt == attempts[-1] and not is_running
+    why = record.failed.get(label, "") if record and is_last else ""
+    if is_running:
+        state = "running"
+    elif made and made.attempt == attempt:
         state = f"done after {made.usage.seconds:.0f} s"
-    return _PAGE.format(
-        renew=f'<meta http-equiv="refresh" content="{RENEW_SECONDS}">\n' if is_running else "",
-        title=html.escape(f"{name}, attempt {attempt}: {state}"),
-        links=" · ".join(_links(key, generation, attempt, attempts)),
-        text=html.escape(text),
+    elif why or made or not is_last:
+        state = "failed"
+    else:
+        state = "ended without a result"
+    run = made.provenance.run if made else record.run if record else ""
+    return page(
+        f"{label or f'step {key[:12]}, which no recent run has begun'}, attempt {attempt}: {state}",
+        dict(_links(key, generation, attempt, attempts, run)),
+        told=why,
+        text=text,
+        head=f'<meta http-equiv="refresh" content="{RENEW_SECONDS}">\n' if is_running else "",
     )
 
 
-def _links(key: str, generation: int, attempt: int, attempts: list[int]) -> Iterator[str]:
-    """To the whole log, and to the other attempts."""
-    yield f'<a href="{log_path(key, generation, attempt)}&amp;whole">the whole log</a>'
+def _known(store: Store, key: str, generation: int) -> tuple[str, RunRecord | None]:
+    """The label of a step, and the newest run that has begun or used it; of the newest runs alone."""
+    for run in store.runs()[:RUNS]:
+        if record := store.read_run(run):
+            for label, step in {**record.uses, **record.begun}.items():
+                if step == (key, generation):
+                    return label, record
+    return "", None
+
+
+def _links(
+    key: str, generation: int, attempt: int, attempts: list[int], run: str
+) -> Iterator[tuple[str, str]]:
+    """Back to the run, to the whole log, and to the other attempts."""
+    if run:
+        yield f"run {run[:8]}", run_path(run)
+    yield from HOME.items()
+    yield "the whole log", f"{log_path(key, generation, attempt)}&whole"
     for other in attempts:
         if other != attempt:
-            yield f'<a href="{log_path(key, generation, other)}">attempt {other}</a>'
+            yield f"attempt {other}", log_path(key, generation, other)

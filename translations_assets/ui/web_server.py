@@ -16,7 +16,7 @@ from starlette.datastructures import QueryParams
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from translations_assets.ui import reports, step_logs
+from translations_assets.ui import pairs, reports, step_logs
 from translations_assets.ui.guard import GUARDS, refuse
 from translations_assets.ui.recipes import hide_recipes
 from translations_assets.ui.stale import name_changes
@@ -51,8 +51,8 @@ class Webserver(DagsterWebserver[Any, Any]):
     """Dagster's, with pages of steps' logs and reports, reasons in marks of what is stale, and no recipes."""
 
     def build_routes(self) -> list[Any]:
-        """Those of logs and reports, then Dagster's own, the last of which take every path."""
-        return [*step_logs.ROUTES, *reports.ROUTES, *super().build_routes()]  # type: ignore[no-untyped-call]
+        """Those of pairs, logs and reports, then Dagster's own, the last of which take every path."""
+        return [*pairs.ROUTES, *step_logs.ROUTES, *reports.ROUTES, *super().build_routes()]  # type: ignore[no-untyped-call]
 
     def build_graphql_schema(self) -> Schema:
         """Dagster's, with our reasons, without recipes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import KeyParts
@@ -10,12 +11,15 @@ from translations_assets.running.plan import Plan, PlannedStep
 from translations_assets.why.explain import CANDIDATES, known_parts
 from translations_assets.why.history import History
 
+OTHERS = 100  # artifacts of a stage that are looked at
+
 
 def settled(plan: Plan, keys: KeyMaker, history: History) -> Plan:
-    """The plan with `run` in place of `maybe` for trainings whose own options or code have changed.
+    """The plan with `run` in place of `maybe` for trainings that were never made like this.
 
-    No earlier artifact of such a step has its code, arguments, libraries and known inputs. Only steps that
-    cannot be repeated byte by byte are looked at: these are few, and what plans cost.
+    No earlier artifact of such a step (without any: no other of its stage) has its code, arguments, libraries
+    and known inputs. Only steps that cannot be repeated byte by byte are looked at: these are few, and what
+    plans cost.
     """
     made = plan.results()
 
@@ -24,7 +28,8 @@ def settled(plan: Plan, keys: KeyMaker, history: History) -> Plan:
             return False
         parts = known_parts(keys, planned.step, made)
         earlier = history.earlier(planned.step, "", CANDIDATES)
-        return bool(earlier) and not any(_may_be(parts, found.provenance.parts) for found in earlier)
+        others = islice(history.of_stage(planned.step.stage), OTHERS)
+        return not any(_may_be(parts, found.provenance.parts) for found in earlier or others)
 
     return Plan(tuple(replace(one, status="run") if runs(one) else one for one in plan.steps))
 

@@ -56,7 +56,7 @@ def epochs(step: Step, keys: KeyMaker, store: Reading, results: Mapping[Step, Ma
     batch = _batch(step, keys) if updates else None
     if not updates or not batch:
         return None
-    curriculum = _yaml(step, keys, "curriculum")
+    curriculum = repo_yaml(step, keys, "curriculum")
     mixes = [curriculum[stage] for stage in curriculum["stages"]]
     lines: dict[str, int] = {}
     for name in dict.fromkeys(line.split()[0] for mix in mixes for line in mix[:-1]):
@@ -79,16 +79,25 @@ def last_update(step: Step) -> int | None:
 
 
 def _batch(step: Step, keys: KeyMaker) -> int | None:
-    """The pairs of an update, as pipeline.train.settings merges the options; None when these do not tell."""
+    """The pairs of an update; None when the options do not tell."""
     own = json.loads(str(step.args["marian_args"]))
     if step.inputs.get("pretrained_args") and "mini-batch" not in own:
         return None  # those of the other training count
-    merged = {**_yaml(step, keys, "model_config"), **_yaml(step, keys, "training_config"), **own}
-    in_words = merged.get("mini-batch-words") and ("mini-batch" not in own or "mini-batch-words" in own)
-    return None if merged.get("mini-batch-fit") or in_words else int(merged.get("mini-batch", MINI_BATCH))
+    merged = training_options(step, keys)
+    is_told = not merged.get("mini-batch-fit") and not merged.get("mini-batch-words")
+    return int(merged.get("mini-batch", MINI_BATCH)) if is_told else None
 
 
-def _yaml(step: Step, keys: KeyMaker, name: str) -> dict[str, Any]:
+def training_options(step: Step, keys: KeyMaker) -> dict[str, Any]:
+    """The options of a step that trains, as pipeline.train.settings merges them."""
+    own = json.loads(str(step.args["marian_args"]))
+    merged = {**repo_yaml(step, keys, "model_config"), **repo_yaml(step, keys, "training_config"), **own}
+    if "mini-batch" in own and "mini-batch-words" not in own:
+        merged["mini-batch-words"] = 0
+    return merged
+
+
+def repo_yaml(step: Step, keys: KeyMaker, name: str) -> dict[str, Any]:
     """A file of the repository that a step reads."""
     file = step.inputs[name]
     assert isinstance(file, RepoFile)

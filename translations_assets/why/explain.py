@@ -6,9 +6,7 @@ an artifact, which the store keeps as a bundle, is compared with the code as it 
 
 from __future__ import annotations
 
-import io
 import json
-import tarfile
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
@@ -21,8 +19,8 @@ from translations_assets.errors import CodeError, StoreError
 from translations_assets.graph.step import GivenFile, LocalFile, Output, Step
 from translations_assets.keys.code.fingerprint import CodeBase
 from translations_assets.keys.key import KeyMaker
+from translations_assets.records.bundle import unpack
 from translations_assets.records.checked import mapping
-from translations_assets.records.inside import inside
 from translations_assets.records.manifest import Blob, KeyParts, Manifest
 from translations_assets.running.plan import Plan
 from translations_assets.running.protocols import Store
@@ -61,21 +59,10 @@ class EarlierCode:
     def _compare(self, script: str, bundle: Blob) -> list[str]:
         try:
             with tempfile.TemporaryDirectory() as folder:
-                _unpack(self._store.read_blob(bundle), Path(folder))
+                unpack(self._store.read_blob(bundle), Path(folder))
                 return self._keys.code_changes(script, CodeBase(Path(folder)))
-        except (StoreError, CodeError, tarfile.TarError, OSError, ValueError):
+        except (StoreError, CodeError, OSError, ValueError):
             return []  # the earlier code is missing or cannot be read: no more is known than that it differs
-
-
-def _unpack(bundle: bytes, folder: Path) -> None:
-    with tarfile.open(fileobj=io.BytesIO(bundle)) as archive:
-        for member in archive:
-            file = archive.extractfile(member) if member.isfile() else None
-            if file is None:
-                continue
-            target = inside(folder, member.name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(file.read())
 
 
 CANDIDATES = 20  # earlier artifacts that a step is compared with
@@ -126,12 +113,21 @@ class Explainer:
     def explain(self, step: Step, parts: KeyParts, most: int = CANDIDATES) -> Explanation:
         """What differs between a step's key, as far as it is known, and its nearest earlier artifact.
 
-        That is the one with the fewest differences among the likeliest `most`; of several the newest.
+        That is the one with the fewest differences among the likeliest `most`; of several the newest. What
+        only runs with overrides have used, experiments, counts where there is nothing else.
         """
         found = self._history.earlier(step, parts.digest, most)
         if not found:
             return Explanation(None, ())
-        nearest = min(found, key=lambda other: (_distance(other.provenance.parts, parts), -other.ended))
+        published = self._history.published(step)
+        usual = [
+            other
+            for other in found
+            if not other.provenance.options.overrides or (other.key, other.generation) in published
+        ]
+        nearest = min(
+            usual or found, key=lambda other: (_distance(other.provenance.parts, parts), -other.ended)
+        )
         return self.compare(step, parts, nearest)
 
     def compare(self, step: Step, parts: KeyParts, earlier: Manifest) -> Explanation:

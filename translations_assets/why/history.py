@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Manifest, Ref
-from translations_assets.records.run import RunRecord
+from translations_assets.records.run import RunRecord, partition_of
 from translations_assets.running.protocols import Store
 
 RUNS = 20  # newest runs whose records are read
@@ -63,6 +63,11 @@ class History:
             if manifest is not None and manifest.key not in (key, *found) and manifest.provenance.parts.code:
                 found[manifest.key] = manifest
         return list(found.values())
+
+    def published(self, step: Step) -> set[tuple[str, int]]:
+        """Keys and generations of the step's artifacts that the partition's own refs name."""
+        with self._naming:
+            return set(self._in_refs(self._own, step))
 
     def of_stage(self, stage: str) -> Iterator[Manifest]:
         """Artifacts of a stage by the newest refs: of this partition, of its relatives, of all others."""
@@ -135,7 +140,7 @@ class History:
 
 
 def _pair(partition: str) -> str:
-    return partition.partition(".")[0].partition("@")[0]
+    return partition_of(partition).partition(".")[0]
 
 
 @dataclass(frozen=True)

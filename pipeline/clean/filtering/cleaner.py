@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pipeline.clean.agreement import agreement
 from pipeline.clean.cleaning import Cleaned
 from pipeline.clean.filtering.block import Block, Filter
 from pipeline.clean.filtering.opuscleaner import OpusCleaner
@@ -26,7 +27,7 @@ class FilterCleaner:
 
     def __call__(self, sides: Sequence[list[str]]) -> Cleaned:
         """Clean one block; what becomes of a pair depends on that pair alone."""
-        tally = Tally()
+        tally = Tally(agreement=agreement(*sides) if len(sides) > 1 else None)
         block = Block([list(map(plain, lines)) for lines in _without_long(sides, tally)])
         parts = [block]
         for name, work in self._filters:

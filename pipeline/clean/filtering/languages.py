@@ -29,7 +29,7 @@ def other_languages(identifiers: Sequence[Identifier]) -> Filter:
             bad = np.zeros_like(block.alive)
             found = identifier.others([column.lines[row] for row in rows.tolist()])
             bad[rows] = [bool(label) for label in found]
-            own = identifier.script.own_lines(column)[rows] & bool(identifier.labels)
+            own = identifier.script.own_lines(column, identifier.least)[rows] & bool(identifier.labels)
             identified = Identified(identifier.script.name, int(own.sum()), identifier.shares)
             for place in np.flatnonzero(own & bad[rows]).tolist():
                 identified.others[found[place]] += 1

@@ -24,7 +24,22 @@ def test_links_are_counted(tmp_path: Path) -> None:
     assert (found["lines"], found["links"], found["no_links"], found["no_links_share"]) == (4, 3, 1, 0.25)
     assert found["links_per_word"] == pytest.approx(6 / 10, abs=1e-3)  # a b x y . a x x a x
     assert (found["out_of_range"], found["malformed"]) == (0, 0)
-    assert found["samples"] == {"no_links": [["a", "x", ""]]}
+    assert found["samples"] == {
+        "no_links": [["a", "x", ""]],
+        "linked": [["a ▁ b", "x ▁ y .", "a – x, b – y"], ["a", "x", "a – x"]],
+    }
+
+
+def test_a_few_lines_with_links_are_drawn_from_all(tmp_path: Path) -> None:
+    """None of those whose links are faulty, nor of those without."""
+    good = [(f"a{line} b", f"x y{line}", "0-1 1-0") for line in range(500)]
+    bad = [("a", "x", "1-0"), ("a", "x", "nothing"), ("a", "x", "")]
+    found = of_lines(tmp_path, *(line for pair in zip(good, bad * 200, strict=False) for line in pair))
+    linked = found["samples"]["linked"]
+    numbers = [int(source.removeprefix("a").removesuffix(" b")) for source, _, _ in linked]
+    assert len(set(numbers)) == 5
+    assert max(numbers) > 100  # the first ones would be the first five
+    assert [line[2] for line in linked] == [f"a{one} – y{one}, b – x" for one in numbers]
 
 
 def test_links_beyond_a_lines_end(tmp_path: Path) -> None:

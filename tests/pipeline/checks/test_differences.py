@@ -30,6 +30,7 @@ from pipeline.checks.differences import (
 )
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
+from pipeline.eval.comet import SEED
 from pipeline.eval.metrics import RESAMPLES
 
 LINES = 200
@@ -105,6 +106,25 @@ def test_comet_is_compared_line_by_line(texts: Path) -> None:
     assert 0 < better["other"] - better["score"] < 4
     assert better["p_value"] < 0.01
     assert found["signatures"]["comet"] == "model:random|bs:1000|seed:12345|scale:100|p:centred"
+
+
+def test_comets_p_value_is_that_of_resamples_drawn_by_hand() -> None:
+    """Scores below 0 stay so, as do the signs of resamples' differences."""
+    chance = random.Random(7)
+    ours = [chance.gauss(-0.1, 0.5) for _ in range(60)]
+    theirs = [score + chance.gauss(0.02, 0.15) for score in ours]
+    systems: list[System] = [("model", list(map(str, ours))), ("other", list(map(str, theirs)))]
+    found = segment_differences(systems)["other"]
+    drawn = np.random.default_rng(SEED).choice(60, size=(RESAMPLES, 60))
+    differences_ = [100 * sum(theirs[line] - ours[line] for line in row.tolist()) / 60 for row in drawn]
+    centre = sum(differences_) / RESAMPLES
+    real = 100 * (sum(theirs) - sum(ours)) / 60
+    larger = sum(abs(one - centre) >= abs(real) for one in differences_)
+    assert min(differences_) < 0 < max(differences_)
+    assert found["score"] == pytest.approx(100 * sum(ours) / 60, abs=1e-4)
+    assert found["other"] == pytest.approx(100 * sum(theirs) / 60, abs=1e-4)
+    assert found["score"] < 0
+    assert found["p_value"] == pytest.approx((larger + 1) / (RESAMPLES + 1), abs=2e-3)
 
 
 def test_a_metric_of_segments_is_compared_as_sacrebleu_compares_its_own(texts: Path) -> None:

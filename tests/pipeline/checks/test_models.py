@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pipeline.checks.models import chance, main
+from pipeline.checks.models import chance, main, model_numbers
 from pipeline.common.errors import InputError
 from tests.pipeline.checks.helpers import numbers, text
 from tests.pipeline.quantize.conftest import one_thread, tiny
@@ -49,6 +50,20 @@ def test_chance_is_chrf_against_the_other_half() -> None:
     assert chance(["abc def", "ghi jkl"], ["ghi jkl", "abc def"]) == 100
     assert chance(["abc def", "ghi jkl"], ["abc def", "ghi jkl"]) == 0
     assert chance(["abc def"], ["abc def"]) == 0
+
+
+def test_a_model_that_writes_half_of_each_sentence_has_collapsed() -> None:
+    """Its lengths are compared with those of the references, not with themselves."""
+    sources = [f"the old dog number {number} eats the small house" for number in range(100)]
+    references = [f"la malnova hundo numero {number} manĝas la dometon" for number in range(100)]
+    args = Namespace(src="en", trg="eo", seed=1)
+    for share, passed in ((1, True), (2, False)):
+        translations = [text[: len(text) // share] for text in references]
+        found = model_numbers(args, sources, references, translations)
+        characters = [sum(map(len, lines)) for lines in (sources, references)]
+        assert found["expected_ratio"] == pytest.approx(characters[1] / characters[0], rel=0.02)
+        documents: Any = {"check_train_teacher": {"check": found}, "check_merge_corpus": {}}
+        assert collapse(documents, TranslationCollapse()).passed == passed
 
 
 @pytest.mark.marian

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline.checks import held_out
+from pipeline.checks import text as checked
 from pipeline.checks.lengths import LengthRatios
 from pipeline.checks.letters import Letters
 from pipeline.checks.repetitions import Repetitions
@@ -251,3 +252,17 @@ def test_as_many_languages_as_texts(tmp_path: Path) -> None:
     lines = text(tmp_path / "a", ["a"])
     with pytest.raises(InputError, match="one text and its language"):
         numbers(main, tmp_path / "out", "--langs", "en", "ru", "--texts", lines, "--seed", "1")
+
+
+def test_each_text_is_identified_by_its_own_labels_script_and_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[object, ...]] = []
+    monkeypatch.setattr(checked, "make_identifier", lambda *given: asked.append(given))
+    models = [str(tmp_path / name) for name in ("first", "second")]
+    words = ["--langs", "en", "ru", "--texts", "a", "b", "--scripts", "Latin", "Cyrillic", "--output", "out"]
+    words += ["--seed", "1"]
+    words += ["--labels-first", "eng", "--labels-second", "rus"]
+    words += ["--language-model-first", models[0], "--language-model-second", models[1]]
+    checked._languages(checked.parse_arguments(words))
+    assert asked == [(["eng"], "Latin", Path(models[0])), (["rus"], "Cyrillic", Path(models[1]))]

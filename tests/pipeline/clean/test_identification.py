@@ -239,8 +239,63 @@ def test_what_was_learnt_of_another_data_set_is_forgotten() -> None:
     assert identifier.shares is None
 
 
-def test_a_sample_is_of_lines_that_may_be_long(tmp_path: Path) -> None:
-    write_lines(
-        tmp_path / "text", ["short", *GALICIAN, "短", "可以打开文件并且保存到另外一个文件夹里面的按钮在这里"]
-    )
-    assert sample_of(tmp_path / "text") == [*GALICIAN, "可以打开文件并且保存到另外一个文件夹里面的按钮在这里"]
+SHORT_PORTUGUESE = ["Não guardar", "Fechar janela", "Sair agora", "OK", "Firefox"]
+SHORT_GALICIAN = ["Non gardar", "Abrir o ficheiro", "Saír agora", "OK", "Firefox"]
+
+
+@pytest.mark.parametrize(
+    ("share", "found", "lost"),
+    [
+        (None, "", []),
+        (0, "", []),
+        (20, "", []),
+        (50, "por", []),
+        (80, "por", []),
+        (100, "por", ["Abrir o ficheiro", "Saír agora"]),
+    ],
+)
+def test_a_data_set_with_much_of_a_relative_decides_for_short_lines(
+    share: int | None, found: str, lost: list[str]
+) -> None:
+    """Those with fewer than 20 letters; in one wholly in Portuguese a line is so, unless it cannot be."""
+    identifier = Heli(["glg"], "Latin")
+    if share is not None:
+        identifier.learn(GALICIAN * (100 - share) + PORTUGUESE * share)
+    assert identifier.others(SHORT_PORTUGUESE) == [found, found, found, "", ""]
+    told = dict(zip(SHORT_GALICIAN, identifier.others(SHORT_GALICIAN), strict=True))
+    assert [line for line, label in told.items() if label] == lost
+
+
+@pytest.mark.parametrize(("lines", "shares"), [(SHORT_PORTUGUESE, {"por": 1.0}), (SHORT_GALICIAN, {})])
+def test_short_lines_tell_together_what_a_data_set_is_in(lines: list[str], shares: dict[str, float]) -> None:
+    identifier = Heli(["glg"], "Latin")
+    identifier.learn(lines[:3] * 20)
+    assert identifier.shares is None  # too few
+    identifier.learn(lines[:3] * 100)
+    assert identifier.shares == shares
+
+
+def test_models_of_fasttext_tell_shares_and_do_not_go_by_them(model: Path) -> None:
+    identifier = FastText(model, ["rus"], "Cyrillic")
+    identifier.learn([line * 3 for line in [*RUSSIAN, *SERBIAN[:1]] * 20])
+    assert identifier.shares == {"srp_Cyrl": 0.25}
+    assert identifier.others(["велики пас"]) == [""]
+
+
+def test_a_sample_is_of_lines_that_may_be_long_and_of_others_where_these_are_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = [*GALICIAN, "可以打开文件并且保存到另外一个文件夹里面的按钮在这里"]
+    write_lines(tmp_path / "text", ["short", *long[:2], "短", "", long[2], "x" * 4_000])
+    assert sample_of(tmp_path / "text") == [*long, "short", "短"]
+    monkeypatch.setattr("pipeline.clean.identification.SAMPLE", 3)
+    assert sample_of(tmp_path / "text") == long
+
+
+def test_a_few_long_lines_do_not_stand_for_a_text_of_short_ones() -> None:
+    """As in the demo, where they are the noise."""
+    identifier = Heli(["glg"], "Latin")
+    identifier.learn(PORTUGUESE * 25 + SHORT_GALICIAN[:3] * 1_000)
+    assert identifier.shares
+    assert identifier.shares["por"] < 0.15
+    assert identifier.others(SHORT_GALICIAN) == [""] * 5

@@ -13,7 +13,9 @@ from pipeline.clean import merging
 from pipeline.clean.columns import Dataset
 from pipeline.clean.held_out import HeldOut
 from pipeline.clean.merging import Judgement, Policy, Verdict, judge, last_side
+from pipeline.clean.tasks import PROCESS_MB
 from pipeline.common.errors import InputError
+from pipeline.common.external import BYTES_A_RECORD
 from pipeline.common.text import normal_form
 from tests.pipeline.clean.helpers import corpus
 
@@ -79,3 +81,19 @@ def test_verdicts_are_those_of_plain_sets(
     assert verdicts == expected
     assert sum(counts, Counter[Verdict]()) == Counter(expected)
     assert [counted.total() for counted in counts] == list(map(len, texts))
+
+
+def test_of_two_held_out_lines_the_sources_is_told(tmp_path: Path) -> None:
+    held = "a dog ran to the gate"
+    texts = corpus(tmp_path / "src", [FIVE, "x", FIVE, "x"]), corpus(tmp_path / "trg", ["y", held, held, "y"])
+    tests = corpus(tmp_path / "s", [FIVE]), corpus(tmp_path / "t", [held])
+    policy = Policy(last_side, HeldOut(("en", "en"), (tests[:1], tests[1:])))
+    judgement = judge([Dataset("set", texts)], policy, tmp_path)
+    source, target = Verdict.HELD_OUT_SRC, Verdict.HELD_OUT_TRG
+    assert judgement.verdicts.tolist() == [source, target, source, Verdict.KEPT]
+
+
+def test_records_fill_three_quarters_of_the_memory_in_mb(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSLATIONS_MEMORY", "9000")
+    bytes_of_all = merging._record_limit() * BYTES_A_RECORD
+    assert 0 <= 0.75 * (9_000 - PROCESS_MB) * 10**6 - bytes_of_all < BYTES_A_RECORD

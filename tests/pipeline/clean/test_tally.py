@@ -8,7 +8,9 @@ def test_parts_add_up_to_the_whole() -> None:
     first.drop("empty", ["", "Да."])
     second.drop("empty", ["", "Нет."])
     second.drop("copied", ["A", "A"])
+    first.notes["repaired"], second.notes["repaired"] = 1, 2
     first.add(second)
+    assert first.notes == {"repaired": 3}
     assert first.lines() == {"in": 6, "kept": 3, "dropped": {"empty": 2, "copied": 1}}
     assert first.reasons() == "empty 2, copied 1"
 

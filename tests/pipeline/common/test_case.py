@@ -37,6 +37,7 @@ TITLE = {
     ("az", "istilik"): "İstilik",
     ("el", "άλλη μέρα"): "Άλλη Μέρα",  # in title case accents stay
     ("nl", "ijs 'ijsland' ijzer"): "IJs 'IJsland' IJzer",
+    ("nl", "NAVO ijsBERG"): "NAVO IJsBERG",  # other letters stay as they are
     ("en", "ijs mcDonald's NASA 3rd"): "Ijs McDonald's NASA 3rd",
     ("de", "straße"): "Straße",
     ("hr", "ǆep"): "ǅep",

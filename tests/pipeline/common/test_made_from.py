@@ -66,3 +66,15 @@ def test_a_set_that_does_not_tell_is_no_error_of_the_input(damaged: str, tmp_pat
     (tmp_path / FILE).write_text(damaged)
     with pytest.raises(ValueError, match=f"{FILE} is missing or damaged"):
         MadeFrom({}, {}).check(tmp_path)
+
+
+def test_files_of_a_folder_that_have_changed_places_are_other_contents(
+    inputs: tuple[Path, Path], tmp_path: Path
+) -> None:
+    model = inputs[1]
+    one = kept(tmp_path, MadeFrom({"the model": model}, {}))
+    first, second = model / "sub" / "a.spm", model / "sub" / "b.spm"
+    (model / "sub" / "vocab.spm").rename(first)
+    (model / "weights.npz").rename(second)
+    with pytest.raises(InputError, match="the model has other contents"):
+        MadeFrom({"the model": model}, {}).check(one)

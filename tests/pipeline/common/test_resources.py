@@ -11,6 +11,7 @@ from pipeline.common.resources import at_once
     ("threads", "memory", "tasks"),
     [
         (32, 11_596, 2),  # a pod of 12 GiB on a node of 32 cores
+        (32, 12_300, 2),  # 600 MB short of three
         (32, 200_000, 16),
         (4, 200_000, 2),
         (1, 500, 1),

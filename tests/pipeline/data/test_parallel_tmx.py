@@ -89,6 +89,15 @@ def test_languages_are_found_by_code_or_by_a_more_precise_one(code: str, expecte
     assert segment(variants, code) == expected
 
 
+def test_a_language_itself_wins_over_what_is_more_precise() -> None:
+    variants = [("pt-BR", "Brazilian"), ("pt", "Portuguese"), ("pt-PT", "European")]
+    assert [segment(variants, code) for code in ("pt", "pt-BR", "pt-PT")] == [
+        "Portuguese",
+        "Brazilian",
+        "European",
+    ]
+
+
 def test_control_characters_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "a.tmx").write_text(memory(unit(en="Wait\x03 for it", ru="Жди")))
     assert list(read_units(tmp_path / "a.tmx")) == [[("en", "Wait for it"), ("ru", "Жди")]]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sacrebleu
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
@@ -22,6 +25,11 @@ from tests.pipeline.train import tiny as training
 from tests.pipeline.translate.converted import converted
 from translations_assets.stages.final_evaluation import METRICS, TRANSLATORS
 
+SENTENCE: Mapping[str, Callable[..., Any]] = {
+    "bleu": sacrebleu.sentence_bleu,
+    "chrf": sacrebleu.sentence_chrf,
+    "chrfpp": partial(sacrebleu.sentence_chrf, word_order=2),
+}
 RESULTS = "en-eo__url_test__{translator}__spring__latest"
 
 
@@ -49,7 +57,8 @@ def exported(quantized: Path, tmp_path: Path) -> Path:
 
 def test_results_have_mozillas_layout(tmp_path: Path) -> None:
     """The translations are given: what is scored is known."""
-    sources, made, references = ["a b", "c", ""], ["ka ba", "kc", ""], ["ka bo", "kc", "k"]
+    sources = ["a b", "c", "", "d e f g"]
+    made, references = ["ka ba", "kc", "", "kd ke"], ["ka bo", "kc", "k", "kd ke kf kg kh"]
     corpus = tmp_path / "source.zst", tmp_path / "reference.zst"
     for path, lines in ((corpus[0], sources), (corpus[1], references), (tmp_path / "made.zst", made)):
         write_lines(path, lines)
@@ -59,11 +68,11 @@ def test_results_have_mozillas_layout(tmp_path: Path) -> None:
     assert {key: metrics[key] for key in ("model", "engine", "lines", "chrf")} == {
         "model": "spring",
         "engine": "fxtranslate",
-        "lines": 3,
+        "lines": 4,
         "chrf": expected["chrf"],
     }
     assert read(output, "translations")[0] == {"src": "a b", "trg": "ka ba", "ref": "ka bo"}
-    assert len(read(output, "translations")) == 3
+    assert len(read(output, "translations")) == 4
     assert {path.name for path in output.iterdir()} == {
         *("translations.zst", "metrics.json", f"{RESULTS.format(translator='bergamot')}__translations.json"),
         *(
@@ -78,9 +87,13 @@ def test_results_have_mozillas_layout(tmp_path: Path) -> None:
             "score": expected[metric].pop("score"),
             "details": {**expected[metric], "engine": "fxtranslate"},
         }
-        first, second, empty = read(output, f"{metric}.scores")
-        assert 0 < first < second == 100
-        assert empty == 0
+        by_sacrebleu = [
+            SENTENCE[metric](line, [reference]).score
+            for line, reference in zip(made, references, strict=True)
+        ]
+        assert read(output, f"{metric}.scores") == pytest.approx(by_sacrebleu, abs=1e-4)
+        assert by_sacrebleu[1:3] == pytest.approx([100, 0])
+        assert by_sacrebleu[3] != SENTENCE[metric](references[3], [made[3]]).score  # the sides differ
 
 
 def test_translations_of_another_text_are_refused(tmp_path: Path) -> None:

@@ -78,8 +78,33 @@ def test_spbleu_in_mozillas_layout(models: Path, texts: Path) -> None:
     told = json.loads((texts / "out" / "x__latest__spbleu.metrics.json").read_text())
     assert (told["score"], told["details"]["signature"]) == (found["score"], found["signature"])
     sentences = json.loads((texts / "out" / "x__latest__spbleu.scores.json").read_text())
-    assert len(sentences) == len(PAIRS)
+    pieces = load_vocabulary(models / "vocab.spm")
+    made, references = (
+        [" ".join(pieces.encode(line, out_type=str)) for line in read_lines(texts / f"{name}.zst")]
+        for name in ("translations", "trg")
+    )
+    by_hand = [
+        sacrebleu.sentence_bleu(line, [reference], tokenize="none").score
+        for line, reference in zip(made, references, strict=True)
+    ]
+    assert sentences == pytest.approx(by_hand, abs=1e-3)
     assert sentences[0] == 0 < max(sentences)  # the first translation is empty
+
+
+def test_a_tab_in_a_text_moves_none_of_comets_columns(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Source, translation and reference of a line, whatever stands in them."""
+    for name, lines in (("src", ["a\tb", "c"]), ("translations", ["\td", ""]), ("trg", ["e", "f\t\t"])):
+        write_lines(texts / f"{name}.zst", lines)
+    seen: list[list[str]] = []
+
+    def evaluate(model: Path, vocab: Path, scratch: Path) -> list[float]:
+        seen.extend(line.split("\t") for line in read_lines(scratch / "segments.tsv"))
+        return [-0.5, 0.75]
+
+    monkeypatch.setattr(comet, "evaluate", evaluate)
+    found = by_comet(texts, texts, "out")
+    assert seen == [["a b", " d", "e"], ["c", "", "f  "]]
+    assert found["comet"]["score"] == 12.5  # 100 · (0.75 - 0.5) / 2
 
 
 @pytest.mark.marian

@@ -42,7 +42,8 @@ from tests.pipeline.quantize.tiny_model import EMOJI, Tiny
 
 def arguments(model: Path, output: Path, *more: str) -> list[str]:
     options = {"--model": model, "--src": "en", "--trg": "eo", "--architecture": "tiny", "--output": output}
-    return [str(part) for option in options.items() for part in option] + [*more]
+    names = ["--src-name", "English", "--trg-name", "Esperanto"]
+    return [str(part) for option in options.items() for part in option] + [*names, *more]
 
 
 def tensor(name: str, kind: int = FLOAT32, size: int = 64) -> Tensor:
@@ -74,8 +75,9 @@ def test_names_and_contents_with_one_vocabulary(joint: Path, tmp_path: Path) -> 
     names = ["lex.50.50.eneo.s2t.bin", "model.eneo.intgemm.alphas.bin", "vocab.eneo.spm"]
     attachments = [f"{name}.zst" for name in names]
     jsons = ["metadata.json", "records.json", "stats.json"]
+    locally = ["model_info.json", "config.intgemm8bitalpha.yml"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
-        [*names, *attachments, *jsons]
+        [*names, *attachments, *jsons, *locally]
     )
     originals = [joint / name for name in ("lex.bin", "model.intgemm.alphas.bin", "source.spm")]
     for name, original in zip(names, originals, strict=True):
@@ -105,6 +107,43 @@ def test_records_are_those_of_remote_settings(joint: Path, tmp_path: Path) -> No
             "mimetype": "application/zstd",
         },
     }
+
+
+# What translateLocally's `ModelManager::parseModelInfo` reads of model_info.json, and of which type
+MODEL_INFO = {
+    **dict.fromkeys(("modelName", "shortName", "type", "src", "trg", "trgTag"), str),
+    **dict.fromkeys(("version", "API"), int),
+    "srcTags": dict,
+}
+
+
+@pytest.mark.parametrize("has_shortlist", [True, False])
+def test_translate_locally_finds_all_files_of_its_model(
+    has_shortlist: bool, joint: Path, tmp_path: Path
+) -> None:
+    if not has_shortlist:
+        (joint / "lex.bin").unlink()
+    main(arguments(joint, tmp_path / "out"))
+    info = json.loads((tmp_path / "out" / "model_info.json").read_text())
+    assert {key: type(value) for key, value in info.items()} == MODEL_INFO
+    assert (info["modelName"], info["shortName"]) == ("English-Esperanto tiny", "en-eo-tiny")
+    assert (info["srcTags"], info["trgTag"]) == ({"en": "English"}, "eo")
+    config = yaml.safe_load((tmp_path / "out" / "config.intgemm8bitalpha.yml").read_text())
+    assert config["relative-paths"] is True
+    assert config["gemm-precision"] == "int8shiftAlphaAll"  # with the multipliers that the model holds
+    assert config["vocabs"] == ["vocab.eneo.spm"] * 2
+    assert config.get("shortlist") == (["lex.50.50.eneo.s2t.bin", False] if has_shortlist else None)
+    for name in (*config["models"], *config["vocabs"], *config.get("shortlist", [])[:1]):
+        assert (tmp_path / "out" / name).is_file()
+
+
+def test_two_vocabularies_and_a_language_with_a_script(joint: Path, tmp_path: Path) -> None:
+    more = ("--split", "--trg", "zh_hant", "--trg-name", "Chinese")
+    main(arguments(joint, tmp_path / "out", *more))
+    config = yaml.safe_load((tmp_path / "out" / "config.intgemm8bitalpha.yml").read_text())
+    assert config["vocabs"] == ["srcvocab.enzh_hant.spm", "trgvocab.enzh_hant.spm"]
+    info = json.loads((tmp_path / "out" / "model_info.json").read_text())
+    assert (info["shortName"], info["trgTag"], info["trg"]) == ("en-zh-hant-tiny", "zh-hant", "Chinese")
 
 
 # How the engine of browsers reads a model, after its source, browsermt/marian-dev: the numbers of types in

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,10 +22,12 @@ from pipeline.train.checkpoints import (
     Checkpoints,
     Place,
     Progress,
+    decided_by,
     find_fault,
     read_progress,
     saved_at,
 )
+from pipeline.train.validations import Validations
 
 INPUT = MadeFrom({}, {"seed": 1})
 
@@ -103,6 +106,46 @@ def test_a_save_that_is_spoilt_removes_no_set(folders: tuple[Checkpoints, Path, 
     before = sorted(sets.iterdir())
     keep(checkpoints, work, 30)
     assert sorted(sets.iterdir()) == before
+
+
+def test_a_save_that_begins_while_files_are_taken_is_no_set(folders: tuple[Checkpoints, Path, Path]) -> None:
+    checkpoints, sets, _ = folders
+    work = sets.parent / "work"
+    before = sorted(sets.iterdir())
+
+    def files() -> Iterator[Path]:
+        yield work / MODEL
+        save_like_marian(work, 30)
+        yield from (work / PROGRESS, work / OPTIMIZER)
+
+    checkpoints.save(work, files(), Place(20, stage=1, feed=None))
+    assert sorted(sets.iterdir()) == before
+
+
+def test_what_is_undone_of_a_validation_leaves_the_save_whole(tmp_path: Path) -> None:
+    save_like_marian(tmp_path / "work", 20)
+    Validations(tmp_path / "work", ["chrf"], anew=False).undo_last()
+    assert saved_at(tmp_path / "work") == tuple((200 + number) * 10**9 for number in range(3))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        *({name: "b"} for name in ("src", "trg", "modifiers", "seed", "best_model")),
+        *({name: True} for name in ("bicameral", "phonemic")),
+    ],
+)
+def test_every_argument_that_shapes_the_text_belongs_to_what_a_set_is_made_from(
+    changed: dict[str, object], tmp_path: Path
+) -> None:
+    file = tmp_path / "text"
+    file.write_text("{}")
+    names = ("source_vocab", "target_vocab", "dev_src", "dev_trg", "curriculum")
+    texts = dict.fromkeys(("src", "trg", "modifiers", "seed", "best_model"), "a")
+    args: dict[str, object] = {**dict.fromkeys(names, file), **texts, "pretrained": None, "state": None}
+    args |= {"bicameral": False, "phonemic": False}
+    facts = [decided_by(Namespace(**{**args, **more}), {}, {}).facts for more in ({}, changed)]
+    assert facts[0] != facts[1]
 
 
 def truncate(file: Path) -> None:

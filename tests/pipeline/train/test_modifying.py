@@ -257,3 +257,13 @@ def test_a_line_whose_links_are_wrong_is_left_out(caplog: pytest.LogCaptureFixtu
     modifying = Modifying(config(changed("student", Tags=0)))
     assert modifying.batch(["a\tb\t0-1"], "x") == []
     assert "A line is left out: Tags failed" in caplog.text
+
+
+def test_a_line_that_lost_its_end_keeps_what_is_done_to_it_afterwards() -> None:
+    """Whichever modifiers a config puts behind RemoveEndPunct."""
+    lines = aligned(100)
+    modifiers = [{"RemoveEndPunct": 1.0}, *changed("student", UpperCase=1, Tags=0)]
+    expected = by_opustrainer(modifiers, lines)
+    assert all(line.split("\t")[0].isupper() and line.split("\t")[0][-1].isalpha() for line in expected)
+    for given in (lines, with_pieces(lines)):
+        assert sorted(Modifying(config(modifiers)).batch(given, "x")) == sorted(expected)

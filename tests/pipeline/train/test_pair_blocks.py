@@ -119,8 +119,30 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 def test_a_damaged_index_is_named(tmp_path: Path, damage: str) -> None:
     folder = written(tmp_path / "a", made_up(3 * BLOCK))
     DAMAGES[damage](folder / INDEX)
-    with pytest.raises(InputError, match=r"blocks\.npy is .*Make the pairs again by pipeline\.train\."):
+    with pytest.raises(
+        InputError, match=r"blocks\.npy is .*Make the pairs again by the script training_pairs"
+    ):
         PairBlocks.open(folder)
+
+
+@pytest.mark.parametrize("byte", [0x00, 0x27, 0x28, 0x2D, 0xFF])
+def test_a_byte_of_an_index_that_has_changed_is_told_or_changes_nothing(tmp_path: Path, byte: int) -> None:
+    """Of its head: quotes and brackets that stay open, negative lengths, what is no text."""
+    folder = written(tmp_path / "a", made_up(3 * BLOCK))
+    content = (folder / INDEX).read_bytes()
+    lines = [PairBlocks.open(folder).read(number) for number in range(3)]
+    told = 0
+    for place in range(128):
+        (folder / INDEX).write_bytes(content[:place] + bytes([byte]) + content[place + 1 :])
+        try:
+            blocks = PairBlocks.open(folder)
+        except InputError as error:
+            assert "Make the pairs again by the script training_pairs" in str(error)  # noqa: PT017
+            told += 1
+        else:
+            assert [blocks.read(number) for number in range(3)] == lines
+            blocks.close()
+    assert told > 40
 
 
 @pytest.mark.parametrize("place", [*range(12), -1, -5])

@@ -63,6 +63,11 @@ class Run:
         """Make an attempt."""
         return self.start(work).result(120)
 
+    @property
+    def told(self) -> list[str]:
+        """What people were told that steps wait for."""
+        return [event.detail["message"] for event in self.events if event.kind == "waiting"]
+
     def close(self) -> None:
         """Cancel what this run does, and end."""
         self.cancel.set()

@@ -16,6 +16,7 @@ JOB = JobState(
     image="registry.example/worker:1",
     preemptions=0,
     deleting=False,
+    suspended=False,
     ended="",
     reason="",
     message="",

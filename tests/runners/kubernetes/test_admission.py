@@ -11,7 +11,7 @@ from tests.kube.events import Correlator, Told, pauses
 from tests.runners.kubernetes.places import Place
 from tests.runners.scripts import COPY, eventually
 from tests.virtual_clock import VirtualClock
-from translations_assets.runners.kubernetes import admission
+from translations_assets.runners.kubernetes import admission, silence
 from translations_assets.runners.kubernetes.admission import Admission, JobAdmission, Refusal
 from translations_assets.runners.kubernetes.cluster import NotAdmitted
 
@@ -51,11 +51,11 @@ class Refusing:
     def watched(self, seconds: int) -> list[tuple[float, Refusal]]:
         """What is found within so many seconds, and after how many."""
         began = self.clock.now
-        looking = Admission(self, JOB, self.clock)  # type: ignore[arg-type]
+        looking = Admission(JOB, self.clock)
         found = list[tuple[float, Refusal]]()
         for _ in range(seconds):
             self.clock.run(1)
-            if refusal := looking.look():
+            if looking.is_due() and (refusal := looking.look(self.events(JOB))):
                 found.append((self.clock.now - began, refusal))
         return found
 
@@ -66,8 +66,10 @@ def _first(pair: tuple[float, Told]) -> float:
 
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The Job's events are looked at more often than each half minute."""
+    """The Job's events are looked at more often than each half minute, and silence is told of earlier."""
+    monkeypatch.setattr(admission, "FIRST_SECONDS", 0.1)
     monkeypatch.setattr(admission, "LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(silence, "SILENT_SECONDS", 0.4)
 
 
 @pytest.mark.usefixtures("often")
@@ -75,7 +77,7 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_a_namespace_never_lets_in_fails_with_its_words(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admission, "REFUSED_SECONDS", 0.5)
+    monkeypatch.setattr(admission, "REFUSED_SECONDS", 1.0)
     place.cluster.limit_memory(place.namespace)
     run = place.run({"pod": {"container_config": {"resources": {"limits": {"memory": "1Gi"}}}}})
     outcome = run.make(place.job(COPY))
@@ -83,8 +85,7 @@ def test_what_a_namespace_never_lets_in_fails_with_its_words(
     assert "the cluster refuses the pod: maximum memory usage per Container is 1Mi" in outcome.message
     assert "Change the worker class in the deployment file, or the limits of the namespace" in outcome.message
     assert eventually(lambda: not place.jobs())
-    (told,) = [line for line in run.lines["step-0"] if "refuses" in line]  # once, not each time
-    assert "is asked again: maximum memory usage" in told
+    assert any("is asked again: maximum memory usage" in text for text in run.told)
 
 
 @pytest.mark.usefixtures("often")
@@ -93,31 +94,26 @@ def test_a_quota_is_told_and_waited_for(place: Place, monkeypatch: pytest.Monkey
     place.cluster.refuse_pods(place.namespace, QUOTA)
     run = place.run()
     ending = run.start(place.job(COPY))
-    assert eventually(lambda: any(QUOTA in line for line in run.lines["step-0"]))
+    assert eventually(lambda: any(QUOTA in text for text in run.told))
     assert not ending.done()
     place.cluster.refuse_pods(place.namespace, "")
     assert ending.result(60).kind == "done"
 
 
-def test_a_quota_on_jobs_is_told_and_waited_for_without_end() -> None:
+def test_a_quota_on_jobs_is_waited_for_without_end() -> None:
     clock = VirtualClock()
     creation, quota = JobAdmission(clock), NotAdmitted("exceeded quota: steps", by_quota=True)
-    told = list[tuple[float, str]]()
     for _ in range(1000):
-        if words := creation.refused(quota):
-            told.append((clock.now - 1000, words))
+        creation.refused(quota)
         clock.run(10)
-    assert told == [(30, "the cluster refuses the job, and is asked again: exceeded quota: steps")]
 
 
-def test_a_policy_that_refuses_jobs_is_told_and_fails_after_five_minutes() -> None:
+def test_a_policy_that_refuses_jobs_fails_after_five_minutes() -> None:
     clock = VirtualClock()
     creation, denied = JobAdmission(clock), NotAdmitted(WEBHOOK, by_quota=False)
-    assert creation.refused(denied) == ""
-    clock.run(30)
-    assert WEBHOOK in creation.refused(denied)
-    clock.run(269)
-    assert creation.refused(denied) == ""
+    creation.refused(denied)
+    clock.run(299)
+    creation.refused(denied)
     clock.run(1)
     with pytest.raises(NotAdmitted, match="refuses the job: admission webhook .*no image of this registry"):
         creation.refused(denied)
@@ -139,7 +135,7 @@ def test_a_job_beyond_the_quota_waits_for_one_that_runs(place: Place) -> None:
     first = run.start(place.talking(key="1" * 64))
     assert eventually(lambda: len(place.live()) == 1)
     second = run.start(place.job(COPY))
-    assert eventually(lambda: any("count/jobs.batch=1" in line for line in run.lines["step-0"]))
+    assert eventually(lambda: any("count/jobs.batch=1" in text for text in run.told))
     assert not second.done()
     place.go()
     assert first.result(60).kind == second.result(60).kind == "done"
@@ -150,7 +146,7 @@ def test_a_run_that_is_cancelled_waits_for_no_quota(place: Place) -> None:
     place.cluster.gate.quotas[place.namespace] = 0
     run = place.run()
     ending = run.start(place.job(COPY))
-    assert eventually(lambda: any("exceeded quota" in line for line in run.lines["step-0"]))
+    assert eventually(lambda: any("exceeded quota" in text for text in run.told))
     run.cancel.set()
     assert ending.result(60).kind == "cancelled"
 
@@ -174,15 +170,14 @@ def test_a_refusal_lasts_however_often_the_cluster_tries_and_whatever_the_pod_is
     refusal: str, backoff: tuple[float, float]
 ) -> None:
     found = Refusing(refusal, backoff).watched(3600)
-    assert found[0][0] == 30
-    assert next(seconds for seconds, item in found if item.for_good) == 330
-    assert [item.is_news for _, item in found] == [True] + [False] * (len(found) - 1)
+    assert [seconds for seconds, _ in found[:3]] == [10, 40, 70]
+    assert next(seconds for seconds, item in found if item.for_good) == 310
 
 
-def test_a_quota_is_never_taken_for_what_lasts_and_is_told_once() -> None:
+def test_a_quota_is_never_taken_for_what_lasts() -> None:
     quota = 'pods "{pod}" is forbidden: exceeded quota: team, requested: pods=1, used: pods={number}'
     found = Refusing(quota, (1.0, 60.0)).watched(3600)
-    assert [item.is_news for _, item in found] == [True] + [False] * 119
+    assert len(found) == 120
     assert not any(item.for_good for _, item in found)
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
-from kubernetes.client import ApiClient, Configuration
+from kubernetes.client import Configuration
 
 from tests.runners.kubernetes.states import JOB
 from translations_assets.config.deployment import Kubernetes
 from translations_assets.runners.kubernetes import cluster as cluster_module
+from translations_assets.runners.kubernetes.access import Access
 from translations_assets.runners.kubernetes.cluster import (
     Ahead,
     Cluster,
@@ -23,6 +25,8 @@ from translations_assets.runners.kubernetes.cluster import (
     Expired,
     Missing,
     NotAdmitted,
+    Trouble,
+    Unauthorized,
 )
 
 FOUND = {
@@ -42,9 +46,7 @@ class Server(HTTPServer):
     @property
     def cluster(self) -> Cluster:
         """A client of it."""
-        settings = Configuration(host=f"http://127.0.0.1:{self.server_port}")
-        settings.retries = False
-        return Cluster(ApiClient(settings), "default")
+        return Cluster(Access(lambda: Configuration(host=f"http://127.0.0.1:{self.server_port}")), "default")
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -225,4 +227,68 @@ def test_events_that_cannot_be_read_are_none(server: Server) -> None:
 def test_an_unusable_kubeconfig_is_told(tmp_path: Path) -> None:
     kubernetes = Kubernetes.model_validate({"image": "worker", "worker-classes": {}})
     with pytest.raises(ClusterError, match="no usable kubeconfig"):
-        Cluster.connect(kubernetes, tmp_path / "missing", threading.Event())
+        Cluster.connect(kubernetes, tmp_path / "missing", threading.Event(), Trouble())
+
+
+def settings(token: str, host: str = "https://cluster.example") -> Configuration:
+    """A client's settings with a token."""
+    made = Configuration(host=host)
+    made.api_key["BearerToken"] = f"Bearer {token}"
+    return made
+
+
+def test_of_many_threads_that_are_refused_at_once_one_reads_the_token_again() -> None:
+    tokens = iter(["old", "new", "never"])
+    access = Access(lambda: settings(next(tokens)))
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(access.renew, ["Bearer old"] * 16)) == [True] * 16
+    assert access.token == "Bearer new"
+
+
+def test_a_token_is_shown_to_no_other_server() -> None:
+    hosts = iter(["https://cluster.example", "https://other.example"])
+    access = Access(lambda: settings(f"of {(host := next(hosts))}", host))
+    assert not access.renew("Bearer of https://cluster.example")
+    assert access.token == "Bearer of https://cluster.example"
+
+
+def test_a_file_that_is_half_written_is_read_again_later() -> None:
+    states: list[Configuration | Exception] = [settings("old"), ValueError("half a file"), settings("new")]
+
+    def load() -> Configuration:
+        state = states.pop(0)
+        if isinstance(state, Exception):
+            raise state
+        return state
+
+    access = Access(load)
+    assert [access.renew("Bearer old"), access.renew("Bearer old")] == [False, True]
+
+
+@pytest.mark.parametrize(("before", "found"), [([], False), ([200], True)])
+def test_a_server_that_knew_who_asks_is_given_time_for_a_new_token(
+    server: Server, monkeypatch: pytest.MonkeyPatch, before: list[int], found: bool
+) -> None:
+    monkeypatch.setattr(cluster_module, "REFUSED_SECONDS", 0.2)
+    cluster = server.cluster
+    for status in before:
+        server.statuses = [status]
+        assert cluster.job("a")
+    server.statuses = [401] * 6  # for 0.01 + 0.02 + … 0.32 s
+    if found:
+        assert cluster.job("a")
+    else:
+        with pytest.raises(Unauthorized, match="answers 401: said 401. The token was read again"):
+            cluster.job("a")
+
+
+def test_what_keeps_the_server_from_answering_is_known_until_it_does(server: Server) -> None:
+    cluster, told = server.cluster, list[str]()
+    server.statuses = [503, 404]
+
+    def wait(_seconds: float) -> None:
+        told.append(cluster.trouble.text)
+
+    with pytest.raises(Missing):
+        cluster.create_job({}, wait)
+    assert (told, cluster.trouble.text) == (["The cluster answers 503: said 503"], "")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.runners.kubernetes.places import Place
 from tests.runners.scripts import eventually
-from translations_assets.runners.kubernetes import following
+from translations_assets.runners.kubernetes import following, starting
 
 pytestmark = pytest.mark.cluster
 
@@ -58,7 +58,7 @@ def test_a_worker_that_fails_beside_a_proxy_is_told_at_once(place: Place) -> Non
 
 
 def test_an_image_that_a_native_sidecar_lacks_is_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "PULL_SECONDS", 1.0)
+    monkeypatch.setattr(starting, "PULL_SECONDS", 1.0)
     place.cluster.missing_images.add("proxy")
     outcome = place.run(beside(STAYS, "initContainers", restartPolicy="Always")).make(place.job(LINES))
     assert outcome.kind == "failed"

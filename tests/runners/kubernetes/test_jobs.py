@@ -113,6 +113,9 @@ def test_the_deadline_is_the_attempt_s_own_time_and_its_wait_for_a_machine() -> 
     assert describe(**values)["spec"]["activeDeadlineSeconds"] == 2.5 * 3600
     stages = {"train_teacher": {"max-hours": 10}}
     assert describe(**values, stages=stages)["spec"]["activeDeadlineSeconds"] == 10.5 * 3600
+    found, steps = descriptions(**values), [replace(STEP, key=f"{number:064}") for number in range(3)]
+    several = found.job(found.group(STEP, 0), steps, "gs://bucket", [""], 0)
+    assert several["spec"]["activeDeadlineSeconds"] == 6.5 * 3600  # each step of a pod has its own time
 
 
 def test_pods_run_without_rights() -> None:

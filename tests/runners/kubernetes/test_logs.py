@@ -16,7 +16,7 @@ from translations_assets.runners.kubernetes.cluster import (
     Refused,
     Unavailable,
 )
-from translations_assets.runners.kubernetes.pod_log import PodLog
+from translations_assets.runners.kubernetes.pod_log import PodLog, lines_after
 
 
 class Log:
@@ -113,21 +113,14 @@ def test_a_node_that_does_not_answer_is_given_up_but_an_api_server_is_not() -> N
     assert Log([stamp(1, 0, b"a")], [ClusterAway("refused")] * 99).read() == [b"a"]
 
 
-@pytest.mark.parametrize("ended", [True, False])
-def test_a_log_that_may_not_be_read_is_told_once(monkeypatch: pytest.MonkeyPatch, ended: bool) -> None:
-    monkeypatch.setattr(pod_log, "REFUSED_SECONDS", 0.0)
-    log = Log([], [Refused("The cluster answers 403: no right to pods/log.")] * 9)
-    states = iter([ended] * 3)
-    lines = list(PodLog(log, "pod", lambda: next(states, True), lambda seconds: None).lines())  # type: ignore[arg-type]
-    assert lines == [
-        b"[the log cannot be shown: The cluster answers 403: no right to pods/log. The step goes on, and its "
-        b"whole log is stored]"
-    ]
-
-
-def test_a_refusal_that_passes_is_not_told() -> None:
-    log = Log([stamp(1, 0, b"a")], [Refused("403")] * 3)
-    assert log.read(ended=False) == [b"a"]
+def test_why_a_log_cannot_be_read_is_known_until_it_can() -> None:
+    log = Log([stamp(1, 0, b"a")], [Refused("403: no right to pods/log")] * 3)
+    troubles = list[str]()
+    states = iter([False])
+    reading = PodLog(log, "pod", lambda: next(states, True), lambda _: troubles.append(reading.trouble))  # type: ignore[arg-type]
+    assert list(reading.lines()) == [b"a"]
+    assert troubles == ["403: no right to pods/log"] * 3
+    assert reading.trouble == ""
 
 
 def test_a_very_long_line_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,3 +129,22 @@ def test_a_very_long_line_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> No
     assert b"".join(lines[:-1]) == b"x" * 200
     assert lines[-1] == b"y"
     assert max(map(len, lines)) <= 60
+
+
+STORED = [b"a\nb\n", b"a", b"\nc\nd"]
+
+
+@pytest.mark.parametrize(
+    ("seen", "last", "rest"),
+    [
+        (0, b"", [b"a", b"b", b"a", b"c", b"d"]),
+        (3, b"a", [b"c", b"d"]),
+        (4, b"a", [b"c", b"d"]),  # the pod had a line more
+        (1, b"a", [b"b", b"a", b"c", b"d"]),
+        (4, b"x", [b"a", b"b", b"a", b"c", b"d"]),
+        (5, b"d", []),
+        (7, b"z", []),  # the store has not got all of it
+    ],
+)
+def test_a_stored_log_goes_on_where_the_pods_broke_off(seen: int, last: bytes, rest: list[bytes]) -> None:
+    assert list(lines_after(lambda: iter(STORED), seen, last)) == rest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tests.store.gcs_server import BUCKET, GcsServer
@@ -77,6 +79,13 @@ def test_what_is_fresh_is_left_for_later(store: BucketStore, gcs: GcsServer) -> 
     collected = free(store)
     assert store.has_blob(blob)
     assert collected.later.count == 1
+
+
+def test_what_need_not_be_touched_any_more_is_not_collected_either(store: BucketStore) -> None:
+    """Contents are touched once an hour at most; who relies on fresh ones is not seen by the collector."""
+    hour, clocks = 3600 * 10**9, 600 * 10**9
+    ago = time.time_ns() - store.files.mark_time()
+    assert abs(ago - hour - clocks) < clocks / 2
 
 
 def test_what_is_touched_after_it_was_listed_stays(

@@ -60,6 +60,7 @@ MONO_FILE = Provider(
     "file",
     lambda name, spoken: spoken.code,
     title="a file",
+    is_path=True,
     form=r"(?s:.+)",
     check=_check_path,
     addresses=_path_addresses,

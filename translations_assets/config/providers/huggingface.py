@@ -1,12 +1,13 @@
 """Datasets of the Hugging Face hub (https://huggingface.co/datasets) that name the languages in their cards.
 
-The hub does not say which columns hold the text, so a person must look at a dataset before it can be named in
-a config.
+Many cards say which subsets, splits and columns there are (`dataset_info`). Where that tells which columns
+are source and target, a parallel dataset can be named in a config. At others a person must look before, and
+at monolingual ones, of which no card says what kind of text it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +20,9 @@ from translations_assets.config.web import NoAnswer, NotThere, read_json
 API = "https://huggingface.co/api/datasets"
 DATASETS = "https://huggingface.co/datasets"
 LIMIT = 100  # of the most downloaded datasets; rarely used ones are seldom good
+SPLIT = "train"
+DEFAULT = "default"  # the subset that a key need not name
+OPUS = "opus"  # in names of repositories: a copy of what OPUS has
 SPEECH = "task_categories:automatic-speech-recognition"
 TRANSLATION = "task_categories:translation"
 UNITS = {"K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
@@ -31,7 +35,7 @@ TO_BE_NAMED = {
 
 
 def find_parallel(query: Query) -> Iterator[Found | Problem]:
-    """Datasets in both languages."""
+    """Datasets in both languages; those of translation whose cards tell their columns need no look."""
     yield from _find(PARALLEL, [query.src, query.trg], (), query.mirror)
 
 
@@ -52,17 +56,22 @@ def _find(
 ) -> Iterator[Found | Problem]:
     filters = [*(f"language:{language.iso639_1}" for language in languages), *tags]
     wanted = "".join(f"filter={quote(each, safe=':')}&" for each in filters)
-    url = f"{API}?{wanted}sort=downloads&direction=-1&limit={LIMIT}"
+    url = f"{API}?{wanted}sort=downloads&direction=-1&limit={LIMIT}&full=true"  # with cards
     try:
         answer = read_json(url, mirror)
-        found = [_found(each, importer) for each in answer if SPEECH not in each.get("tags", ())]
+        found = [
+            one
+            for each in answer
+            if SPEECH not in each.get("tags", ())
+            for one in _as_it_is(_found(each, importer), each, languages)
+        ]
     except (NoAnswer, NotThere) as error:
         yield Problem(str(error), key=importer)
     except (KeyError, TypeError, AttributeError) as error:
         yield Problem(f"the answer of {url} cannot be understood ({error!r})", key=importer)
     else:
         # The order of downloads changes from day to day; the largest first does not.
-        yield from sorted(found, key=lambda each: (-_least(each.extent), each.key))
+        yield from sorted(found, key=lambda each: (-(each.sentences or _least(each.extent)), each.key))
 
 
 def _found(told: dict[str, Any], importer: str) -> Found:
@@ -79,6 +88,55 @@ def _found(told: dict[str, Any], importer: str) -> Found:
         url=f"{DATASETS}/{name}",
         skipped=TO_BE_NAMED[importer],
     )
+
+
+def _as_it_is(found: Found, told: Mapping[str, Any], languages: Sequence[Language]) -> Sequence[Found]:
+    """The subsets that can be named in a config, else the repository, for a person to look at."""
+    if found.use != "train" or told.get("gated"):
+        return [found]
+    subsets = (told.get("cardData") or {}).get("dataset_info") or []
+    named = [
+        replace(
+            found,
+            key=_key(found.key, str(subset.get("config_name", DEFAULT)), columns),
+            sentences=_rows(subset),
+            extent="",
+            skipped="OPUS has it" if OPUS in found.key.lower() else "",
+        )
+        for subset in ([subsets] if isinstance(subsets, Mapping) else subsets)
+        if _rows(subset) is not None and (columns := _columns(subset, languages))
+    ]
+    return named or [found]
+
+
+def _key(repository: str, subset: str, columns: Sequence[str]) -> str:
+    return ":".join((f"hfp_{repository}", *([] if subset == DEFAULT else [subset]), SPLIT, *columns))
+
+
+def _rows(subset: Mapping[str, Any]) -> int | None:
+    """How many rows its training split has; None without one."""
+    rows = {split["name"]: int(split["num_examples"]) for split in subset.get("splits", ())}
+    return rows.get(SPLIT)
+
+
+def _columns(subset: Mapping[str, Any], languages: Sequence[Language]) -> Sequence[str]:
+    """The columns of the languages, or what the column `translation` calls them; empty if that is unknown."""
+    dtypes = {str(feature["name"]): feature.get("dtype") for feature in subset.get("features", ())}
+    pairs = dtypes.get("translation")
+    inside = pairs.get("translation", {}).get("languages", ()) if isinstance(pairs, Mapping) else ()
+    for columns in (inside, [name for name, dtype in dtypes.items() if dtype == "string"]):
+        chosen = [
+            [column for column in columns if str(column).lower() in _called(each)] for each in languages
+        ]
+        if all(len(found) == 1 for found in chosen):
+            return [str(found[0]) for found in chosen]
+    return ()
+
+
+def _called(spoken: Language) -> frozenset[str]:
+    """What a column with text in the language is called, in small letters."""
+    code = spoken.code.lower()
+    return frozenset((code, code.replace("_", "-"), spoken.iso639_1, spoken.iso639_3, spoken.name.lower()))
 
 
 def _least(extent: str) -> int:

@@ -33,8 +33,8 @@ from translations_assets.config.providers.provider import (
     reason_of,
 )
 from translations_assets.config.web import ask, together
+from translations_assets.own_files import read_own, write_own
 from translations_assets.settings import state_folder
-from translations_assets.whole_file import write_whole
 
 IMPORTER = "mtdata"
 AT_ONCE = 16
@@ -120,11 +120,11 @@ def catalogue() -> Mapping[str, list[str]]:
     """
     kept = state_folder() / f"mtdata-{version('mtdata')}.json"
     with suppress(OSError, ValueError):
-        return _parse(kept.read_text(encoding="utf-8"))
+        return _parse(read_own(kept).decode())
     text = _build()
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(kept, text)
+        write_own(kept, text)
     return _parse(text)
 
 

@@ -17,6 +17,8 @@ Addresses: TypeAlias = "list[list[str]]"
 Search: TypeAlias = "Callable[[Query], Iterator[Found | Problem]]"
 BYTES_PER_SENTENCE = 113  # of compressed text, as measured upstream on one dataset
 LICENCE_LENGTH = 60
+# In no catalogue's names: a way out of a folder or of an address, and what a shell would run
+_NO_NAME = re.compile(r"(?:^|[/:@-])\.{1,2}(?:$|[/:@-])|[$`;|&<>\"'\\]")
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class Provider:
     sets       the names of its datasets, where they are few
     form       the form of the names otherwise, a regular expression
     by_url     names may be URLs
+    is_path    names are paths of files
     check      raises ConfigError for a name that cannot be used although it has the form
     misfit     (name, source, target) → what is wrong with a dataset of another pair: `is of …`
     addresses  (name, languages) → where the files of a dataset lie; raises ConfigError as `check` does
@@ -86,6 +89,7 @@ class Provider:
     sets: tuple[str, ...] = ()
     form: str = r"\S+"
     by_url: bool = False
+    is_path: bool = False
     check: Callable[[str], None] = lambda name: None
     misfit: Callable[[str, Language, Language], str] = lambda name, src, trg: ""
     addresses: Callable[..., Addresses] = lambda name, *sides: []
@@ -105,6 +109,8 @@ class Provider:
         elif self.sets and name not in self.sets:
             allowed = ", ".join(f"{self.name}_{known}" for known in self.sets)
             raise ConfigError.of(f"{self.name} has no set {name!r}; allowed: {allowed}")
+        elif not self.is_path and (wrong := _NO_NAME.search(name)):
+            raise ConfigError.of(f"{shown_key!r} holds {wrong[0]!r}, which no name of a dataset holds")
         self.check(name)
         if not re.fullmatch(self.form, name):
             raise ConfigError.of(

@@ -1,8 +1,9 @@
-"""Whether a module is in plain form: importing it does nothing but give names to values, whatever ran before it.
+"""Whether a module is in plain form: importing it only gives names to values, whatever ran before it.
 
-Plain are imports of modules that are known, functions, classes of known bases, and values that are computed from
-literals and names above by calls that are known. What is not known to be plain is not: a module of another form may
-register, patch, count, draw or print, so that what it does depends on its other statements and on the order of all.
+Plain are imports of modules that are known, functions, classes of known bases, and values that are computed
+from literals and names above by calls that are known. What is not known to be plain is not: a module of another
+form may register, patch, count, draw or print, so that what it does depends on its other statements and on the
+order of all.
 """
 
 from __future__ import annotations
@@ -417,7 +418,7 @@ class _Module:
         return self._may_be_called(node) or self._path(node).startswith("str.")
 
     def _is_record(self, unit: Unit) -> bool:
-        """Whether a class is a NamedTuple or a dataclass that only keeps its values, or a function that makes one."""
+        """Whether a class is a NamedTuple or a dataclass that only keeps values, or a function that makes one."""
         node = unit.node
         if isinstance(node, ast.FunctionDef):
             other = self if unit.module is self._own else self._other(unit.module)
@@ -435,7 +436,7 @@ class _Module:
         return _Module(self._modules, module, (*module.imports, *module.definitions))
 
     def _is_fixed(self, unit: Unit) -> bool:
-        """Whether what a name of another module stands for cannot have been changed before this one is imported."""
+        """Whether a name of another module stands for what it did when that module had been imported."""
         value = getattr(unit.node, "value", None)
         if value is None:
             return True

@@ -8,32 +8,35 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from translations_assets.errors import TemporaryError, TranslationsError
+from translations_assets.runners.kubernetes.access import Access, access_to
 from translations_assets.runners.kubernetes.state import CONTAINER, JobState, Object
 
 if TYPE_CHECKING:
-    from kubernetes.client import ApiClient
-
     from translations_assets.config.deployment import Kubernetes
 
 AWAY_SECONDS = 900.0  # an API server that is away so long is given up
 COMPONENT = "translations-worker"
 DENIED = "denied (?:the )?request"  # in the words of webhooks, and of policies
 _FORBIDDEN = re.compile(r'^jobs\.batch "[^"]*" is forbidden: ')
-# A server that has just started refuses for a moment, as it does a token that was just renewed
+# A server that has just started refuses for a moment, as it does who has just been given a right
 REFUSED_SECONDS = 30.0
 _LONGEST_ASKED = (
     300.0  # of what servers want to be left alone for: they ask for seconds, proxies for anything
 )
 _FIRST_PAUSE, _LAST_PAUSE = 0.5, 10.0
 _TIMEOUT = (10, 60)  # seconds to connect, and without a byte of the answer
-_WATCH_SECONDS = 60  # a watch is begun again so often, so that a connection that died unseen does not last
+# A watch is begun again so often: a connection that died unseen does not last, and it is soon known that the
+# server does not answer
+_WATCH_SECONDS = 20
 _SELECTOR = f"app.kubernetes.io/component={COMPONENT}"
+_KUEUE = "kueue.x-k8s.io"  # its API's group, and where its labels begin
 _CONNECTIONS = 200  # that are kept for the next request; more may be open
 _EVENTS = 100
 
@@ -67,6 +70,10 @@ class Refused(Unavailable):
     """The cluster does not allow it; a server that has just started refuses every request."""
 
 
+class Unauthorized(Refused):
+    """The server does not know who asks: what was read for that is out of date."""
+
+
 class Ahead(Unavailable):
     """The server knows no version as new as that from which to watch, as one with a restored memory."""
 
@@ -98,47 +105,60 @@ class Expired(ClusterError):
     """Changes since so long ago are not known any more: list again."""
 
 
+@dataclass
+class Trouble:
+    """Why the API server did not answer when it was asked last; empty where it did."""
+
+    text: str = ""
+
+
 class Cluster:
     """One namespace of a cluster. Every call is tried again while the API server is away, for 15 minutes.
 
-    closed  once it is set, nothing is tried again: threads that nothing waits for any more come to an end
+    closed   once it is set, nothing is tried again: threads that nothing waits for any more come to an end
+    trouble  is told what keeps the API server from answering
     """
 
-    def __init__(self, client: ApiClient, namespace: str, closed: threading.Event | None = None) -> None:
-        from kubernetes.client import BatchV1Api, CoreV1Api
+    def __init__(
+        self,
+        access: Access,
+        namespace: str,
+        closed: threading.Event | None = None,
+        trouble: Trouble | None = None,
+    ) -> None:
+        from kubernetes.client import ApiClient, BatchV1Api, CoreV1Api
 
+        access.settings.retries = False  # those of `_ask` last longer, and are reported
+        access.settings.connection_pool_maxsize = _CONNECTIONS
+        client = ApiClient(access.settings)
         self.namespace, self.closed = namespace, closed or threading.Event()
-        self._client, self._batch, self._core = client, BatchV1Api(client), CoreV1Api(client)
+        self.trouble = trouble or Trouble()
+        self._access, self._client = access, client
+        self._batch, self._core = BatchV1Api(client), CoreV1Api(client)
+        self._was_known = False  # whether the server has ever accepted who asks
         self._listers: dict[Kind, Callable[..., Any]] = {
             "jobs": self._batch.list_namespaced_job,
             "pods": self._core.list_namespaced_pod,
         }
 
     @classmethod
-    def connect(cls, kubernetes: Kubernetes, kubeconfig: Path | None, closed: threading.Event) -> Cluster:
+    def connect(
+        cls, kubernetes: Kubernetes, kubeconfig: Path | None, closed: threading.Event, trouble: Trouble
+    ) -> Cluster:
         """The cluster of a kubeconfig's context; in a pod and without either, the pod's own cluster.
 
         Raises ClusterError when there is no usable kubeconfig.
         """
-        import os
+        from kubernetes.config import ConfigException
 
-        from kubernetes import config
-        from kubernetes.client import ApiClient, Configuration
-
-        settings, context = Configuration(), kubernetes.context
         try:
-            if "KUBERNETES_SERVICE_HOST" in os.environ and not context and not kubeconfig:
-                config.load_incluster_config(client_configuration=settings)
-            else:
-                config.load_kube_config(str(kubeconfig) if kubeconfig else None, context, settings)
-        except (config.ConfigException, OSError, ValueError) as error:
+            access = access_to(kubernetes, kubeconfig)
+        except (ConfigException, OSError, ValueError) as error:
             raise ClusterError(
                 f"There is no usable kubeconfig: {error}. Set KUBECONFIG, and kubernetes.context "
                 "in the deployment file."
             ) from error
-        settings.retries = False  # those of `_ask` last longer, and are reported
-        settings.connection_pool_maxsize = _CONNECTIONS
-        return cls(ApiClient(settings), kubernetes.namespace, closed)
+        return cls(access, kubernetes.namespace, closed, trouble)
 
     def create_job(self, body: Mapping[str, Any], wait: Callable[[float], object] | None = None) -> JobState:
         """Create a job.
@@ -173,7 +193,7 @@ class Cluster:
         return value["items"], value["metadata"]["resourceVersion"]
 
     def watch(self, kind: Kind, version: str) -> Iterator[tuple[str, Object]]:
-        """Changes since a version, for a minute: `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK`; and the object.
+        """Changes since a version, for a while: `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK`; and the object.
 
         Raises ClusterAway when that ends early, Ahead and Expired; nothing is tried again.
         """
@@ -186,10 +206,10 @@ class Cluster:
                 resource_version=version,
                 timeout_seconds=_WATCH_SECONDS,
                 _preload_content=False,
-                _request_timeout=(_TIMEOUT[0], _WATCH_SECONDS + 15),
+                _request_timeout=(_TIMEOUT[0], 2 * _WATCH_SECONDS),
             )
         )
-        for line in _lines(_stream(response)):
+        for line in _lines(self._stream(response)):
             event = json.loads(line)
             if event["type"] == "ERROR":
                 raise _error(event["object"].get("code", 500), event["object"].get("message", ""))
@@ -203,19 +223,9 @@ class Cluster:
         query = [("container", CONTAINER), ("timestamps", "true"), ("follow", str(follow).lower())]
         query += [("sinceTime", since)] if since else []
         # The client's own method knows no `sinceTime`, and seconds before now need clocks that agree
-        response = self._try(
-            lambda: self._client.call_api(
-                "/api/v1/namespaces/{namespace}/pods/{name}/log",
-                "GET",
-                {"namespace": self.namespace, "name": pod},
-                query,
-                {"Accept": "*/*"},
-                auth_settings=["BearerToken"],
-                _return_http_data_only=True,
-                **_RAW,
-            )
-        )
-        yield from _stream(response)
+        path = f"/api/v1/namespaces/{self.namespace}/pods/{pod}/log"
+        response = self._try(lambda: self._get(path, query))
+        yield from self._stream(response)
 
     def events(self, name: str) -> list[str]:
         """What the cluster says of a job or pod, latest last; nothing when that may not be asked."""
@@ -228,6 +238,32 @@ class Cluster:
             return []
         events = sorted(value["items"], key=lambda event: event.get("lastTimestamp") or "")
         return [f"{event.get('reason', '')}: {event.get('message', '')}" for event in events]
+
+    def workload(self, job: JobState) -> Object | None:
+        """What Kueue keeps of a Job that it queues; None where it is not there, or may not be asked."""
+        try:
+            group = self._ask(lambda: self._get(f"/apis/{_KUEUE}"), patience=0)
+            version = group["preferredVersion"]["groupVersion"]
+            path = f"/apis/{version}/namespaces/{self.namespace}/workloads"
+            query = [("labelSelector", f"{_KUEUE}/job-uid={job.uid}")]
+            found = self._ask(lambda: self._get(path, query), patience=0)
+        except ClusterError as error:
+            _log.debug("What Kueue says of %s cannot be read: %s", job.name, error)
+            return None
+        return next(iter(found["items"]), None)
+
+    def _get(self, path: str, query: Sequence[tuple[str, str]] = ()) -> Any:
+        """An answer that the client has no method for."""
+        return self._client.call_api(
+            path,
+            "GET",
+            {},
+            list(query),
+            {"Accept": "*/*"},
+            auth_settings=["BearerToken"],
+            _return_http_data_only=True,
+            **_RAW,
+        )
 
     def _ask(
         self,
@@ -246,7 +282,7 @@ class Cluster:
                 value: dict[str, Any] = json.loads(self._try(lambda: action().data))
                 return value
             except ClusterAway as error:
-                limit = min(patience, REFUSED_SECONDS) if isinstance(error, Refused) else patience
+                limit = min(patience, REFUSED_SECONDS) if self._is_refused(error) else patience
                 now = max(pause, error.after)
                 if time.monotonic() - began + now > limit or wait(now):
                     raise
@@ -254,15 +290,44 @@ class Cluster:
                     _log.warning("%s Trying again for %.0f s.", error, limit)
                 pause = min(2 * pause, _LAST_PAUSE)
 
+    def _is_refused(self, error: ClusterAway) -> bool:
+        """Whether it soon counts as refused. Where the server knew who asks, a new token is waited for."""
+        return isinstance(error, Refused) and not (isinstance(error, Unauthorized) and self._was_known)
+
     def _try(self, action: Callable[[], T]) -> T:
+        """Do it; as whom it is asked is read again, once, when the server does not know that any more."""
+        shown = self._access.token
+        try:
+            return self._try_once(action)
+        except Unauthorized:
+            if not self._access.renew(shown):
+                raise
+        return self._try_once(action)
+
+    def _try_once(self, action: Callable[[], T]) -> T:
         from kubernetes.client import ApiException
 
         try:
-            return action()
+            result = action()
         except ApiException as error:
-            raise _error(error.status or 0, _message(error), _retry_after(error)) from error
+            raise self._noted(_error(error.status or 0, _message(error), _retry_after(error))) from error
         except _broken() as error:
-            raise _away(error) from error
+            raise self._noted(_away(error)) from error
+        self._was_known, self.trouble.text = True, ""
+        return result
+
+    def _noted(self, error: ClusterError) -> ClusterError:
+        self.trouble.text = str(error) if isinstance(error, ClusterAway) else ""
+        return error
+
+    def _stream(self, response: Any) -> Iterator[bytes]:
+        """The pieces of an answer, as they come."""
+        try:
+            yield from response.stream(1 << 16)
+        except _broken() as error:
+            raise self._noted(_away(error)) from error
+        finally:
+            response.close()  # not given back: the server may still write to it
 
 
 def _broken() -> tuple[type[Exception], ...]:
@@ -290,7 +355,9 @@ def _error(status: int, message: str, after: float = 0.0) -> ClusterError:
         return NotAdmitted(_FORBIDDEN.sub("", message), by_quota)
     if status == 504 and "Too large resource version" in message:
         return Ahead(said, after)
-    if status in (401, 403):
+    if status == 401:
+        return Unauthorized(f"{said}. The token was read again, and is not accepted.")
+    if status == 403:
         return Refused(f"{said}. See the roles in the deployment's guide.")
     kinds: dict[int, type[ClusterError]] = {404: Missing, 409: Conflict, 410: Expired}
     if status == 0 or status == 429 or status >= 500:
@@ -304,16 +371,6 @@ def _message(error: Any) -> str:
         return str(json.loads(error.body)["message"])
     except (TypeError, ValueError, KeyError):
         return str(error.reason)
-
-
-def _stream(response: Any) -> Iterator[bytes]:
-    """The pieces of an answer, as they come."""
-    try:
-        yield from response.stream(1 << 16)
-    except _broken() as error:
-        raise _away(error) from error
-    finally:
-        response.close()  # not given back: the server may still write to it
 
 
 def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:

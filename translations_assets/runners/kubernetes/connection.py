@@ -22,6 +22,7 @@ from translations_assets.runners.kubernetes.cluster import (
     ClusterError,
     Expired,
     Kind,
+    Trouble,
 )
 from translations_assets.runners.kubernetes.jobs import Descriptions, store_label
 from translations_assets.runners.kubernetes.state import JobState, Label, Object, PodState, judge
@@ -58,7 +59,7 @@ class Watch:
 
     @property
     def silent(self) -> float:
-        """Seconds since the last answer of the cluster, which comes each minute where nothing happens."""
+        """Seconds since the last answer of the cluster, which comes now and then where nothing happens."""
         return time.monotonic() - min(self._jobs.heard, self._pods.heard)
 
     def jobs(self) -> list[JobState]:
@@ -332,6 +333,7 @@ class Connection:
     sink    takes the lines of the scripts' logs: label of the step, line
     closed  ends its threads, once set
     unsaved_minutes  as in `Deployment`
+    trouble  is told what keeps the API server from answering
     store   whose Jobs are swept when no run waits for them
     """
 
@@ -343,12 +345,13 @@ class Connection:
         sink: Callable[[str, bytes], None],
         closed: threading.Event,
         unsaved_minutes: float,
+        trouble: Trouble,
         store: Store,
     ) -> None:
         self.kubernetes, self.sink, self.unsaved_minutes = kubernetes, sink, unsaved_minutes
         self.descriptions = Descriptions(kubernetes, root)
         self.descriptions.check()
-        self.cluster = Cluster.connect(kubernetes, kubeconfig, closed)
+        self.cluster = Cluster.connect(kubernetes, kubeconfig, closed, trouble)
         self.watch = Watch(self.cluster)
         classes = kubernetes.worker_classes.items()
         of_class = {name: worker_class.max_jobs for name, worker_class in classes if worker_class.max_jobs}

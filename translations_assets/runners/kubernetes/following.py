@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
 from collections import deque
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 
 from translations_assets.config.deployment import WorkerClassName
-from translations_assets.runners.kubernetes.admission import Admission
+from translations_assets.errors import StoreError
 from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, ClusterAway, ClusterError
 from translations_assets.runners.kubernetes.connection import Connection
-from translations_assets.runners.kubernetes.pod_log import PodLog
+from translations_assets.runners.kubernetes.pod_log import LogReader, lines_after
+from translations_assets.runners.kubernetes.silence import SILENT_SECONDS
+from translations_assets.runners.kubernetes.starting import Starting
 from translations_assets.runners.kubernetes.state import (
     TOLD_TO_END,
     JobState,
@@ -20,134 +22,20 @@ from translations_assets.runners.kubernetes.state import (
     Member,
     PodState,
     Verdict,
-    cannot_start,
     judge,
-    never_started,
 )
+from translations_assets.runners.kubernetes.tickets import Tickets
 from translations_assets.runners.wire import RECORD, Detached, Ending, unpack_reply
-from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.job import JobEvent, Outcome
 from translations_assets.running.protocols import Store
-from translations_assets.running.runner import Submission
-from translations_assets.running.tasks import Work
 
-PULL_SECONDS = 20.0  # in which the kubelet tries a second time to pull an image
-PASSING_SECONDS = 300.0  # in which it tries some times more, where its trouble may pass
 NODE_SECONDS = 60.0  # before another attempt, which a node that fails is likely to get, too
 _CHECK_SECONDS = 1.0
 _UNSEEN_SECONDS = 30.0  # a Job that the watch has not shown after that time is asked for
 _DEAD_NODE_SECONDS = 30.0  # after the pod's grace period
+_REST_SECONDS = 5.0  # without a line of the log, once the worker has ended
 _LAST_SECONDS = 30.0  # from a worker's last word to the end of its pod and Job
-_LONG_SECONDS = 60.0  # replies wake the work that waits for them
 _TAIL_LINES = 20
-
-
-@dataclass(eq=False)
-class Ticket:
-    """What happens to a step in a Job: events, then one ending, from the thread that follows the Job.
-
-    An exception in place of an ending: what kept the Job from being followed.
-    """
-
-    submission: Submission
-    _replies: queue.SimpleQueue[JobEvent | Ending | Exception] = field(default_factory=queue.SimpleQueue)
-
-    def reply(self, reply: JobEvent | Ending | Exception) -> None:
-        """Note what has happened, and wake the work that waits for it."""
-        self._replies.put(reply)
-        self.submission.wake()
-
-    def ending(self) -> Work[Ending | None]:
-        """Hand on what happens to the step until it has ended; None when the run is cancelled before.
-
-        Raises what keeps its Job from being followed.
-        """
-        while not self.submission.cancel.is_set():
-            try:
-                reply = self._replies.get_nowait()
-            except queue.Empty:
-                yield _LONG_SECONDS
-                continue
-            if isinstance(reply, Exception):
-                raise reply
-            if not isinstance(reply, JobEvent):
-                return reply
-            self.submission.on_event(reply)
-        return None
-
-    @property
-    def job(self) -> Job:
-        """The attempt of the step."""
-        return self.submission.job
-
-
-class Tickets:
-    """The steps of this process that wait for one Job.
-
-    members  the steps that the Job makes; empty before it is described
-    steps    those, and all that have waited for it
-    over     no step waits any more, and none can join
-    changed  set when the Job, its pod or the tickets change
-    """
-
-    def __init__(self, members: tuple[Member, ...]) -> None:
-        self.members, self.over = members, False
-        self.steps = {item.step for item in members}
-        self.changed = threading.Event()
-        self._lock = threading.RLock()
-        self._tickets: list[Ticket] = []
-        self._endings: dict[tuple[str, int], Ending] = {}
-
-    def join(self, submission: Submission) -> Ticket:
-        """A ticket for the step that the Job was made or found for."""
-        with self._lock:
-            self._tickets.append(ticket := Ticket(submission))
-            self.steps.add(submission.job.step)
-            return ticket
-
-    def join_member(self, submission: Submission) -> Ticket | None:
-        """A ticket for a step that the Job makes, or will; None when it does not, or has done with it."""
-        step = submission.job.step
-        with self._lock:
-            steps = {item.step for item in self.members} or {ticket.job.step for ticket in self._tickets}
-            return None if self.over or step not in steps or step in self._endings else self.join(submission)
-
-    def is_wanted(self) -> bool:
-        """Whether a step that has not ended still waits; when none does, none can join any more."""
-        with self._lock:
-            self.over = self.over or not self._tickets
-            return not self.over
-
-    def pause(self, seconds: float) -> bool:
-        """Pause, less when something changes; whether no step waits any more."""
-        self.changed.wait(seconds)
-        self.changed.clear()
-        return not self.is_wanted()
-
-    def unfinished(self) -> list[Member]:
-        """The members that have not ended yet."""
-        return [item for item in self.members if item.step not in self._endings]
-
-    def of(self, step: tuple[str, int]) -> list[Ticket]:
-        """The tickets of a step."""
-        with self._lock:
-            return [ticket for ticket in self._tickets if ticket.job.step == step]
-
-    def finish(self, step: tuple[str, int], ending: Ending) -> None:
-        """Pass the end of a step on; it waits no longer."""
-        with self._lock:
-            self._endings[step] = ending
-            ended = self.of(step)
-            self._tickets = [ticket for ticket in self._tickets if ticket.job.step != step]
-        for ticket in ended:
-            ticket.reply(ending)
-
-    def fail(self, error: Exception) -> None:
-        """End every step that waits by what keeps the Job from being followed."""
-        with self._lock:
-            self.over = True
-            failed, self._tickets = self._tickets, []
-        for ticket in failed:
-            ticket.reply(error)
 
 
 class Following:
@@ -163,6 +51,7 @@ class Following:
         self._current = 0  # number of the member whose log comes now
         self._held: dict[int, Outcome] = {}
         self._tail: deque[bytes] = deque(maxlen=_TAIL_LINES)
+        self._seen_lines = 0  # of that member
 
     def run(self) -> None:
         """Follow until every step has ended or no step waits, and see that the Job ends."""
@@ -209,60 +98,109 @@ class Following:
     # Its start
     def _await_start(self) -> Verdict | None:
         """Wait until the pod has started or ended, or the Job is deleted; the verdict if it never will."""
-        limit = self._connection.kubernetes.pending_minutes
-        trouble: Verdict | None = None
-        trouble_since, reported = 0.0, ""
-        admission = Admission(self._connection.cluster, self._state.name)
+        starting = Starting(self._connection, self._state, self._tickets.wait_for)
         while self._tickets.is_wanted():
             job = self._refresh()
             if not job or job.ended or (self._pod and (self._pod.started or self._pod.ended)):
                 return None
-            now = time.monotonic()
-            if self._pod is None and (refusal := admission.look()):
-                if refusal.for_good:
-                    return self._give_up(refusal.for_good)
-                if refusal.is_news:
-                    self._sink(f"the cluster refuses the pod, and is asked again: {refusal.text}".encode())
-            if self._pod and (found := cannot_start(self._pod)):
-                if not trouble:
-                    trouble_since = now
-                if not trouble and not found.failed:
-                    self._sink(f"{found.message}. It is tried again.".encode())
-                trouble = max(trouble or found, found, key=lambda verdict: len(verdict.message))
-                if now - trouble_since > (PULL_SECONDS if trouble.failed else PASSING_SECONDS):
-                    return self._give_up(trouble)
-            elif self._pod and self._pod.waiting is None:
-                trouble = None
-            if now - self._began > limit * 60:
-                pod = self._pod
-                events = self._connection.cluster.events(pod.name if pod else self._state.name)
-                return self._give_up(never_started(pod, limit, events))
-            if self._pod and self._pod.unscheduled not in ("", reported):
-                reported = self._pod.unscheduled
-                self._sink(f"waiting for a machine: {reported}".encode())
+            if verdict := starting.look(job, self._pod):
+                return starting.give_up(verdict)
             self._wait()
         return None
 
-    def _give_up(self, verdict: Verdict) -> Verdict:
-        self._connection.cluster.delete_job(self._state)
-        if verdict.cause != "image" or not verdict.failed:
-            return verdict
-        remedy = self._connection.descriptions.images.remedy(self._state.image)
-        return replace(verdict, message=f"{verdict.message}. {remedy}")
-
     # Its log
     def _read_log(self, pod: str) -> None:
-        log = PodLog(self._connection.cluster, pod, self._pod_ended, self._wait)
-        for line in log.lines():
-            if line.startswith(RECORD):
-                self._reply(line)
-                if len(self._held) == len(self._tickets.unfinished()):
-                    return
-            else:
-                self._tail.append(line)
-                self._sink(line)
-            if self._tickets.over:
-                return  # no step of this process waits for the rest
+        """Take the lines of the log as they come, until there are no more, or nobody waits for them.
+
+        A connection that breaks, or hangs, holds nobody up: what has ended is said by the store, once the pod
+        has or the log is silent, and lines that are missing are there as well.
+        """
+        self._tickets.wait_for("")
+        reader = LogReader(self._connection.cluster, pod, self._tickets.changed.set)
+        try:
+            self._take_lines(reader)
+        finally:
+            reader.stop()
+
+    def _take_lines(self, reader: LogReader) -> None:
+        heard = asked = time.monotonic()
+        ended: float | None = None
+        while not self._is_answered():
+            is_over = reader.is_over  # asked before its lines are taken
+            took, now = self._take(reader), time.monotonic()
+            if took:
+                heard = now
+                self._tickets.wait_for("")
+            elif is_over:
+                return
+            if self._pod_ended():
+                reader.end()
+                ended = ended or now
+            if ended and (now - max(heard, ended) > _REST_SECONDS or now - ended > _LAST_SECONDS):
+                return
+            if now - max(heard, asked) > SILENT_SECONDS:
+                asked = now
+                trouble = reader.trouble
+                self._tickets.wait_for(f"its log cannot be read: {trouble} It goes on." if trouble else "")
+                self._look_for_results()
+            if not took:
+                self._wait()
+
+    def _is_answered(self) -> bool:
+        """Whether the worker has said of each step how it ended, or no step of this process waits."""
+        unfinished = self._tickets.unfinished()
+        return self._tickets.over or not unfinished or len(self._held) == len(unfinished)
+
+    def _take(self, reader: LogReader) -> bool:
+        """Take the lines that have come; whether there were any."""
+        took = False
+        for line in reader.take():
+            took = True
+            if not line.startswith(RECORD):
+                self._show(line)
+                continue
+            self._reply(line)
+            if self._is_answered():
+                break
+        return took
+
+    def _show(self, line: bytes) -> None:
+        self._seen_lines += 1
+        self._tail.append(line)
+        self._sink(line)
+
+    def _look_for_results(self) -> None:
+        """Finish the steps whose results the store holds already, though the log does not say so."""
+        with suppress(StoreError):  # it is asked again
+            for number, member in enumerate(self._members):
+                if member in self._tickets.unfinished():
+                    if not (manifest := self._store.generation(*member.step)):
+                        return  # they are made in order
+                    self._show_missing(number)
+                    self._tickets.finish(member.step, Outcome("done", manifest))
+                    self._next_member(number)
+
+    def _show_missing(self, number: int) -> None:
+        """Show what of a step's log the pod's has not brought, from the store."""
+        seen, last = (self._seen_lines, self._last_line()) if number == self._current else (0, b"")
+        self._current = number
+        member = self._members[number]
+        parts = partial(self._store.read_log, member.key, member.generation, member.attempt)
+        try:
+            for count, line in enumerate(lines_after(parts, seen, last)):
+                if count == 0:
+                    self._sink(b"[the pod's log broke off here; the step's further lines, from the store:]")
+                self._show(line)
+        except StoreError as error:
+            self._sink(f"[lines of the step's log are missing here: {error}]".encode())
+
+    def _last_line(self) -> bytes:
+        return self._tail[-1] if self._tail else b""
+
+    def _next_member(self, number: int) -> None:
+        """The log of a member has come: the next one's follows."""
+        self._current, self._seen_lines = number + 1, 0
+        self._tail.clear()
 
     def _pod_ended(self) -> bool:
         """Whether nothing more comes of the pod."""
@@ -286,12 +224,12 @@ class Following:
         except (ValueError, IndexError):
             return  # cut off by the cluster: the store knows what became of the step
         if isinstance(reply, JobEvent):
-            self._current = number
+            if number > self._current:
+                self._next_member(number - 1)
             for ticket in self._tickets.of(step):
                 ticket.reply(reply)
             return
-        self._current = number + 1
-        self._tail.clear()
+        self._next_member(number)
         if isinstance(reply, Outcome) and reply.kind == "temporary":
             self._held[number] = reply
             if len(self._held) == len(self._tickets.unfinished()) or TOLD_TO_END in reply.message:
@@ -304,7 +242,11 @@ class Following:
 
     # Its end
     def _conclude(self, verdict: Verdict | None) -> None:
-        """Give every step that has none an ending."""
+        """Give every step that has none an ending: its result, if the store holds one, without delay."""
+        if self._pod and self._pod.started:
+            self._look_for_results()
+        if not self._tickets.unfinished():
+            return
         deadline = time.monotonic() + _LAST_SECONDS
         job = self._refresh()
         while not verdict and self._may_change(job) and time.monotonic() < deadline:
@@ -316,9 +258,12 @@ class Following:
         for number, member in enumerate(self._members):
             if member not in self._tickets.unfinished():
                 continue
+            if number not in self._held and self._pod and self._pod.started:
+                self._show_missing(number)
             word = self._held.get(number) or last_words.get(number)
             found = verdict or judge(job, self._pod, word.message if word else "")
             self._tickets.finish(member.step, self._ending(member, word, found))
+            self._next_member(number)
 
     def _spare_node(self, verdict: Verdict) -> None:
         """Leave a node that could not run the pod some time, as long as a step waits."""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,14 @@ from translations_assets.runners.kubernetes.cluster import (
     ClusterError,
     Conflict,
     NotAdmitted,
+    Trouble,
 )
 from translations_assets.runners.kubernetes.connection import Connection, Slot
-from translations_assets.runners.kubernetes.following import Following, Ticket, Tickets
+from translations_assets.runners.kubernetes.following import Following
 from translations_assets.runners.kubernetes.jobs import Group, member
+from translations_assets.runners.kubernetes.silence import SILENT_SECONDS, Words, heard_of
 from translations_assets.runners.kubernetes.state import Annotation, JobState
+from translations_assets.runners.kubernetes.tickets import Ticket, Tickets
 from translations_assets.runners.pod.bundle import worker_bundle
 from translations_assets.runners.wire import Busy, PodRequest
 from translations_assets.running.job import Job, Outcome
@@ -43,6 +47,8 @@ _CONNECT_SECONDS = 0.05
 _GONE_PAUSE = 0.5
 _FIRST_REFUSED, _LAST_REFUSED = 1.0, 30.0  # pauses while the cluster refuses a Job
 _OWNER_SECONDS = 5.0
+_NO_SLOT = "as many Jobs are under way as may be at once (max-jobs in the deployment file)"
+_NO_ANSWER = "the cluster's API server does not answer"
 _log = logging.getLogger(__name__)
 
 
@@ -118,10 +124,12 @@ class ClusterJob(Tickets):
         deadline = time.monotonic() + _MOST_COLLECTING
         while self._room() > 0 and self._joined.wait(COLLECT_SECONDS) and time.monotonic() < deadline:
             self._joined.clear()
+        self.wait_for(_NO_SLOT)
         self._slot = self._connection.limits.acquire(self._group.worker_class, lambda: not self.is_wanted())
         jobs = self._close()
         if not jobs or not self._slot:
             return None
+        self.wait_for("its Job is being described and created")
         body = self._describe(self._group, jobs)
         self._slot.name = body["metadata"]["name"]
         return self._create(body)
@@ -163,8 +171,8 @@ class ClusterJob(Tickets):
             try:
                 return cluster.create_job(body, self.pause)
             except NotAdmitted as error:
-                if told := admission.refused(error):
-                    self._connection.sink(self.members[0].label, told.encode())
+                admission.refused(error)
+                self.wait_for(f"the cluster refuses the Job, and is asked again: {error.text}")
                 has_room = error.by_quota and self._connection.sweep.make_room()
                 pause = _FIRST_REFUSED if has_room else min(2 * pause, _LAST_REFUSED)
                 if self.pause(pause):
@@ -208,6 +216,13 @@ def print_line(label: str, line: bytes) -> None:
     sys.stdout.flush()
 
 
+@dataclass
+class _What:
+    """What a step waits for: a Job; None before and after."""
+
+    of: ClusterJob | None = None
+
+
 class KubernetesRunner:
     """A `Runner` on a cluster. Nothing is imported or connected before the first step runs.
 
@@ -228,14 +243,19 @@ class KubernetesRunner:
         self._lock = threading.Lock()
         self._jobs: dict[tuple[str, int], ClusterJob] = {}  # by each step that waits, or may, for one
         self._joinable: dict[Group, ClusterJob] = {}  # those that steps may join
-        self._closed = threading.Event()
+        self._closed, self._trouble, self._words = threading.Event(), Trouble(), Words()
         self._make_connection = partial(
-            Connection, kubernetes, root, kubeconfig, sink, self._closed, unsaved_minutes
+            Connection, kubernetes, root, kubeconfig, sink, self._closed, unsaved_minutes, self._trouble
         )
         self._connection: Future[Connection] | None = None
 
     def run(self, submission: Submission) -> Work[Outcome]:
         """One attempt, until its end; see `running.runner.Runner`."""
+        what = _What()
+        begin = partial(self._run, what)
+        return heard_of(begin, submission, partial(self._waits_for, what), self._words)
+
+    def _run(self, what: _What, submission: Submission) -> Work[Outcome]:
         job, store, cancel = submission.job, submission.store, submission.cancel
         with ExitStack() as wanting:
             wanting.enter_context(store.owners.waiting(*job.step))
@@ -244,7 +264,9 @@ class KubernetesRunner:
                 if manifest := store.generation(*job.step):
                     return Outcome("done", manifest)
                 cluster_job, ticket = self._board(connection, submission)
+                what.of = cluster_job
                 ending = yield from ticket.ending()
+                what.of = None
                 if ending is None:
                     wanting.close()
                     cluster_job.leave(ticket)
@@ -255,6 +277,16 @@ class KubernetesRunner:
                     return ending
                 # else an earlier run's attempt has ended, and this one begins
         return Outcome("cancelled", message="the run was cancelled")
+
+    def _waits_for(self, what: _What) -> str:
+        """What a step waits for, in words; empty where nothing is the matter."""
+        opened = self._connection
+        if opened is None or not opened.done():
+            return f"{_NO_ANSWER}: {self._trouble.text or 'not yet'}"
+        silent = 0.0 if opened.exception() else opened.result().watch.silent
+        if silent > SILENT_SECONDS:
+            return f"{_NO_ANSWER} since {silent:.0f} s: {self._trouble.text or 'it accepts connections'}"
+        return what.of.waits_for if what.of else ""
 
     def close(self) -> None:
         """Watch the cluster no more; its Jobs go on. The threads end at their next try, within a minute."""

@@ -119,6 +119,7 @@ class Member(NamedTuple):
 class JobState:
     """A job.
 
+    suspended    whether it is held back, as a queue (Kueue) does until there is room
     ended        `Complete`, `Failed`, or empty while it goes on
     preemptions  how many of its step's attempts had lost their machine before this one
     image        of its worker
@@ -132,6 +133,7 @@ class JobState:
     image: str
     preemptions: int
     deleting: bool
+    suspended: bool
     ended: str
     reason: str
     message: str
@@ -161,6 +163,7 @@ class JobState:
             image=_own(value["spec"]["template"]["spec"]["containers"]).get("image", ""),
             preemptions=int(annotations.get(Annotation.PREEMPTIONS, 0)),
             deleting=bool(metadata.get("deletionTimestamp")),
+            suspended=bool(value["spec"].get("suspend")),
             ended=ended.get("type", ""),
             reason=ended.get("reason", ""),
             message=ended.get("message", ""),
@@ -333,6 +336,22 @@ def never_started(pod: PodState | None, minutes: float, events: Sequence[str]) -
     else:
         why = f"the cluster made no pod: {said}"
     return Verdict("start", f"after {minutes:g} minutes (pending-minutes in the deployment file) {why}")
+
+
+def suspended_for(workload: Object | None, events: Sequence[str]) -> str:
+    """What a Job waits for that is held back, by what Kueue keeps of it, else by the Job's events.
+
+    >>> suspended_for(None, ["Suspended: Job suspended"])
+    'its Job is suspended, until somebody resumes it; the cluster says: Suspended: Job suspended'
+    """
+    if not workload:
+        said = f"; the cluster says: {events[-1]}" if events else ""
+        return f"its Job is suspended, until somebody resumes it{said}"
+    conditions = {item["type"]: item for item in (workload.get("status") or {}).get("conditions") or ()}
+    open_ones = (conditions.get(name, {}) for name in ("QuotaReserved", "Admitted"))
+    said = next((item.get("message", "") for item in open_ones if item.get("status") == "False"), "")
+    queue = workload.get("spec", {}).get("queueName", "")
+    return f"Kueue holds its Job in the queue {queue}: {said or 'it does not say why'}"
 
 
 def _judge_pod(pod: PodState, word: str) -> Verdict:

@@ -64,7 +64,15 @@ def read_exported(folder: Path, name: str) -> Exported:
             bytes=int(model["decompressedSize"]),
             packed_bytes=sum(int(record["attachment"]["size"]) for record in records),
         )
-    except (ValueError, KeyError, TypeError, StopIteration) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+        StopIteration,
+    ) as error:
         raise TranslationsError(f"{folder / RECORDS} cannot be read: {error!r}. Export it again.") from error
     if missing := [file for file, path in exported.files.items() if not path.is_file()]:
         raise TranslationsError(f"{folder} lacks {', '.join(missing)}, which its {RECORDS} names.")

@@ -1,5 +1,6 @@
 """Tests of the filters that OpusCleaner does not have, on the strings of real programs' kinds."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from tests.pipeline.clean.filtering.pairs import Pair, random_pairs
 
 LANGS = {"LANG1": "<src>", "LANG2": "<trg>"}
 ALPHABET: dict[str, Any] = {"filter": "alphabet_ratio", "parameters": LANGS, "language": None}
+RULE = "Rinderkennzeichnungsfleischetikettierungsüberwachungsaufgabenübertragungsgesetz"
 LENGTH: dict[str, Any] = {"filter": "length_ratio", "parameters": {}, "language": None}
 NUMBERS: dict[str, Any] = {"filter": "number_mismatch", "parameters": LANGS, "language": None}
 
@@ -61,15 +63,58 @@ def test_translations_differ_in_length(trg: str, source: str, target: str, tmp_p
         ("fr", "un", True),
         ("fr", "« un » — « deux » : « trois » ; « quatre » !", True),
         ("fr", "un deux trois quatre cinq six sept huit neuf dix onze", False),
-        ("de", "Donaudampfschifffahrtsgesellschaft", True),
-        ("th", "ตำรวจกล่าวว่าคนขับไม่ผิด", True),
-        ("zh", "警方表示驾驶人没有责任。", True),
+        ("de", "eins zwei drei vier fünf sechs sieben acht neun zehn elf", False),
     ],
 )
 def test_words_are_compared_where_there_are_spaces(trg: str, target: str, kept: bool, tmp_path: Path) -> None:
+    """Either side may be the one with four words; 2 · (4 + 2) > 11 + 2 would not hold."""
     words = {**LENGTH, "parameters": {"UNIT": "word", "RATIO": 0.5, "ALLOWANCE": 2}}
     assert is_kept(tmp_path, words, trg, ("one two three four", target)) is kept
     assert is_kept(tmp_path, words, "en", (target, "one two three four"), src=trg) is kept
+
+
+@pytest.mark.parametrize(
+    ("trg", "source", "target"),
+    [
+        (
+            "th",
+            "The police said yesterday that the driver was not to blame.",
+            "ตำรวจกล่าวเมื่อวานว่าคนขับไม่ผิดแต่อย่างใด",
+        ),
+        (
+            "zh",
+            "The police said yesterday that the driver was not to blame.",
+            "警方昨天表示，驾驶人没有任何责任。",
+        ),
+        (
+            "ja",
+            "The police said yesterday that the driver was not to blame.",
+            "警察は昨日、運転手に責任はないと発表した。",
+        ),
+        ("de", "The law on delegation of duties for monitoring the labels of beef", RULE),
+    ],
+)
+def test_words_are_not_compared_where_nothing_parts_them(
+    trg: str, source: str, target: str, tmp_path: Path
+) -> None:
+    """The target is one word by its white space, of eleven or more: compared it would be dropped."""
+    assert len(target.split()) == 1 < len(source.split()) / 5
+    words = {**LENGTH, "parameters": {"UNIT": "word", "RATIO": 0.5, "ALLOWANCE": 2}}
+    assert is_kept(tmp_path, words, trg, (source, target))
+    assert is_kept(tmp_path, words, "en", (target, source), src=trg)
+    assert not is_kept(tmp_path, words, "fr", (source, "un"))
+
+
+def test_words_of_a_language_count_as_those_of_the_other(tmp_path: Path) -> None:
+    """By the table that cleaning is given, Turkish says in 76 words what English says in 100."""
+    rate = json.loads(Path("pipeline/clean/filters/words.json").read_text(encoding="utf-8"))["tr"]
+    assert 0.7 < rate < 0.8
+    english, turkish = "on " * 100, "on " * round(100 * rate)
+    loose = {**LENGTH, "parameters": {"UNIT": "word", "RATIO": 0.95, "ALLOWANCE": 0, **LANGS}}
+    for source, target, langs in ((english, turkish, ("en", "tr")), (turkish, english, ("tr", "en"))):
+        assert is_kept(tmp_path, loose, langs[1], (source, target), src=langs[0])
+        assert not is_kept(tmp_path, loose, langs[1], (target, source), src=langs[0])
+        assert not is_kept(tmp_path, loose, langs[1], (source, source), src=langs[0])
 
 
 def test_a_unit_is_letter_or_word(tmp_path: Path) -> None:
@@ -221,6 +266,8 @@ def test_numbers_of_a_text() -> None:
     assert [sorted(number.values) for number in found[:2]] == [["-5"], ["1234567.8"]]
     assert sorted(next(numbers_of("1.234")).values) == ["1.234", "1234"]
     assert found[6].values == {"0.5"}
+    for text in ("1.234.567", "1,234,567", "1 234 567"):
+        assert next(numbers_of(text)).values == {"1234567"}, "what parts groups twice is no decimal sign"
 
 
 def test_what_strings_hold_besides_words() -> None:

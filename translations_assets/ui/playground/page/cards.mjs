@@ -37,8 +37,16 @@ export class Card {
             this.output.replaceChildren(...spans(translation, words));
     }
 
+    /** Say something of the translation that is shown; "": nothing. */
+    note(message) {
+        const note = this.card.querySelector('.note');
+        note.textContent = message;
+        note.hidden = !message;
+    }
+
     fail(message) {
         this.output.replaceChildren();
+        this.note('');
         this.#trouble(message);
     }
 

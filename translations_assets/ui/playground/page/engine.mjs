@@ -1,18 +1,32 @@
 // What pipeline.quantize.export wrote, in the engine of browsers (@browsermt/bergamot-translator): in a page, or in
 // Node.js. `read` gives the content of a file of the export.
 
+import {isForeign, knownLetters, passages, unknownWords} from './letters.mjs';
+import {translatedMarkup} from './markup.mjs';
 import {isVisible, requests, translated} from './parts.mjs';
 
 // As Firefox chooses it, by the name of the file
 const PRECISIONS = {'intgemm.alphas': 'int8shiftAlphaAll', intgemm8: 'int8shiftAll'};
 
+// What ends a text in the engine, or is no character: half of a pair of UTF-16
+const UNSOUND = /[\0\p{Surrogate}]/gu;
+
 /**
- * Load the engine, a module of the npm package, and the model in it. Gives its languages, a function that translates
- * a text of any length, or of HTML, and one that ends the engine. The first rejects with SupersededError when a later
- * text takes the place of one that is not finished: a long one goes to the engine in parts.
+ * Load the engine, a module of the npm package, and the model in it. Gives its languages and
+ *
+ * translate        translates a text of any length
+ * translateMarkup  the same for HTML, of which the tags are kept; in browsers only
+ * align            what the engine makes of well-formed HTML, given to it at once
+ * unknown          the words of a text in letters that the model does not know
+ * isForeign        whether a sentence has mostly such words: then it stays as it is
+ * end              ends the engine
+ *
+ * What translates rejects with SupersededError when a later text takes the place of one that is not finished: a long
+ * one goes to the engine in parts.
  */
 export async function openEngine(module, read, {form = 'intgemm.alphas', onerror = console.error} = {}) {
     const {from, to, files} = await readExport(read, form);
+    const known = knownLetters(files.vocabs[0]);
     const models = new (class extends module.TranslatorBacking {
         async loadModelRegistery() { // spelled so there; the engine's own asks the network
             return [{from, to, files: {}}];
@@ -25,25 +39,36 @@ export async function openEngine(module, read, {form = 'intgemm.alphas', onerror
     models.onerror = onerror; // of what happens in the worker outside of a request
     const translator = new module.LatencyOptimisedTranslator({}, models);
     await translator.worker;
-    const ask = async (text, html) =>
-        (await translator.translate({from, to, text, html, qualityScores: false})).target.text;
     let latest = 0;
-    const translate = async (text, {html = false} = {}) => {
+    const inTurn = work => { // gives it what asks the engine, until a later text is there
         const asked = ++latest;
-        if (!isVisible(text))
-            return '';
-        if (html)
-            return ask(text, true);
-        let translation = '';
-        for (const part of requests(text, from)) {
+        return work(async (text, html) => {
             if (asked !== latest)
                 throw new module.SupersededError();
-            translation += await translated(part, inner => ask(inner, false));
+            const request = {from, to, text: text.replace(UNSOUND, '\ufffd'), html, qualityScores: false};
+            return (await translator.translate(request)).target.text;
+        });
+    };
+    const ofText = async (text, ask) => {
+        let translation = '';
+        for (const {text: passage, foreign} of isVisible(text) ? passages(text, from, known) : []) {
+            translation += foreign ? passage : '';
+            for (const part of foreign ? [] : requests(passage, from))
+                translation += await translated(part, inner => ask(inner, false));
         }
         return translation;
     };
+    const translate = text => inTurn(ask => ofText(text, ask));
+    const translateMarkup = markup => inTurn(ask => translatedMarkup(markup, text => ofText(text, ask),
+        (html, text) => isForeign(text, known) ? html : ask(html, true)));
     await translate('.'); // loads the model
-    return {from, to, translate, end: () => translator.delete()};
+    return {
+        from, to, translate, translateMarkup,
+        align: html => inTurn(ask => ask(html, true)),
+        unknown: text => unknownWords(text, known),
+        isForeign: sentence => isForeign(sentence, known),
+        end: () => translator.delete(),
+    };
 }
 
 async function readExport(read, form) {

@@ -3,16 +3,19 @@ import * as module from './engine/translator.js';
 import {aligned, asHtml, wordsOf} from './alignment.mjs';
 import {Card, mark, spans, wordAt} from './cards.mjs';
 import {openEngine} from './engine.mjs';
+import {looksLikeMarkup, textOf} from './markup.mjs';
 import {Teacher} from './teacher.mjs';
 
 const MOST_ALIGNED = 2000; // characters of a text whose words are aligned, which takes as long as translating it
 const PAUSE = 300; // ms without a key until the teacher is asked
+const MOST_NAMED = 5; // words that a model does not know
 
-const [source, mirror, status] = ['source', 'mirror', 'status'].map(id => document.getElementById(id));
+const [source, mirror, status, isMarkup] = ['source', 'mirror', 'status', 'markup'].map(id => document.getElementById(id));
 const about = await (await fetch('about.json')).json();
 const {from, to} = about.models[0];
 const translators = [];
-let latest = 0, isPointing = false; // at a text
+let latest = 0, isChosen = false; // whether the text is HTML, by people
+let isPointing = false; // at a text
 
 source.lang = from;
 document.title = `${from} → ${to}: ${about.models[0].name}`;
@@ -55,35 +58,60 @@ function fail(number, error) {
     console.error(error);
     inBrowser[number].busy = false;
     inBrowser[number].fail(globalThis.WebAssembly ?
-        `This model failed, and the browser's console says more: ${error.message}. Load the page again.` :
+        `This model failed: ${error.message}. Try another text, or load the page again; if that does not help, the ` +
+        "browser's console (F12) says more." :
         'This browser has no WebAssembly, in which the model runs. Try Firefox, Chromium or Safari.');
-    status.textContent = 'A model has failed.';
+    status.textContent = 'A model has failed: below it stands what to do.';
 }
 
 async function translate(number) {
-    const card = inBrowser[number], text = source.value, asked = latest;
+    const card = inBrowser[number], {text, plain, markup} = asked(), now = latest;
     card.busy = true;
     try {
         const model = await translators[number], began = performance.now();
-        const translation = await model.translate(text);
-        if (asked !== latest)
+        const translation = await (markup ? model.translateMarkup(text) : model.translate(text));
+        if (now !== latest)
             return;
-        card.show(translation, countWords(text), (performance.now() - began) / 1000);
+        card.show(translation, countWords(plain), (performance.now() - began) / 1000);
+        card.note(unknownNote(model.unknown(plain)));
         card.busy = false;
         performance.mark('translated');
-        if (text.trim() && text.length <= MOST_ALIGNED) {
-            const html = await model.translate(asHtml(text), {html: true});
-            if (asked === latest)
-                card.link(translation, aligned(translation, html));
-        }
+        if (!markup && text.trim() && text.length <= MOST_ALIGNED)
+            await align(model, card, text, translation);
     } catch (error) {
         if (!(error instanceof module.SupersededError))
             fail(number, error);
     }
 }
 
+async function align(model, card, text, translation) {
+    const now = latest;
+    try {
+        const html = await model.align(asHtml(text));
+        if (now === latest)
+            card.link(translation, aligned(translation, html));
+    } catch (error) { // the translation is there all the same
+        if (!(error instanceof module.SupersededError))
+            console.error(error);
+    }
+}
+
+/** What is to be translated, its text without tags, and whether it has any that are kept. */
+function asked() {
+    const text = source.value, markup = isMarkup.checked;
+    return {text, plain: markup ? textOf(text) : text, markup};
+}
+
+function unknownNote(words) {
+    if (!words.length)
+        return '';
+    const named = words.slice(0, MOST_NAMED).join(' ') + (words.length > MOST_NAMED ? ' …' : '');
+    return `The model does not know the letters of ${named}. Sentences of such words stay as they are; in others it ` +
+        'makes nonsense of them.';
+}
+
 async function teach() {
-    const text = source.value, asked = latest;
+    const text = asked().plain, now = latest;
     if (!text.trim()) {
         teacherCard.show('');
         teacherCard.busy = false;
@@ -91,21 +119,28 @@ async function teach() {
     }
     teacherCard.busy = true;
     try {
-        const answer = await teacher.translate(text);
-        if (answer && asked === latest)
+        const model = await engine.catch(() => null); // which knows the same letters
+        if (now !== latest)
+            return;
+        const answer = await teacher.translate(text, sentence => model?.isForeign(sentence));
+        if (answer && now === latest)
             teacherCard.show(answer.text, countWords(text), answer.seconds);
     } catch (error) {
-        if (asked === latest)
+        if (now === latest)
             teacherCard.fail(error.message);
     }
-    if (asked === latest)
+    if (now === latest)
         teacherCard.busy = false;
 }
 
 function update() {
     latest++;
     const text = source.value;
-    mirror.replaceChildren(...spans(text, wordsOf(text).map((word, number) => ({...word, number}))), '\n');
+    isChosen &&= Boolean(text);
+    if (!isChosen)
+        isMarkup.checked = looksLikeMarkup(text);
+    const words = isMarkup.checked ? [] : wordsOf(text); // of HTML none are aligned
+    mirror.replaceChildren(...spans(text, words.map((word, number) => ({...word, number}))), '\n');
     translators.forEach((_, number) => translate(number));
     if (teacher) {
         teacherCard.busy = true;
@@ -139,6 +174,10 @@ function megabytes(bytes) {
 }
 
 source.addEventListener('input', update);
+isMarkup.addEventListener('change', () => {
+    isChosen = true;
+    update();
+});
 source.addEventListener('scroll', () => { mirror.scrollTop = source.scrollTop; });
 document.addEventListener('selectionchange', () => {
     if (document.activeElement !== source)

@@ -42,7 +42,8 @@ export async function translated(part, translate) {
     return part.slice(0, before) + await translate(part.slice(before, after)) + part.slice(after);
 }
 
-function sentences(text, language) {
+/** The sentences of a text with the white space behind them; its lines where the browser finds none. */
+export function sentences(text, language) {
     const segmenter = segmenterOf('sentence', language);
     const lines = text.split(/(\n+)/).filter(Boolean);
     return segmenter ? lines.flatMap(line => [...segmenter.segment(line)].map(({segment}) => segment)) : lines;

@@ -1,0 +1,52 @@
+"""The training configs of the corpora: they read what the builder writes, all of it once."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from corpora.debian import DESCRIPTIONS, SECTIONS
+from pipeline.common.lines import write_lines
+from translations_assets.graph.graph import Graph
+from translations_assets.project import Project
+from translations_assets.training_configs import graph_of
+
+CONFIGS = sorted(Path(__file__).parents[2].joinpath("corpora").glob("*.yml"))
+PAIRS = (*SECTIONS, DESCRIPTIONS, "apps", "dev", "test", "libreoffice-test")
+
+
+def graph(config: Path, folder: Path) -> Graph:
+    """The graph of a config beside a corpus that was built there, of a line in each file."""
+    copy = folder / config.name
+    copy.write_bytes(config.read_bytes())
+    (folder / "en-fr.debian").mkdir()
+    for lang in ("en", "fr"):
+        for name in (*PAIRS, "mono"):
+            write_lines(folder / "en-fr.debian" / f"{name}.{lang}.zst", [f"a line of {name}"])
+    return graph_of(Project().configs.read(str(copy)).config)
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=[path.stem for path in CONFIGS])
+def test_a_config_reads_what_the_builder_writes(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRANSLATIONS_STATE", str(tmp_path / "state"))
+    steps = graph(config, tmp_path).steps
+    read = {name for step in steps for name in re.findall(r"/([\w-]+)\.\w\w\.zst", repr(step.inputs))}
+    assert {*PAIRS, "mono"} <= read
+    trained = [step for step in steps if step.stage == "train_student"]
+    assert trained
+    assert any(step.stage == "evaluate_exported" for step in steps)
+
+
+def test_held_out_text_is_in_no_training_set() -> None:
+    assert len(CONFIGS) == 2
+    for config in CONFIGS:
+        text = config.read_text()
+        train, held_out = text.split("  devtest:")
+        assert not set(re.findall(r"en-fr\.debian/([\w-]+)\.", train.partition("  train:")[2])) & {
+            "dev",
+            "test",
+            "libreoffice-test",
+        }
+        assert "libreoffice-test" in held_out

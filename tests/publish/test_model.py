@@ -1,0 +1,34 @@
+"""Scores and folders of a published model, as Mozilla's scripts expect them."""
+
+from __future__ import annotations
+
+import pytest
+
+from translations_assets.publish.model import _as_mozillas, _evaluation_folder
+
+
+def test_comet_is_told_from_0_to_1_and_all_else_from_0_to_100() -> None:
+    """Mozilla's `comet` of a good model is about 0.88, its `bleu` and `chrf` are those of sacreBLEU."""
+    scores = {name: {"score": 87.654321, "ci": 0.5, "signature": name} for name in ("bleu", "chrf", "comet")}
+    found = _as_mozillas({"dataset": "flores_devtest", "lines": 3, **scores})
+    assert {name: told["score"] for name, told in found.items()} == {
+        "bleu": 87.6543,
+        "chrf": 87.6543,
+        "comet": 0.8765,
+    }
+    assert found["comet"]["details"] == {"ci": 0.5, "signature": "comet"}
+
+
+@pytest.mark.parametrize(
+    ("model", "folder"),
+    [
+        ("teacher-1", "teacher0"),
+        ("teacher-2", "teacher1"),
+        ("teacher-ensemble", "teacher-ensemble"),
+        ("backwards", "backward"),
+        ("finetuned-student", "student-finetuned"),
+        ("student", "student"),
+    ],
+)
+def test_folders_of_evaluations_are_called_as_upstream_calls_them(model: str, folder: str) -> None:
+    assert _evaluation_folder(model) == folder

@@ -1,0 +1,154 @@
+"""Steps that nothing like was made of are estimated: by their text, or by the work of a training."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.memory_store import MemoryStore
+from tests.stages.configs import FULL, graph
+from tests.store.values import finish, publish
+from translations_assets.graph.step import Step
+from translations_assets.keys.key import KeyMaker
+from translations_assets.records.manifest import Usage
+from translations_assets.runners.speed import speed
+from translations_assets.running.plan import Plan, PlannedStep
+from translations_assets.settings import repository_root
+from translations_assets.why.estimates import OTHERS, SCRIPTS, Estimates, Speed
+from translations_assets.why.forecast import Forecasts, start_of
+from translations_assets.why.history import Cost, History
+from translations_assets.why.plan_forecast import forecast_plan
+from translations_assets.why.training_work import pieces_of_an_update, updates_of, weights_of
+
+KEYS = KeyMaker(repository_root())
+SHAPED = f"""{FULL}
+marian-args:
+  training-teacher: {{dim-emb: 256, transformer-dim-ffn: 1024, enc-depth: 6, dec-depth: 2, after: 6000u}}
+  training-student: {{mini-batch: 64, after: 2ku}}
+  training-student-finetuned: {{after: 300u}}
+""".replace("marian-args:\n  decoding-teacher: {mini-batch-words: 1000}\n", "")
+VOCABULARY = 32_000
+
+
+def step_of(label: str, text: str = SHAPED) -> Step:
+    return graph(text).step(label)
+
+
+def estimates(gpus: int = 0, flops: float = 100e9, store: MemoryStore | None = None) -> Estimates:
+    history = History(store or MemoryStore(), "ann/main", "en-ru")
+    return Estimates(KEYS, history, lambda step: gpus, lambda number: Speed(flops, "as measured"))
+
+
+def test_the_weights_of_a_model_are_those_of_its_file() -> None:
+    # Of Mozilla's tiny: 6 × (4 × 256² + 2 × 256 × 1536) + 2 × (6 × 256² + 2 × 256 × 1536) + 256 × 32,000
+    tiny = 6 * (262_144 + 786_432) + 2 * (393_216 + 786_432) + 8_192_000
+    assert weights_of(step_of("train-student-en-ru"), KEYS) == tiny
+    assert weights_of(step_of("finetune-student-en-ru"), KEYS) == tiny
+    assert tiny == pytest.approx(17e6, rel=0.02)  # one byte each, as it is shipped
+    # transformer-big has 209 million, with one matrix of embeddings
+    big = weights_of(step_of("train-teacher-en-ru-1", FULL), KEYS)
+    assert big == pytest.approx(209e6, rel=0.02)
+    assert weights_of(step_of("train-teacher-en-ru-1"), KEYS) == 8_192_000 + 6 * 786_432 + 2 * 1_048_576
+    assert 30e6 < weights_of(step_of("train-backwards-en-ru"), KEYS) < 60e6
+
+
+def test_an_update_has_the_pieces_that_the_options_say() -> None:
+    assert pieces_of_an_update(step_of("train-teacher-en-ru-1"), KEYS) == 25_000
+    assert pieces_of_an_update(step_of("train-student-en-ru"), KEYS) == 64 * 20
+
+
+def test_updates_follow_from_the_options_the_curriculum_or_what_is_usual() -> None:
+    assert updates_of(step_of("train-teacher-en-ru-1"), KEYS, None) == 6000
+    assert updates_of(step_of("train-student-en-ru"), KEYS, None) == 2000
+    backwards, teacher = step_of("train-backwards-en-ru"), step_of("train-teacher-en-ru-1", FULL)
+    assert updates_of(backwards, KEYS, None) is None
+    # 100 MB of pairs have 10 million pieces, which the backwards curriculum reads ten times, 40,000 an update
+    assert updates_of(backwards, KEYS, 100e6) == 2500
+    # As much as Mozilla's teachers had: 7.5 times 6 billion pieces; of a 16th four times as often, 60 at most
+    assert updates_of(teacher, KEYS, 60e9) == 7.5 * 6e9 / 25_000
+    assert updates_of(teacher, KEYS, 60e9 / 16) == 30 * 6e9 / 16 / 25_000
+    assert updates_of(teacher, KEYS, 60e6) == 60 * 6e6 / 25_000
+
+
+def test_a_training_takes_its_work_by_the_speed_of_the_machine() -> None:
+    found = estimates().of(step_of("train-teacher-en-ru-1"), None)
+    assert found
+    weights = 8_192_000 + 6 * 786_432 + 2 * 1_048_576
+    seconds = 15 + 6000 * (0.05 + 6 * weights * 25_000 / 100e9) * 1.15
+    assert found.cost.seconds == pytest.approx(seconds)
+    assert (found.cost.cpu_seconds, found.cost.gpu_seconds) == (found.cost.seconds, 0)
+    assert found.reason == ("6,000 updates of 25,000 pieces, 15.0 million weights, 100 GFLOP/s as measured")
+    on_four = estimates(gpus=4, flops=10e12).of(step_of("train-teacher-en-ru-1"), None)
+    assert on_four
+    assert on_four.cost.seconds == pytest.approx(15 + 6000 * (0.05 + 6 * weights * 25_000 / 40e12) * 1.15)
+    assert on_four.cost.gpu_seconds == 4 * on_four.cost.seconds
+
+
+def test_other_scripts_take_what_their_text_is() -> None:
+    clean, translate = (step_of(label) for label in ("merge-corpus-en-ru", "translate-corpus-en-ru-1/3"))
+    assert estimates().of(clean, None) is None
+    found = estimates().of(clean, 30e6)
+    assert found
+    assert found.cost.seconds == OTHERS.start + 30 * OTHERS.text
+    decoded = estimates().of(translate, 1e6)
+    assert decoded
+    weights = 2 * (8_192_000 + 6 * 786_432 + 2 * 1_048_576)  # two teachers
+    assert decoded.cost.seconds == pytest.approx(4 + 750_000 * 6 * (20e-6 + 2 * weights / 100e9))
+
+
+def test_an_earlier_training_tells_the_speed_of_its_kind_of_machine() -> None:
+    store = MemoryStore()
+    # 1,000 updates of 640 labels with a million weights in 65 s but for Marian's own: 3.84 TFLOP
+    seconds = (65 + 15 + 0.05 * 1000) * 1.15
+    progress = b"batches: 1000\nlabels-total: 640000\n"
+    files = {"last.progress.yml": progress, "model.npz": bytes(4_000_000)}
+    made = finish(store, "train-student-en-de", files, stage="train_student")
+    made = store.commit(replace(made, key="ef" * 32, usage=Usage(seconds, 0.0, 1, 1)))
+    publish(store, "run-1", 1.0, made, stage="train_student")
+    found = estimates(store=store).of(step_of("train-teacher-en-ru-1"), None)
+    assert found
+    assert found.reason.endswith("59 GFLOP/s as train-student-en-de had")  # 3.84e12 / 65
+    on_gpus = estimates(gpus=1, store=store).of(step_of("train-teacher-en-ru-1"), None)
+    assert on_gpus
+    assert on_gpus.reason.endswith("100 GFLOP/s as measured")  # processors tell nothing of GPUs
+
+
+def test_what_was_never_made_is_forecast_and_said_to_be_estimated() -> None:
+    step = step_of("train-student-en-ru")
+    plan = Plan((PlannedStep(step, "run", None),))
+    history = History(MemoryStore(), "ann", "en-ru")
+    assert Forecasts(history).of(plan)[step] is None
+    found = Forecasts(history, estimates()).of(plan)[step]
+    assert found
+    assert found.estimated
+    told = forecast_plan(plan, history, estimates=estimates())
+    took = 15 + 2000 * (0.05 + 6 * weights_of(step, KEYS) * 1280 / 100e9) * 1.15
+    minutes = round(took / 60)
+    assert [*told.estimates()] == [
+        f"train-student-en-ru: about {minutes} min, by 2,000 updates of 1,280 pieces, 16.8 million weights, "
+        "100 GFLOP/s as measured"
+    ]
+    assert told.summary() == f"1 step: 1 run; about {minutes} min ({minutes} min of CPU), by an estimate"
+    assert found.disk == 12 * 4 * weights_of(step, KEYS)
+
+
+def test_one_earlier_text_tells_what_more_text_takes_but_for_the_start() -> None:
+    store = MemoryStore()
+    step = step_of("merge-corpus-en-ru")
+    assert estimates().start(step) == Cost(OTHERS.start, OTHERS.start)
+    align = SCRIPTS["pipeline.alignments.align"].start
+    assert estimates().start(step_of("alignments-original-en-ru-1/3")) == Cost(align, align)
+    small = finish(store, step.label, {}, {"text/corpus.zst": store.add_bytes(b"x" * 1000)}, stage=step.stage)
+    small = store.commit(replace(small, key="ef" * 32, usage=Usage(2.5, 2.5, 1, 1)))
+    publish(store, "run-1", 1.0, small, stage=step.stage)
+    history = History(store, "ann/main", "en-ru")
+    assert start_of([small]) is None
+    found = Forecasts(history, estimates())._start(step)
+    assert found == Cost(OTHERS.start, OTHERS.start)
+    assert Forecasts(history)._start(step) == Cost()
+
+
+def test_this_machine_is_measured() -> None:
+    assert 1e9 < speed(0).flops < 1e14
+    assert speed(1).flops > 1e12

@@ -1,0 +1,171 @@
+"""Gates of datasets as they came in, over the stats of cleaning: what each side is in, whether sides agree.
+
+What `pipeline.clean.agreement` and `pipeline.clean.identification` found is judged by dataset. Decision 45
+has the figures behind the thresholds.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from translations_assets.checks.verdict import Documents, NothingToJudge, Verdict, percent
+from translations_assets.config.gates import Agreement, Dropped, HalfTranslated, Sides
+
+FEWEST = 50  # sentences, or pairs whose lengths are compared, of which a share tells something
+FEWEST_LINES = 1_000  # of a dataset, that the share of those that are dropped tells something of it
+ALIKE = 3  # other datasets of a provider that show what is usual for it
+Stats = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is found of a dataset or side: its number, whether that is too much, how it is told, samples."""
+
+    number: float
+    bad: bool
+    told: str
+    samples: Sequence[str] = ()
+
+
+def agreement(documents: Documents, thresholds: Agreement) -> Verdict:
+    """Places of a dataset at which targets fit the sources beside theirs as well as their own, or better."""
+    judged = {
+        dataset: _shifted(dataset, found, thresholds)
+        for dataset, found in _agreements(documents)
+        if found["windows"]
+    }
+    return _verdict(judged, "no parallel dataset has lines enough")
+
+
+def _shifted(dataset: str, found: Stats, thresholds: Agreement) -> _Found:
+    apart, windows = sum(found["apart"].values()), found["windows"]
+    at, times = max(found["apart"].items(), key=lambda one: int(one[1]), default=("None", 0))
+    told = f"in {dataset} source and target do not go together at {apart:,} of {windows:,} places"
+    if found["places"]:
+        told += f", the first of them at line {found['places'][0]:,}"
+    if at != "None":
+        lines = f"{abs(int(at))} line{'s' if abs(int(at)) > 1 else ''}"
+        told += f"; at {times:,} each target fits the source {lines} {'above' if int(at) > 0 else 'below'} it"
+    # A single place at which nothing fits is chance, of names and single words; one that says where its
+    # targets are is not.
+    counted = apart - min(1, found["apart"].get("None", 0))
+    return _Found(apart / windows, counted / windows > thresholds.max_share, told)
+
+
+def half_translated(documents: Documents, thresholds: HalfTranslated) -> Verdict:
+    """Sentences whose translation is a copy, has much of the source in it, or ends too soon."""
+    judged: dict[str, _Found] = {}
+    for dataset, found in _agreements(documents):
+        if found["sentences"] >= FEWEST:
+            for what, most, told in (
+                ("copied", thresholds.max_copied, "have their own text for a translation"),
+                ("partly", thresholds.max_partly, "have many of their words in their translation"),
+            ):
+                share = found[what] / found["sentences"]
+                judged[f"{what}, {dataset}"] = _Found(
+                    share,
+                    share > most,
+                    f"{percent(share)} of the sentences of {dataset} {told}",
+                    found["samples"] if what == "partly" else (),
+                )
+        if found["lengths"]["pairs"] >= FEWEST:
+            judged |= _lengths(dataset, found["lengths"]["quartiles"], thresholds)
+    return _verdict(judged, "no parallel dataset has sentences enough")
+
+
+def _lengths(dataset: str, quartiles: Sequence[float], thresholds: HalfTranslated) -> dict[str, _Found]:
+    low, median, high = quartiles
+    spread, off = high / low, max(median, 1 / median)
+    spread_told = (
+        f"translations of {dataset} have {low:.2f} to {high:.2f} times the letters of their sources, in the "
+        "middle half of the pairs"
+    )
+    if spread > thresholds.max_spread:
+        spread_told += ": some of them end too soon, or say more"
+    return {
+        f"spread of lengths, {dataset}": _Found(
+            spread,
+            spread > thresholds.max_spread,
+            spread_told,
+        ),
+        f"lengths, {dataset}": _Found(
+            median,
+            off > thresholds.max_factor,
+            f"translations of {dataset} have {median:.2f} times the letters of their sources",
+        ),
+    }
+
+
+def sides(documents: Documents, thresholds: Sides) -> Verdict:
+    """Long lines that are in another language, before anything is dropped, by dataset and side."""
+    judged: dict[str, _Found] = {}
+    for dataset, stats in _datasets(documents):
+        for side in stats.get("identified", ()):
+            if "shares" in side:
+                share = sum(side["shares"].values())
+                told = f"{percent(share)} of the longer lines of {dataset} are not in {side['lang']}"
+                if side["shares"]:
+                    told += f", most of them in {', '.join(list(side['shares'])[:2])}"
+                judged[f"{dataset}, {side['lang']}"] = _Found(share, share > thresholds.max_share, told)
+    return _verdict(judged, "the languages of no dataset are known before cleaning")
+
+
+def dropped(documents: Documents, thresholds: Dropped) -> Verdict:
+    """Lines that cleaning drops, beside what it drops of other datasets of the same provider."""
+    shares: dict[str, float] = {}
+    reasons: dict[str, str] = {}
+    for dataset, stats in _datasets(documents):
+        lines = stats["lines"]
+        if lines["in"] >= FEWEST_LINES:
+            shares[dataset] = 1 - lines["kept"] / lines["in"]
+            reasons[dataset] = ", ".join(list(lines["dropped"])[:2])
+    judged = {dataset: _unusual(dataset, shares, reasons[dataset], thresholds) for dataset in shares}
+    return _verdict(judged, f"no dataset has {FEWEST_LINES:,} lines")
+
+
+def _unusual(dataset: str, shares: Mapping[str, float], reasons: str, thresholds: Dropped) -> _Found:
+    """How much is dropped of a dataset; whether that is too much, or beside others of its provider."""
+    alike = [
+        share
+        for other, share in shares.items()
+        if other != dataset and _provider(other) == _provider(dataset)
+    ]
+    usual = statistics.median(alike) if len(alike) >= ALIKE else None
+    told = f"{percent(shares[dataset])} of the lines of {dataset} are dropped"
+    told += f", most of them by {reasons}" if reasons else ""
+    told += f"; of others of its provider usually {percent(usual)}" if usual is not None else ""
+    most = thresholds.max_share if usual is None else min(thresholds.max_share, usual + thresholds.max_above)
+    return _Found(shares[dataset], shares[dataset] > most, told)
+
+
+def _provider(step: str) -> str:
+    """The provider in the label of a step (clean-corpus-opus_Books-v1-en-fr); empty with an alias."""
+    name, separator, _ = step.partition("_")
+    return name if separator else ""
+
+
+def _datasets(documents: Documents) -> Iterator[tuple[str, Stats]]:
+    return ((step, stats) for steps in documents.values() for step, stats in steps.items())
+
+
+def _agreements(documents: Documents) -> Iterator[tuple[str, Stats]]:
+    """What was found of those datasets of which it was asked."""
+    return ((step, stats["agreement"]) for step, stats in _datasets(documents) if "agreement" in stats)
+
+
+def _verdict(judged: Mapping[str, _Found], absent: str) -> Verdict:
+    """The worst of what is bad is told, else the largest number. Raises NothingToJudge without any."""
+    if not judged:
+        raise NothingToJudge(absent)
+    worst_first = sorted(judged.values(), key=lambda found: -found.number)
+    bad = [found for found in worst_first if found.bad]
+    told = [found.told for found in bad] or [worst_first[0].told]
+    return Verdict(
+        not bad,
+        "; ".join(told),
+        {name: found.number for name, found in judged.items()},
+        [sample for found in bad for sample in found.samples],
+    )

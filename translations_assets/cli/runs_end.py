@@ -1,0 +1,55 @@
+"""How a run ended, in words and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from translations_assets.cli.output import print_note, tell
+from translations_assets.cli.run_steps import interrupted
+from translations_assets.records.run import RunRecord
+
+if TYPE_CHECKING:
+    from translations_assets.running.protocols import Store
+    from translations_assets.running.session import Session
+
+STORING_SECONDS = 10.0  # that it is waited for what ended steps have saved
+
+
+def tell_done(session: Session) -> None:
+    """Say that a run is done, and how to see what it has made."""
+    from translations_assets.report.evaluations import EVALUATING
+
+    evaluates = any(stage.startswith(EVALUATING) for stage in session.stages)
+    question = (
+        "Scores: " + session.command("results") if evaluates else "Files: " + session.command("artifacts")
+    )
+    tell(f"Done. {question}", err=False)
+
+
+def tell_spent(session: Session, run: str = "") -> None:
+    """Say what a run, by default the session's, has spent of its budget, if it had one."""
+    from translations_assets.running.budget import spent_of
+
+    record = session.store.read_run(run or session.run)
+    if record and session.budget:
+        print_note(spent_of(record.spent, session.budget.limit, session.budget.prices.currency))
+
+
+def kept_of(store: Store, run: str) -> str:
+    """What a cancelled run leaves, and from where what it was making goes on."""
+    record = store.read_run(run) or RunRecord()
+    return " ".join(["What is finished is kept.", *interrupted(store, record, STORING_SECONDS)])
+
+
+def ended_as_json(
+    session: Session, run: str, state: str, page: str, gates: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, Any]:
+    """How a run has ended, for programs; `gates` that did not pass, by state, as far as that is known."""
+    return {
+        "run": run or None,
+        "partition": session.partition,
+        "state": state,
+        "page": page or None,
+        "gates": gates,
+    }

@@ -1,0 +1,203 @@
+"""Runs of `translations train` in processes of their own: of several configs, or in the background."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
+
+import typer
+
+from translations_assets.cli import exits
+from translations_assets.cli.common import note_new_store, this_project
+from translations_assets.cli.output import print_json, tell
+from translations_assets.cli.plan import plan_many, print_plans
+from translations_assets.cli.runs_end import ended_as_json
+from translations_assets.errors import Cancelled, StoreUnreachable, TranslationsError
+from translations_assets.records.run import RunOptions
+from translations_assets.settings import server_url, state_folder
+from translations_assets.whole_file import keep_newest
+
+if TYPE_CHECKING:
+    from translations_assets.running.session import Session
+
+OUTPUTS = "background"  # the folder of what runs in processes of their own print
+KEPT = 100  # of these files
+PATTERN = "*?["
+BEGIN_SECONDS = 120.0  # until a run in the background is there
+_POLL_SECONDS = 0.2
+_STATES = {exits.DONE: "done", exits.CANCELLED: "cancelled"}
+
+
+class Wanted(NamedTuple):
+    """What is asked of each run: its target, its options, and the server that it is to run on."""
+
+    target: str | None
+    options: RunOptions
+    server: str | None
+
+    def words(self) -> list[str]:
+        """The options of `translations train` that ask the same, and ask nothing back."""
+        target = ["--target", self.target] if self.target else []
+        server = [] if self.server is None else ["--server", self.server]
+        return [*target, *self.options.words(), *server, "--yes"]
+
+
+@dataclass
+class _Run:
+    """A run that has a process of its own; `output` is the file of what that prints."""
+
+    partition: str
+    id: str
+    output: Path
+    process: subprocess.Popen[bytes]
+    began: float
+
+
+def named(words: Sequence[str]) -> list[str]:
+    """The training configs that some words name, which may be patterns, as a shell's: `en-*`.
+
+    Raises TranslationsError for a pattern that no name fits.
+    """
+    names: list[str] = []
+    for word in words:
+        is_pattern = any(character in word for character in PATTERN) and not Path(word).exists()
+        names += _fitting(word) if is_pattern else [word]
+    return [*dict.fromkeys(names)]
+
+
+def _fitting(pattern: str) -> list[str]:
+    found = this_project().configs.partitions()
+    if found.away:
+        raise StoreUnreachable(found.away)
+    if names := [name for name in found.states if fnmatchcase(name, pattern)]:
+        return names
+    raise TranslationsError(
+        f"The name of no training config fits {pattern!r}. There are: {', '.join(found.states) or 'none'}."
+    )
+
+
+def run_detached(session: Session, wanted: Wanted, *, json: bool) -> None:
+    """Start a run, that has been planned in a session, in the background, and return once it has begun.
+
+    Raises TranslationsError when it ends before.
+    """
+    from translations_assets.server import Server
+
+    run = _start(session.partition, wanted, session.run, detached=True)
+    deadline = time.monotonic() + BEGIN_SECONDS
+    while session.store.read_run(run.id) is None and time.monotonic() < deadline:
+        if run.process.poll() not in (None, exits.DONE):
+            raise TranslationsError(f"The run has not begun: {_last_words(run.output)}")
+        time.sleep(_POLL_SECONDS)
+    if json:
+        print_json(ended_as_json(session, run.id, "running", Server(server_url()).run_url(run.id)))
+    _tell_detached(f"Run {run.id[:8]}", run)
+    tell(f"To watch it: translations status {run.id[:8]} --watch", err=False)
+    tell(f"To cancel it: translations cancel {run.id[:8]}", err=False)
+
+
+def train_several(
+    names: Sequence[str], wanted: Wanted, at_once: int, *, yes: bool, detach: bool, json: bool
+) -> None:
+    """Plan several training configs, ask once, and run each, so many at a time.
+
+    Raises TranslationsError, once all have ended, when some have failed; Cancelled after Ctrl-C.
+    """
+    note_new_store()
+    plans = plan_many(names, wanted.target, wanted.options)
+    if plans.errors:
+        raise TranslationsError("\n".join(plans.errors))
+    if not yes:
+        print_plans(plans)
+    if not plans.to_run:
+        tell("Everything is made already: nothing to run.", err=False)
+    elif not yes and not typer.confirm(f"Start {len(plans.to_run)} runs, {at_once} at a time?", default=True):
+        raise typer.Exit(exits.FAILED)
+    elif detach:
+        several = [*plans.to_run[1:], "--at-once", str(at_once)]
+        run = _start(plans.to_run[0], wanted, "", detached=True, more=several)
+        _tell_detached(f"{len(plans.to_run)} runs", run)
+        tell("To list them: translations status", err=False)
+    ended = [] if detach else _run_all(deque(plans.to_run), wanted, at_once)
+    if json:
+        print_json([_as_json(run) for run in ended])
+    codes = [run.process.returncode for run in ended]
+    if exits.CANCELLED in codes:
+        raise Cancelled("What is finished is kept. To go on: the same command")
+    if failed := [run.partition for run in ended if run.process.returncode]:
+        raise TranslationsError(f"{len(failed)} of {len(ended)} runs failed: {', '.join(failed)}")
+
+
+def _run_all(waiting: deque[str], wanted: Wanted, at_once: int) -> list[_Run]:
+    """Run training configs, and tell how each ends; none after Ctrl-C, which their processes get as well."""
+    running, ended = list[_Run](), list[_Run]()
+    number = len(waiting)
+    while waiting or running:
+        try:
+            while waiting and len(running) < at_once:
+                running.append(_start(waiting.popleft(), wanted, str(uuid4())))
+                tell(f"{running[-1].partition}: started; its output: {running[-1].output}", err=False)
+            time.sleep(_POLL_SECONDS)
+        except KeyboardInterrupt:
+            waiting.clear()
+        for run in [run for run in running if run.process.poll() is not None]:
+            running.remove(run)
+            ended.append(run)
+            _tell_ended(run, f"[{len(ended)}/{number}]")
+    return ended
+
+
+def _start(
+    partition: str, wanted: Wanted, run: str, *, detached: bool = False, more: Sequence[str] = ()
+) -> _Run:
+    """Start a process that makes a run; a detached one is ended by no terminal."""
+    folder = state_folder() / OUTPUTS
+    folder.mkdir(parents=True, exist_ok=True)
+    keep_newest(folder, KEPT)
+    output = folder / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{partition.replace('/', '_')[-80:]}-{run[:8]}.log"
+    own = ["--run-id", run] if run and wanted.server is None else []
+    words = [partition, *more, *wanted.words(), *own]
+    with output.open("ab") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "translations_assets.cli.main", "train", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=detached,
+        )
+    return _Run(partition, run, output, process, time.monotonic())
+
+
+def _tell_detached(what: str, run: _Run) -> None:
+    tell(f"{what} in the background (process {run.process.pid}); the output: {run.output}", err=False)
+
+
+def _tell_ended(run: _Run, counted: str) -> None:
+    from translations_assets.why.history import duration
+
+    state = _STATES.get(run.process.returncode, "failed")
+    tell(f"{counted} {run.partition}: {state} after {duration(time.monotonic() - run.began)}", err=False)
+    if state == "failed":
+        typer.echo(f"{run.partition}: {_last_words(run.output)}", err=True)
+
+
+def _last_words(output: Path) -> str:
+    """What a process has said of its end: the error, else its last line, and where the rest stands."""
+    lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
+    begin = next((n for n in reversed(range(len(lines))) if lines[n].startswith("error: ")), len(lines) - 1)
+    said = "\n".join(lines[max(begin, 0) :]).removeprefix("error: ") or "it said nothing"
+    return f"{said}\nThe whole output: {output}"
+
+
+def _as_json(run: _Run) -> dict[str, Any]:
+    """How a run has ended, for programs, as far as its process tells."""
+    state = _STATES.get(run.process.returncode, "failed")
+    return {"run": run.id, "partition": run.partition, "state": state, "page": None, "gates": None}

@@ -1,0 +1,113 @@
+"""Runs on a Dagster server: one is launched and followed, or cancelled."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import typer
+
+from translations_assets.cli import exits, runs
+from translations_assets.cli.output import print_answer, print_json, tell
+from translations_assets.cli.runs_end import ended_as_json, kept_of, tell_done, tell_spent
+from translations_assets.errors import Cancelled, TranslationsError
+from translations_assets.settings import user
+
+if TYPE_CHECKING:
+    from translations_assets.cli.console import Follower
+    from translations_assets.running.plan import Plan
+    from translations_assets.running.session import Session
+    from translations_assets.server import Server
+
+CANCEL_SECONDS = 20.0  # running steps have ten to end
+_POLL_SECONDS = 1.0
+_AWAY_SECONDS = 60.0  # how long a server may be away, as when it is restarted
+
+
+def run_on_server(server: Server, session: Session, plan: Plan, *, detach: bool, json: bool) -> None:
+    """Launch a run as it is planned in a session on a server and show how it goes; Ctrl-C leaves it running.
+
+    To detach is to leave it running at once.
+
+    Raises Cancelled, or TranslationsError for a failure and for a server that does not know the partition.
+    """
+    from translations_assets.cli.console import Follower, console_of
+    from translations_assets.server import assets_of
+
+    server.load_partition(session.partition)
+    assets = assets_of(session.stages, session.config)
+    run = server.launch(session.partition, assets, session.options, user())
+    tell(f"Run {run[:8]}: {server.run_url(run)}", err=False)
+    if detach:
+        if json:
+            print_json(ended_as_json(session, run, "running", server.run_url(run)))
+        tell(f"To cancel it: translations cancel {run} --server {server.url}", err=False)
+        return
+    console = console_of(session, plan)
+    follower = Follower(session.graph, console, server.url)
+    try:
+        with console.display():
+            status = _follow(server, run, follower)
+    except KeyboardInterrupt:
+        _detach(server, run)
+        raise typer.Exit(exits.CANCELLED) from None
+    if json:
+        print_json(ended_as_json(session, run, runs.STATES[status], server.run_url(run)))
+    tell_spent(session, run)
+    if status == "CANCELED":
+        raise Cancelled(f"{kept_of(session.store, run)}\nThe run: {server.run_url(run)}")
+    if status != "SUCCESS":
+        raise TranslationsError(
+            follower.explain() or f"The run failed. To see its steps: {server.run_url(run)}"
+        )
+    tell_done(session)
+
+
+def _follow(server: Server, run: str, follower: Follower) -> str:
+    """Pass a run's events on until it ends; how it did."""
+    from translations_assets.server import ENDED, ServerUnreachable
+
+    cursor, away = None, 0.0
+    while True:
+        try:
+            state = server.run_state(run, cursor)
+        except ServerUnreachable as error:
+            away = away or time.monotonic()
+            if time.monotonic() - away > _AWAY_SECONDS:
+                raise TranslationsError(f"{error} The run {run} may go on.") from error
+            time.sleep(_POLL_SECONDS)
+            continue
+        away, cursor = 0.0, state.cursor
+        for event in state.events:
+            follower.emit(event)
+        if not state.events:
+            if state.status in ENDED:
+                return state.status
+            time.sleep(_POLL_SECONDS)
+
+
+def _detach(server: Server, run: str) -> None:
+    typer.echo("")
+    if sys.stdin.isatty() and typer.confirm("Cancel the run?", default=False):
+        server.terminate(run)
+        typer.echo(f"Asked to end: {server.run_url(run)}")
+        return
+    typer.echo(f"The run goes on: {server.run_url(run)}")
+    typer.echo(f"To cancel it: translations cancel {run} --server {server.url}")
+
+
+def cancel_on_server(run: str, server: Server, json: bool) -> None:
+    from translations_assets.server import ENDED
+
+    server.terminate(run)
+    deadline = time.monotonic() + CANCEL_SECONDS
+    while (status := server.run_state(run).status) not in ENDED:
+        if time.monotonic() > deadline:
+            raise TranslationsError(f"{run} has not ended within {CANCEL_SECONDS:.0f} s; it was asked to.")
+        time.sleep(_POLL_SECONDS)
+    print_answer(
+        json,
+        {"run": run, "partition": None, "state": runs.STATES[status], "kept": None, "interrupted": None},
+        f"Run {run}: {status}. Finished steps are kept: {server.run_url(run)}",
+    )

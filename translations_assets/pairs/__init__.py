@@ -1,0 +1,1 @@
+"""All pairs at a glance: a page, and lines for a terminal, of what became of each training config."""

@@ -1,0 +1,187 @@
+"""What steps take that nothing like them was made of: by the text they read, and by the work of a training.
+
+In a training each piece of text passes through all weights of the model, forwards and backwards. How fast a
+machine does that is known from any earlier training on it, or is measured.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+import yaml
+
+from translations_assets.graph.step import Step
+from translations_assets.keys.key import KeyMaker
+from translations_assets.records.manifest import Manifest
+from translations_assets.why.history import Cost, History, cost_of
+from translations_assets.why.training_work import (
+    FLOPS_A_WEIGHT,
+    PASSES,
+    pieces_of_an_update,
+    updates_of,
+    weights_of,
+)
+
+TRAINING = "pipeline.train.train"
+
+START = 15.0  # seconds of a training before its first and after its last update
+UPDATE = 0.05  # seconds of an update, whatever the model: Marian builds its graph anew
+VALIDATIONS = 1.15  # times as long, with them
+PIECES_A_BYTE = 0.75  # of one side of a compressed text: web pages and messages are alike in that
+DECODING_START = 4.0  # seconds of a script that runs a model
+DECODED = 20e-6  # seconds of a piece whatever the model, for each beam
+BEAM = 6.0  # where no option says it
+LOOKED_AT = 5  # earlier trainings
+WEIGHT = 4  # bytes, in a model
+SAVED = 12  # models on the disk of a training: three saves with the optimiser's two, and the best
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Processor seconds of a script before it comes to its text, and for each megabyte (compressed) of it."""
+
+    start: float
+    text: float
+
+
+# What takes most, of real text, as `python -m benchmarks.first_forecast` prints it; all others are alike.
+SCRIPTS: Mapping[str, Rate] = {
+    "pipeline.clean.clean_parallel": Rate(5, 1.8),
+    "pipeline.clean.clean_mono": Rate(3, 1.8),
+    "pipeline.data.analyze": Rate(0.8, 1),
+    "pipeline.train.vocab": Rate(4, 2),
+    "pipeline.train.training_pairs": Rate(0.5, 2),
+    "pipeline.alignments.priors": Rate(4, 14),
+    "pipeline.alignments.align": Rate(2, 15),
+    "pipeline.alignments.shortlist": Rate(8, 50),
+    "pipeline.translate.extract_best": Rate(0.4, 6),
+    "pipeline.quantize.quantize": Rate(2, 25),
+    "pipeline.eval.evaluate": Rate(4, 200),
+    "pipeline.eval.exported": Rate(4, 80),
+    "pipeline.checks.text": Rate(2, 0.5),
+    "pipeline.checks.differences": Rate(1, 3),
+}
+OTHERS = Rate(0.5, 0.3)
+DECODING = ("pipeline.translate.translate", "pipeline.cefilter.score")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a step takes by reckoning; of a training, also by what.
+
+    reason  `6,000 updates of 4,000 pieces, 9.8 million weights, 90 GFLOP/s as train-backwards had`
+    disk    bytes that it needs while it runs, besides its inputs and texts
+    """
+
+    cost: Cost
+    reason: str = ""
+    disk: float = 0.0
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Floating-point operations a second that a machine makes in training, and from where that is known."""
+
+    flops: float
+    source: str
+
+
+class Estimates:
+    """Estimates steps; remembers what it has found. For one thread.
+
+    gpus_of   the GPUs that a step has, 0 where it runs on processors
+    measured  the speed of a machine with so many GPUs that has trained nothing yet
+    """
+
+    def __init__(
+        self,
+        keys: KeyMaker,
+        history: History,
+        gpus_of: Callable[[Step], int],
+        measured: Callable[[int], Speed],
+    ) -> None:
+        self._keys = keys
+        self._history = history
+        self._gpus_of = gpus_of
+        self._measured = measured
+        self._speeds: dict[bool, Speed] = {}
+
+    def of(self, step: Step, read: float | None) -> Estimate | None:
+        """Of a step that reads so many bytes of compressed text; None where too little is known of it."""
+        if step.script == TRAINING:
+            return self._training(step, read)
+        if read is None:
+            return None
+        if step.script in DECODING and (weights := self._weights_of_models(step)):
+            return Estimate(self._cost(step, self._decoding(step, read, weights)))
+        rate = SCRIPTS.get(step.script, OTHERS)
+        seconds = rate.start + rate.text * read / 1e6
+        return Estimate(Cost(seconds, seconds))
+
+    def start(self, step: Step) -> Cost:
+        """What the step's script takes before it comes to its text."""
+        seconds = DECODING_START if step.script in DECODING else SCRIPTS.get(step.script, OTHERS).start
+        return self._cost(step, seconds)
+
+    def _training(self, step: Step, read: float | None) -> Estimate | None:
+        updates = updates_of(step, self._keys, read)
+        if updates is None:
+            return None
+        weights, pieces = weights_of(step, self._keys), pieces_of_an_update(step, self._keys)
+        speed = self._speed(step)
+        an_update = UPDATE + FLOPS_A_WEIGHT * weights * pieces / speed.flops
+        reason = (
+            f"{updates:,} updates of {pieces:,.0f} pieces, {weights / 1e6:.1f} million weights, "
+            f"{speed.flops / 1e9:,.0f} GFLOP/s {speed.source}"
+        )
+        seconds = START + updates * an_update * VALIDATIONS
+        return Estimate(self._cost(step, seconds), reason, SAVED * WEIGHT * weights)
+
+    def _decoding(self, step: Step, read: float, weights: float) -> float:
+        """Seconds of a script that runs a model over a text, two operations for each weight."""
+        options = json.loads(str(step.args.get("marian_args", "{}")))
+        beam = float(options.get("beam-size", BEAM)) if "translate" in step.script else 1.0
+        a_piece = DECODED + 2 * weights / self._speed(step).flops
+        return DECODING_START + read * PIECES_A_BYTE * beam * a_piece
+
+    def _weights_of_models(self, step: Step) -> float:
+        """The weights of all models that a step reads and a step of this graph trains."""
+        made = dict.fromkeys(before for before in step.upstream() if before.script == TRAINING)
+        return sum(weights_of(before, self._keys) for before in made)
+
+    def _cost(self, step: Step, seconds: float) -> Cost:
+        gpus = self._gpus_of(step)
+        return Cost(seconds, 0.0 if gpus else seconds, seconds * gpus)
+
+    def _speed(self, step: Step) -> Speed:
+        """That of the machine where a step runs."""
+        gpus = self._gpus_of(step)
+        kind = gpus > 0
+        if kind not in self._speeds:
+            self._speeds[kind] = next(self._trained(kind), None) or self._measured(1 if kind else 0)
+        speed = self._speeds[kind]
+        return Speed(speed.flops * max(1, gpus), speed.source)
+
+    def _trained(self, on_gpus: bool) -> Iterator[Speed]:
+        """The speeds of earlier trainings, of one GPU each or of a machine's processors, newest first."""
+        for stage in PASSES:
+            for made in islice(self._history.of_stage(stage), LOOKED_AT):
+                gpus = made.provenance.worker.gpus if made.provenance.worker else 0
+                flops = self._flops(made)
+                if flops and (gpus > 0) == on_gpus:
+                    yield Speed(flops / max(1, gpus), f"as {made.label} had")
+
+    def _flops(self, made: Manifest) -> float:
+        """Floating-point operations a second of the training that has left a model; 0 if that is not told."""
+        progress, model = made.outputs.get("last.progress.yml"), made.outputs.get("model.npz")
+        seconds = cost_of(made).seconds
+        if not progress or not model or not seconds or not self._history.store.has_blob(progress):
+            return 0.0
+        told = yaml.safe_load(self._history.store.read_blob(progress))
+        if not isinstance(told, dict) or not {"batches", "labels-total"} <= told.keys():
+            return 0.0
+        seconds = max(seconds / VALIDATIONS - START - UPDATE * told["batches"], seconds / 4)
+        return float(FLOPS_A_WEIGHT * model.size / WEIGHT * told["labels-total"] / seconds)
