@@ -34,18 +34,21 @@ ORDER: Mapping[str, Files] = {
         "b": "print('b')\n",
     },
     "an import before a statement or behind it": {
-        "script": "«import pipeline.demo.other¦»\nprint('here')\n«¦import pipeline.demo.other»\ndef main(): pass\n",
+        "script": "«import pipeline.demo.other¦»\nprint('here')\n«¦import pipeline.demo.other»\n"
+        "def main(): pass\n",
         "other": "print('other')\n",
     },
     "an import of the standard library that prints": {
         "script": "«import json¦import this»\ndef main(): pass\n"
     },
     "an import in a function or at the top": {
-        "script": "«from pipeline.demo.other import f¦»\ndef main():\n    print('main')\n    «¦from pipeline.demo.other import f»\n    f()\n",
+        "script": "«from pipeline.demo.other import f¦»\ndef main():\n    print('main')\n"
+        "    «¦from pipeline.demo.other import f»\n    f()\n",
         "other": "print('other')\ndef f(): pass\n",
     },
     "an import in a function, before or behind": {
-        "script": "def main():\n    «import pipeline.demo.other¦»\n    print(1)\n    «¦import pipeline.demo.other»\n",
+        "script": "def main():\n    «import pipeline.demo.other¦»\n    print(1)\n"
+        "    «¦import pipeline.demo.other»\n",
         "other": "print('other')\n",
     },
     "a package's file that prints": {"script": "def main(): pass\n", "__init__": "print(«1¦2»)\n"},
@@ -65,7 +68,8 @@ ORDER: Mapping[str, Files] = {
         "other": "from pipeline.demo.all import ALL\nN = len(ALL)\n",
     },
     "an environment variable that is read at import": {
-        "script": "import os\n«from pipeline.demo.other import N¦»\ndef main():\n    os.environ['SOME'] = 'b'\n"
+        "script": "import os\n«from pipeline.demo.other import N¦»\ndef main():\n"
+        "    os.environ['SOME'] = 'b'\n"
         "    «¦from pipeline.demo.other import N»\n    print(N)\n",
         "other": "import os\nN = os.environ.get('SOME', 'a')\n",
     },
@@ -90,7 +94,8 @@ REGISTERING: Mapping[str, Files] = {
         "other": _REGISTRY + "@rule\ndef a(): pass\n«@rule¦»\ndef b(): pass\n",
     },
     "a decorator of another module": {
-        "script": "from pipeline.demo.all import ALL\nfrom pipeline.demo import other\ndef main(): print(ALL)\n",
+        "script": "from pipeline.demo.all import ALL\nfrom pipeline.demo import other\n"
+        "def main(): print(ALL)\n",
         "all": _REGISTRY,
         "other": "from pipeline.demo.all import rule\n@rule\ndef «a¦b»(): pass\n",
     },
@@ -140,7 +145,8 @@ CLASSES: Mapping[str, Files] = {
         "other": "from pipeline.demo.base import A\nclass «B¦C»(A): pass\n",
     },
     "__init_subclass__ with an argument": {
-        "script": "class A:\n    def __init_subclass__(cls, n=0): print(n)\nclass B(A, n=«1¦2»): pass\ndef main(): pass\n"
+        "script": "class A:\n    def __init_subclass__(cls, n=0): print(n)\nclass B(A, n=«1¦2»): pass\n"
+        "def main(): pass\n"
     },
     "a metaclass": {
         "script": "ALL = []\nclass M(type):\n    def __init__(cls, name, *rest): ALL.append(name)\n"
@@ -152,10 +158,12 @@ CLASSES: Mapping[str, Files] = {
     },
     "a metaclass that looks at the order of methods": {
         "script": "ALL = []\nclass M(type):\n    def __init__(cls, n, b, names): ALL.extend(names)\n"
-        "class A(metaclass=M):\n    def «f¦g»(self): pass\n    def «g¦f»(self): pass\ndef main(): print(ALL)\n"
+        "class A(metaclass=M):\n    def «f¦g»(self): pass\n    def «g¦f»(self): pass\n"
+        "def main(): print(ALL)\n"
     },
     "__prepare__": {
-        "script": "class M(type):\n    def __prepare__(name, bases):\n        print(name)\n        return {}\n"
+        "script": "class M(type):\n    def __prepare__(name, bases):\n        print(name)\n"
+        "        return {}\n"
         "class «A¦B»(metaclass=M): pass\ndef main(): pass\n"
     },
     "__set_name__": {
@@ -166,7 +174,8 @@ CLASSES: Mapping[str, Files] = {
         "script": "class A:\n    def __class_getitem__(cls, n): print(n)\nX = A[«1¦2»]\ndef main(): pass\n"
     },
     "__mro_entries__": {
-        "script": "class A:\n    def __mro_entries__(self, bases):\n        print(«1¦2»)\n        return ()\na = A()\n"
+        "script": "class A:\n    def __mro_entries__(self, bases):\n        print(«1¦2»)\n"
+        "        return ()\na = A()\n"
         "class B(a): pass\ndef main(): pass\n"
     },
     "a class attribute with an effect": {
@@ -178,7 +187,8 @@ CLASSES: Mapping[str, Files] = {
         "def main(): print(random.random())\n"
     },
     "a counter in class attributes": {
-        "script": "import itertools\nN = itertools.count()\nclass A:\n    a = next(N)\nclass B:\n    «b = next(N)¦b = 9»\n"
+        "script": "import itertools\nN = itertools.count()\nclass A:\n    a = next(N)\nclass B:\n"
+        "    «b = next(N)¦b = 9»\n"
         "class C:\n    c = next(N)\ndef main(): print(C.c)\n"
     },
     "a class decorator that looks at the class": {
@@ -212,7 +222,8 @@ STATEMENTS: Mapping[str, Files] = {
         "script": "def f(): return «1¦2»\ndef f(): return «2¦1»\ndef main(): print(f())\n",
     },
     "a function replaced by an import": {
-        "script": "«from pipeline.demo.other import f¦»\ndef f(): return 1\n«¦from pipeline.demo.other import f»\n"
+        "script": "«from pipeline.demo.other import f¦»\ndef f(): return 1\n"
+        "«¦from pipeline.demo.other import f»\n"
         "def main(): print(f())\n",
         "other": "def f(): return 2\n",
     },
@@ -230,7 +241,8 @@ STATEMENTS: Mapping[str, Files] = {
     },
     "a default with an effect": {"script": "def f(n=print(«1¦2»)): pass\ndef main(): pass\n"},
     "a default that counts": {
-        "script": "import itertools\nN = itertools.count()\ndef a(n=next(N)): return n\n«def b(n=next(N)): return n¦»\n"
+        "script": "import itertools\nN = itertools.count()\ndef a(n=next(N)): return n\n"
+        "«def b(n=next(N)): return n¦»\n"
         "def c(n=next(N)): return n\ndef main(): print(c())\n"
     },
     "a type hint with an effect": {"script": "def f(n: print(«1¦2»)): pass\ndef main(): pass\n"},
@@ -260,14 +272,16 @@ STATEMENTS: Mapping[str, Files] = {
         "other": "X = 1\n",
     },
     "a patched function of the standard library": {
-        "script": "import json\nfrom json import dumps\ndef main():\n    json.dumps = str\n    print(«json.dumps¦dumps»([None]))\n"
+        "script": "import json\nfrom json import dumps\ndef main():\n    json.dumps = str\n"
+        "    print(«json.dumps¦dumps»([None]))\n"
     },
     "a patch of the standard library at import": {
         "script": "import json\nimport pipeline.demo.other\ndef main(): print(json.dumps([None]))\n",
         "other": "import json\n«json.dumps = str¦»\n",
     },
     "a patched module that moved functions use": {
-        "script": "from pipeline.demo import other\ndef main():\n    other.g = lambda: 2\n    print(other.f())\n",
+        "script": "from pipeline.demo import other\ndef main():\n    other.g = lambda: 2\n"
+        "    print(other.f())\n",
         "other": "«def g(): return 1\ndef f(): return g()¦from pipeline.demo.more import f, g»\n",
         "more": "def g(): return 1\ndef f(): return g()\n",
     },
@@ -279,7 +293,8 @@ STATEMENTS: Mapping[str, Files] = {
         "other": "import random\nrandom.seed(«1¦2»)\n",
     },
     "a changed recursion limit": {
-        "script": "import sys\nsys.setrecursionlimit(«400¦500»)\ndef main(): print(sys.getrecursionlimit())\n",
+        "script": "import sys\nsys.setrecursionlimit(«400¦500»)\n"
+        "def main(): print(sys.getrecursionlimit())\n",
     },
     "a walrus at the top level": {"script": "X = [(Y := n) for n in (1, «2¦3»)]\ndef main(): print(Y)\n"},
     "a with statement": {
@@ -287,7 +302,8 @@ STATEMENTS: Mapping[str, Files] = {
         "def main(): print(f.getvalue())\n"
     },
     "an assertion": {
-        "script": "try:\n    assert «1¦0»\n    A = 1\nexcept AssertionError:\n    A = 2\ndef main(): print(A)\n",
+        "script": "try:\n    assert «1¦0»\n    A = 1\nexcept AssertionError:\n    A = 2\n"
+        "def main(): print(A)\n",
     },
 }
 
@@ -297,7 +313,8 @@ NAMES: Mapping[str, Files] = {
     "dir()": {"script": "def main():\n    «a¦b» = 1\n    print(dir())\n"},
     "globals()": {"script": "def «a¦b»(): pass\ndef main(): print('a' in globals())\n"},
     "vars of an object": {
-        "script": "from pipeline.demo import other\ndef main(): print(sorted(n for n in vars(other) if n < 'z' and n > 'Z'))\n",
+        "script": "from pipeline.demo import other\n"
+        "def main(): print(sorted(n for n in vars(other) if n < 'z' and n > 'Z'))\n",
         "other": "«a¦b» = 1\n",
     },
     "eval": {
@@ -328,10 +345,12 @@ NAMES: Mapping[str, Files] = {
         "        print(traceback.format_exc())\n"
     },
     "a generator's frame": {
-        "script": "def f():\n    «a¦b» = 1\n    yield 1\ndef main():\n    g = f()\n    next(g)\n    print([*g.gi_frame.f_locals])\n"
+        "script": "def f():\n    «a¦b» = 1\n    yield 1\ndef main():\n    g = f()\n    next(g)\n"
+        "    print([*g.gi_frame.f_locals])\n"
     },
     "a frame in a signal's handler": {
-        "script": "import os, signal\ndef show(number, frame): print([*frame.f_locals])\ndef main():\n    «a¦b» = 1\n"
+        "script": "import os, signal\ndef show(number, frame): print([*frame.f_locals])\ndef main():\n"
+        "    «a¦b» = 1\n"
         "    signal.signal(signal.SIGUSR1, show)\n    os.kill(os.getpid(), signal.SIGUSR1)\n"
     },
     "a trace": {
@@ -353,14 +372,16 @@ NAMES: Mapping[str, Files] = {
         "script": "import sys\ndef main(): print(sys.modules['__main__'].f())\ndef f(): return «1¦2»\n",
     },
     "sys.modules under another name": {
-        "script": "from sys import modules as m\ndef main(): print(m['__main__'].f())\ndef f(): return «1¦2»\n",
+        "script": "from sys import modules as m\ndef main(): print(m['__main__'].f())\n"
+        "def f(): return «1¦2»\n",
     },
     "getattr of a module": {
         "script": "import pipeline.demo.other as o\ndef main(): print(getattr(o, 'f')())\n",
         "other": "def f(): return «1¦2»\n",
     },
     "attrgetter": {
-        "script": "import operator\nimport pipeline.demo.other as o\ndef main(): print(operator.attrgetter('f')(o)())\n",
+        "script": "import operator\nimport pipeline.demo.other as o\n"
+        "def main(): print(operator.attrgetter('f')(o)())\n",
         "other": "def f(): return «1¦2»\n",
     },
     "hasattr": {
@@ -368,19 +389,23 @@ NAMES: Mapping[str, Files] = {
         "other": "def «a¦b»(): pass\n",
     },
     "a nested function's __name__": {
-        "script": "def main():\n    def «a¦b»(): pass\n    print(a_name(«a¦b»))\ndef a_name(f): return f.__name__\n"
+        "script": "def main():\n    def «a¦b»(): pass\n    print(a_name(«a¦b»))\n"
+        "def a_name(f): return f.__name__\n"
     },
     "a nested function's __qualname__": {
-        "script": "def main():\n    def «a¦b»(): pass\n    print(f(«a¦b»))\ndef f(g): return g.__qualname__\n",
+        "script": "def main():\n    def «a¦b»(): pass\n    print(f(«a¦b»))\n"
+        "def f(g): return g.__qualname__\n",
     },
     "a nested function's repr": {
         "script": "def main():\n    def «a¦b»(): pass\n    print(repr(«a¦b»).split()[1])\n",
     },
     "a nested function in an error": {
-        "script": "def main():\n    def «a¦b»(n): pass\n    try: «a¦b»()\n    except TypeError as error: print(error)\n",
+        "script": "def main():\n    def «a¦b»(n): pass\n    try: «a¦b»()\n"
+        "    except TypeError as error: print(error)\n",
     },
     "a local in an error": {
-        "script": "def main():\n    try:\n        print(«a¦b»)\n        «a¦b» = 1\n    except Exception as error: print(error)\n",
+        "script": "def main():\n    try:\n        print(«a¦b»)\n        «a¦b» = 1\n"
+        "    except Exception as error: print(error)\n",
     },
     "a moved function's __module__": {
         "script": "from pipeline.demo.other import f\ndef main(): print(f.__module__)\n",
@@ -404,7 +429,8 @@ NAMES: Mapping[str, Files] = {
     },
     "a moved namedtuple": {
         "script": "from pipeline.demo.other import A\ndef main(): print(A)\n",
-        "other": "«from collections import namedtuple\nA = namedtuple('A', 'a')¦from pipeline.demo.more import A»\n",
+        "other": "«from collections import namedtuple\n"
+        "A = namedtuple('A', 'a')¦from pipeline.demo.more import A»\n",
         "more": "from collections import namedtuple\nA = namedtuple('A', 'a')\n",
     },
     "a moved class made by type": {
@@ -441,11 +467,13 @@ NAMES: Mapping[str, Files] = {
     "the name of a logger": {
         "script": "import logging, sys\nfrom pipeline.demo.other import f\ndef main():\n"
         "    logging.basicConfig(stream=sys.stdout)\n    f()\n",
-        "other": "«import logging\nlog = logging.getLogger(__name__)\ndef f(): log.error('a')¦from pipeline.demo.more import f»\n",
+        "other": "«import logging\nlog = logging.getLogger(__name__)\n"
+        "def f(): log.error('a')¦from pipeline.demo.more import f»\n",
         "more": "import logging\nlog = logging.getLogger(__name__)\ndef f(): log.error('a')\n",
     },
     "the line of a log": {
-        "script": "import logging, sys\n«¦\n»def main():\n    logging.basicConfig(stream=sys.stdout, format='%(lineno)d')\n"
+        "script": "import logging, sys\n«¦\n»def main():\n"
+        "    logging.basicConfig(stream=sys.stdout, format='%(lineno)d')\n"
         "    logging.error('a')\n"
     },
     "the line of a log's record": {
@@ -453,11 +481,13 @@ NAMES: Mapping[str, Files] = {
         "    log.addFilter(lambda record: print(record.lineno))\n    log.error('a')\n"
     },
     "the line of a warning": {
-        "script": "import warnings\n«¦\n»def main():\n    with warnings.catch_warnings(record=True) as found:\n"
+        "script": "import warnings\n«¦\n»def main():\n"
+        "    with warnings.catch_warnings(record=True) as found:\n"
         "        warnings.simplefilter('always')\n        warnings.warn('a')\n    print(found[0].lineno)\n"
     },
     "a match on attributes": {
-        "script": "def f(): '''«a¦b»'''\ndef main():\n    match f:\n        case object(__doc__=text): print(text)\n",
+        "script": "def f(): '''«a¦b»'''\ndef main():\n    match f:\n"
+        "        case object(__doc__=text): print(text)\n",
     },
     "attributes by format": {"script": "def f(): '''«a¦b»'''\ndef main(): print('{0.__doc__}'.format(f))\n"},
     "attributes by a format made of parts": {
@@ -474,10 +504,12 @@ NAMES: Mapping[str, Files] = {
         "script": "class A: pass\n«class B(A): pass¦»\ndef main(): print(len(A.__subclasses__()))\n"
     },
     "a weak reference to what is unused": {
-        "script": "import weakref\nALL = weakref.WeakSet()\ndef f(): pass\n«ALL.add(f)¦»\ndef main(): print(len(ALL))\n",
+        "script": "import weakref\nALL = weakref.WeakSet()\ndef f(): pass\n«ALL.add(f)¦»\n"
+        "def main(): print(len(ALL))\n",
     },
     "a name in another module by import": {
-        "script": "from pipeline.demo import other\ndef main():\n    try: print(other.a)\n    except Exception: print(0)\n",
+        "script": "from pipeline.demo import other\ndef main():\n    try: print(other.a)\n"
+        "    except Exception: print(0)\n",
         "other": "«a¦b» = 1\n",
     },
     "a module's __getattr__": {
@@ -534,7 +566,8 @@ TEXTS: Mapping[str, Files] = {
         "    try: parser.parse_args(['-x'])\n    except SystemExit: pass\n",
     },
     "a parser's usage": {
-        "script": "'''«a¦b»'''\nimport argparse\ndef main(): print(argparse.ArgumentParser(usage=__doc__).format_usage())\n",
+        "script": "'''«a¦b»'''\nimport argparse\n"
+        "def main(): print(argparse.ArgumentParser(usage=__doc__).format_usage())\n",
     },
     "a docstring that is counted for a parser": {
         "script": "'''«a¦bb»'''\nimport argparse\ndef show(text):\n    print(len(text))\n    return text\n"
@@ -558,18 +591,22 @@ TEXTS: Mapping[str, Files] = {
         "other": "# «a¦b»\n",
     },
     "a file by a pattern": {
-        "script": "from pathlib import Path\ndef main(): print(*map(Path.read_text, Path().glob('**/other.*py')))\n",
+        "script": "from pathlib import Path\n"
+        "def main(): print(*map(Path.read_text, Path().glob('**/other.*py')))\n",
         "other": "# «a¦b»\n",
     },
     "sys.argv": {"script": "import sys\ndef main(): print(open(sys.argv[0]).read())  # «a¦b»\n"},
     "linecache": {
-        "script": "import linecache\ndef main(): print(linecache.getline('pipeline/demo/script.py', 2))  # «a¦b»\n"
+        "script": "import linecache\n"
+        "def main(): print(linecache.getline('pipeline/demo/script.py', 2))  # «a¦b»\n"
     },
     "tokenize": {
-        "script": "import tokenize\ndef main():\n    with tokenize.open('pipeline/demo/script.py') as f: print(f.read())  # «a¦b»\n",
+        "script": "import tokenize\ndef main():\n"
+        "    with tokenize.open('pipeline/demo/script.py') as f: print(f.read())  # «a¦b»\n",
     },
     "importlib.resources": {
-        "script": "from importlib import resources\ndef main(): print(resources.read_text('pipeline.demo', 'other.py'))\n",
+        "script": "from importlib import resources\n"
+        "def main(): print(resources.read_text('pipeline.demo', 'other.py'))\n",
         "other": "# «a¦b»\n",
     },
     "a coding line": {"script": "# -*- coding: «utf-8¦latin-1» -*-\ndef main(): print(ascii('é'))\n"},
@@ -584,15 +621,18 @@ TEXTS: Mapping[str, Files] = {
         "script": "class A: TYPE_CHECKING = 1\na = A()\ndef main():\n    if a.TYPE_CHECKING: print(«1¦2»)\n",
     },
     "if TYPE_CHECKING, set": {
-        "script": "import typing\ntyping.TYPE_CHECKING = True\nif typing.TYPE_CHECKING: print(«1¦2»)\ndef main(): pass\n",
+        "script": "import typing\ntyping.TYPE_CHECKING = True\nif typing.TYPE_CHECKING: print(«1¦2»)\n"
+        "def main(): pass\n",
     },
     "a script that is run by name": {
-        "script": "import subprocess, sys\ndef main(): print(subprocess.check_output([sys.executable, '-m', 'pipeline.demo.other']))\n",
+        "script": "import subprocess, sys\n"
+        "def main(): print(subprocess.check_output([sys.executable, '-m', 'pipeline.demo.other']))\n",
         "other": "if __name__ == '__main__': print(«1¦2»)\n",
     },
     "code that is run as a text": {
         "script": "import subprocess, sys\ndef main():\n"
-        "    print(subprocess.check_output([sys.executable, '-c', 'from pipeline.demo import other; other.f()']))\n",
+        "    print(subprocess.check_output([sys.executable, '-c', 'from pipeline.demo import "
+        "other; other.f()']))\n",
         "other": "def f(): print(«1¦2»)\n",
     },
     "a statement that only looks like a hint": {
@@ -610,7 +650,8 @@ REFUSED: Mapping[str, Files] = {
         "other": "a = «1¦2»\n",
     },
     "importlib under another name": {
-        "script": "from importlib import import_module as load\ndef main(): print(load('pipeline.demo.oth' + 'er').a)\n",
+        "script": "from importlib import import_module as load\n"
+        "def main(): print(load('pipeline.demo.oth' + 'er').a)\n",
         "other": "a = «1¦2»\n",
     },
     "__import__": {

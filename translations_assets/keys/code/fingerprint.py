@@ -2,10 +2,11 @@
 
 From the script's main guard, through the functions, classes and constants used, across the modules of the
 package, each is hashed in a normal form that comments, formatting, names of locals, type hints of plain
-functions and the place where it stands do not change (`normalise.py`, `link.py`). That is done where every module that
-the script may run is proved to be in plain form, so that importing it has no effect (`plain.py`), and nothing looks at
-code (`outside.py`). Where importing may have an effect all these modules count, each in normal form; where something
-may look at code, each as its file is. What does not count is not in the bundle a step runs.
+functions and the place where it stands do not change (`normalise.py`, `link.py`). That is done where every
+module that the script may run is proved to be in plain form, so that importing it has no effect (`plain.py`),
+and nothing looks at code (`outside.py`). Where importing may have an effect all these modules count, each in
+normal form; where something may look at code, each as its file is. What does not count is not in the bundle
+that a step runs.
 
 The hash of a node covers what it refers to, and what that refers to. Nodes that refer to each other in a
 circle are hashed together: each with the others by name; should two of them share a name, again and again
@@ -104,8 +105,8 @@ Resolve: TypeAlias = "Callable[[Hashed, str], str]"
 class Digests:
     """Makes digests and remembers them.
 
-    resolve  says which hash counts: it is given what was hashed (a node, a script by name) and the hash, what is
-             referred to before what refers to it
+    resolve  says which hash counts: it is given what was hashed (a node, a script by name) and the hash,
+             what is referred to before what refers to it
     """
 
     def __init__(self, modules: Modules, link: Callable[[Node], Linked], resolve: Resolve) -> None:

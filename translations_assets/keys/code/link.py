@@ -3,8 +3,9 @@ them.
 
 So `import a.b as c; c.f`, `from a.b import f; f` and a re-export are one and the same, and a function that
 moves to another module changes nothing for those who use it. What a script reaches is followed from its main
-guard, through everything that is used, to all that counts. This is sound where all modules that the script may run
-are in plain form (`plain.py`) and nothing looks at code (`outside.py`). Where one is not, all of them count whole.
+guard, through everything that is used, to all that counts. This is sound where all modules that the script
+may run are in plain form (`plain.py`) and nothing looks at code (`outside.py`). Where one is not, all of them
+count whole.
 """
 
 from __future__ import annotations
@@ -383,7 +384,7 @@ class Reacher:
         return self._not_plain[module]
 
     def _patched(self, modules: Sequence[Module]) -> str:
-        """What one module changes outside the package and another one takes by name, so that it may have either."""
+        """What one module changes outside the package and another one takes by name: it may have either."""
         units = (unit for module in modules for unit in module.units)
         patched = {
             name[1:] for unit in units for name in self._linker.link(unit).patches if name.startswith("@")

@@ -1,9 +1,9 @@
 """The modules of the package, taken apart, and what a name in one of them stands for, through imports and re-
 exports.
 
-A module has imports, and its other top-level statements are units: functions, classes, constants, the guard, and
-whatever else stands there. What each name stands for is said of modules in plain form (`plain.py`), in which every
-name is bound once.
+A module has imports, and its other top-level statements are units: functions, classes, constants, the guard,
+and whatever else stands there. What each name stands for is said of modules in plain form (`plain.py`), in
+which every name is bound once.
 """
 
 from __future__ import annotations
@@ -292,7 +292,7 @@ class Modules:
         return Found(submodule, modules={submodule}) if submodule else Found(Unknown(module, name))
 
     def imported_by(self, module: Module) -> Iterator[Module]:
-        """The modules of the package that a module runs: its parents, what it imports, what it names by a text."""
+        """The modules of the package that a module runs: parents, imports, what it names by a text."""
         yield from self.parents(module)
         for imported in module.everywhere_imported:
             if is_internal(imported.loads[0]):

@@ -1,7 +1,8 @@
 """The normal form of a statement: a list of tokens that does not change when the code means the same.
 
 Comments, docstrings, formatting, positions, statements that do nothing, names of locals and type hints of
-plain functions are left out. Nothing may look at these: `outside.py` says what would. Names are left open (`Use`): linking finds out what they stand for.
+plain functions are left out. Nothing may look at these: `outside.py` says what would. Names are left open
+(`Use`): linking finds out what they stand for.
 The tokens do not depend on the Python version that parses: fields without a value are skipped, f-strings are
 put together, and no representation is used that follows the Unicode tables of the interpreter.
 """
@@ -194,9 +195,9 @@ class Normaliser:
 
     def _call(self, node: ast.Call, scope: Scope) -> None:
         self.tokens.append("(Call")
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-            if not all(isinstance(argument, ast.Constant) for argument in node.args) or node.keywords:
-                self.formats.append(node.func.value)
+        of_literals = all(isinstance(argument, ast.Constant) for argument in node.args) and not node.keywords
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "format" and not of_literals:
+            self.formats.append(node.func.value)
         if (
             isinstance(node.func, ast.Name)
             and node.func.id == "type"

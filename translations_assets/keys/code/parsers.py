@@ -1,7 +1,8 @@
 """Whether the docstring that a script gives its parser as the text of --help can show anywhere else.
 
-It cannot while parsers are only made, given arguments to know and asked to parse: under no name is one written as a
-text, nobody takes the description from it, and no text among the code is an argument that asks for help.
+It cannot while parsers are only made, given arguments to know and asked to parse: under no name is one
+written as a text, nobody takes the description from it, and no text in the code is an argument that asks for
+help.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from translations_assets.keys.code.modules import Module
 
 @dataclass
 class _Named:
-    """Names that parsers have, or functions that return one, and the parameters of the package's functions."""
+    """Names that parsers have, or functions that return one, and the parameters of functions."""
 
     parsers: set[str] = field(default_factory=set)
     makers: set[str] = field(default_factory=lambda: {"ArgumentParser", "add_parser"})
@@ -44,7 +45,7 @@ class _Named:
         return name in self.makers or (isinstance(node, ast.Name) and node.id in self.parsers)
 
     def harmless(self, module: Module) -> Iterator[ast.AST]:
-        """What is only given a name, returned, asked for an attribute, or handed on to where it has a known name."""
+        """What is only given a name, returned, asked for an attribute, or handed on under a known name."""
         yield from (node.value for node in module.of(ast.Attribute, ast.Return, ast.Expr))
         for node in module.of(ast.Assign):
             yield from [node.value] if all(isinstance(target, ast.Name) for target in node.targets) else ()
@@ -90,7 +91,7 @@ def _reads(module: Module) -> str:
         return f"{module.name}: the text {text!r} may ask a parser for its help, which is a docstring"
     for node in module.of(ast.Attribute):
         if outside.reads_help(node.attr):
-            return f"{module.name}, line {node.lineno}: `.{node.attr}` may be a parser's help, which is a docstring"
+            return f"{module.name}, line {node.lineno}: `.{node.attr}` may be a parser's help, a docstring"
     for node in module.of(ast.keyword):
         if node.arg == "action" and getattr(node.value, "value", "") == "help":
             return f"{module.name}, line {node.lineno}: an option shows a parser's help, which is a docstring"
@@ -106,5 +107,5 @@ def _shows(module: Module, named: _Named) -> str:
             and id(node) not in harmless
             and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
         ):
-            return f"{module.name}, line {node.lineno}: a parser, whose help is a docstring, may be written as a text"
+            return f"{module.name}, line {node.lineno}: a parser with a docstring may be written as a text"
     return ""

@@ -1,9 +1,9 @@
 """Whether a module is in plain form: importing it only gives names to values, whatever ran before it.
 
 Plain are imports of modules that are known, functions, classes of known bases, and values that are computed
-from literals and names above by calls that are known. What is not known to be plain is not: a module of another
-form may register, patch, count, draw or print, so that what it does depends on its other statements and on the
-order of all.
+from literals and names above by calls that are known. What is not known to be plain is not: a module of
+another form may register, patch, count, draw or print, so that what it does depends on its other statements
+and on the order of all.
 """
 
 from __future__ import annotations
@@ -20,25 +20,9 @@ from translations_assets.keys.code.modules import (
     Unit,
     is_internal,
 )
-from translations_assets.keys.code.syntax import FUNCTIONS, bound_names, dotted, is_idle, is_main_guard
+from translations_assets.keys.code.syntax import FUNCTIONS, bound_names, dotted, is_idle, is_main_guard, words
 
-_TYPES = {
-    *(
-        "bool",
-        "bytes",
-        "complex",
-        "dict",
-        "float",
-        "frozenset",
-        "int",
-        "list",
-        "object",
-        "range",
-        "set",
-        "slice",
-    ),
-    *("str", "tuple"),
-}
+_TYPES = words("bool bytes complex dict float frozenset int list object range set slice str tuple")
 _CALLS = {
     *(_TYPES - {"object"}),
     *("abs", "all", "any", "chr", "divmod", "enumerate", "filter", "len", "map", "max", "min", "ord", "pow"),
@@ -63,36 +47,24 @@ _CALLS = {
     *("regex.compile", "struct.Struct", "types.MappingProxyType", "typing.NewType", "typing.ParamSpec"),
     *("typing.TypeVar", "threading.Lock", "threading.RLock"),
 }
-_METHODS = {
-    *(
-        "casefold",
-        "encode",
-        "format",
-        "fullmatch",
-        "get",
-        "isalnum",
-        "isalpha",
-        "isdigit",
-        "isupper",
-        "items",
-    ),
-    *("join", "keys", "lower", "lstrip", "match"),
-    *("partition", "removeprefix", "removesuffix", "replace", "rpartition", "rstrip", "split", "splitlines"),
-    *("strip", "title", "to_bytes", "translate", "union", "upper", "values", "with_suffix"),
-}
+_METHODS = words(
+    "casefold encode format fullmatch get isalnum isalpha isdigit isupper items join keys lower "
+    "lstrip match partition removeprefix removesuffix replace rpartition rstrip split splitlines "
+    "strip title to_bytes translate union upper values with_suffix"
+)
 _PARTS_OF_PATHS = {"name", "parent", "stem", "suffix"}
-_DECORATORS = {
-    *("abc.abstractmethod", "classmethod", "contextlib.contextmanager", "contextlib.asynccontextmanager"),
-    *("dataclasses.dataclass", "enum.unique", "functools.cache", "functools.cached_property"),
-    *("functools.lru_cache", "functools.total_ordering", "functools.wraps", "property", "staticmethod"),
-    *("typing.final", "typing.overload", "typing.runtime_checkable", "typing_extensions.override"),
-}
-_BASES = {
-    *("abc.ABC", "collections.Counter", "collections.OrderedDict", "collections.UserDict", "collections.abc"),
-    *("collections.defaultdict", "collections.deque", "contextlib.AbstractContextManager", "enum", "io"),
-    *("opustrainer.modifiers.Modifier", "threading.Thread", "typing.Generic", "typing.NamedTuple"),
-    *("typing.Protocol", "typing.TypedDict"),
-}
+_DECORATORS = words(
+    "abc.abstractmethod classmethod contextlib.contextmanager contextlib.asynccontextmanager "
+    "dataclasses.dataclass enum.unique functools.cache functools.cached_property functools.lru_cache "
+    "functools.total_ordering functools.wraps property staticmethod typing.final typing.overload "
+    "typing.runtime_checkable typing_extensions.override"
+)
+_BASES = words(
+    "abc.ABC collections.Counter collections.OrderedDict collections.UserDict collections.abc "
+    "collections.defaultdict collections.deque contextlib.AbstractContextManager enum io "
+    "opustrainer.modifiers.Modifier threading.Thread typing.Generic typing.NamedTuple typing.Protocol "
+    "typing.TypedDict"
+)
 _EXCEPTIONS = {
     name
     for name, value in vars(builtins).items()
@@ -133,33 +105,11 @@ _CHANGING = (
     ast.GeneratorExp,
     ast.Lambda,
 )
-_FIXED = {
-    *(
-        "bytes",
-        "chr",
-        "complex",
-        "float",
-        "frozenset",
-        "int",
-        "len",
-        "max",
-        "min",
-        "ord",
-        "pow",
-        "range",
-        "str",
-    ),
-    *(
-        "sum",
-        "tuple",
-        "datetime.timedelta",
-        "decimal.Decimal",
-        "logging.getLogger",
-        "numpy.dtype",
-        "pathlib.Path",
-    ),
-    *("re.compile", "regex.compile", "struct.Struct", "typing.NewType", "typing.ParamSpec", "typing.TypeVar"),
-}
+_FIXED = words(
+    "bytes chr complex float frozenset int len max min ord pow range str sum tuple datetime.timedelta "
+    "decimal.Decimal logging.getLogger numpy.dtype pathlib.Path re.compile regex.compile "
+    "struct.Struct typing.NewType typing.ParamSpec typing.TypeVar"
+)
 _HINTS = (
     ast.Constant,
     ast.Name,
@@ -418,7 +368,7 @@ class _Module:
         return self._may_be_called(node) or self._path(node).startswith("str.")
 
     def _is_record(self, unit: Unit) -> bool:
-        """Whether a class is a NamedTuple or a dataclass that only keeps values, or a function that makes one."""
+        """Whether a class only keeps values (NamedTuple, dataclass), or a function makes one that does."""
         node = unit.node
         if isinstance(node, ast.FunctionDef):
             other = self if unit.module is self._own else self._other(unit.module)

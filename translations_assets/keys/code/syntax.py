@@ -33,6 +33,11 @@ def parse(source: str | bytes, file: str = "<unknown>") -> ast.Module:
     return ast.parse(source, file)
 
 
+def words(text: str) -> frozenset[str]:
+    """A set of names, written as one text."""
+    return frozenset(text.split())
+
+
 def dotted(node: ast.AST) -> tuple[str, ...]:
     """`a.b.c` as (a, b, c); empty for anything that is not a name with attributes."""
     attributes: list[str] = []
