@@ -13,40 +13,28 @@ import builtins
 from collections.abc import Iterable, Iterator
 
 from translations_assets.keys.code import outside
-from translations_assets.keys.code.modules import (
-    Meaning,
-    Module,
-    Modules,
-    Unit,
-    is_internal,
+from translations_assets.keys.code.modules import Meaning, Module, Modules, Unit, is_internal
+from translations_assets.keys.code.syntax import (
+    FUNCTIONS,
+    bound_names,
+    dotted,
+    is_idle,
+    is_main_guard,
+    kinds,
+    words,
 )
-from translations_assets.keys.code.syntax import FUNCTIONS, bound_names, dotted, is_idle, is_main_guard, words
 
 _TYPES = words("bool bytes complex dict float frozenset int list object range set slice str tuple")
-_CALLS = {
-    *(_TYPES - {"object"}),
-    *("abs", "all", "any", "chr", "divmod", "enumerate", "filter", "len", "map", "max", "min", "ord", "pow"),
-    *("reversed", "round", "sorted", "sum", "zip", "bytes.fromhex", "dict.fromkeys", "str.maketrans"),
-    *("collections.Counter", "collections.defaultdict", "collections.deque", "collections.namedtuple"),
-    *(
-        "dataclasses.field",
-        "datetime.timedelta",
-        "decimal.Decimal",
-        "fractions.Fraction",
-        "functools.partial",
-    ),
-    *(
-        "itertools.chain",
-        "itertools.chain.from_iterable",
-        "itertools.count",
-        "itertools.product",
-        "itertools.repeat",
-    ),
-    *("ctypes.CDLL", "logging.getLogger", "numpy.array", "numpy.dtype", "numpy.empty", "numpy.float32"),
-    *("numpy.int64", "numpy.uint64", "numpy.zeros", "operator.itemgetter", "pathlib.Path", "re.compile"),
-    *("regex.compile", "struct.Struct", "types.MappingProxyType", "typing.NewType", "typing.ParamSpec"),
-    *("typing.TypeVar", "threading.Lock", "threading.RLock"),
-}
+_CALLS = (_TYPES - {"object"}) | words(
+    "abs all any chr divmod enumerate filter len map max min ord pow reversed round sorted sum zip "
+    "bytes.fromhex dict.fromkeys str.maketrans collections.Counter collections.defaultdict "
+    "collections.deque collections.namedtuple dataclasses.field datetime.timedelta decimal.Decimal "
+    "fractions.Fraction functools.partial itertools.chain itertools.chain.from_iterable itertools.count "
+    "itertools.product itertools.repeat ctypes.CDLL logging.getLogger numpy.array numpy.dtype numpy.empty "
+    "numpy.float32 numpy.int64 numpy.uint64 numpy.zeros operator.itemgetter pathlib.Path re.compile "
+    "regex.compile struct.Struct types.MappingProxyType typing.NewType typing.ParamSpec typing.TypeVar "
+    "threading.Lock threading.RLock"
+)
 _METHODS = words(
     "casefold encode format fullmatch get isalnum isalpha isdigit isupper items join keys lower "
     "lstrip match partition removeprefix removesuffix replace rpartition rstrip split splitlines "
@@ -70,57 +58,18 @@ _EXCEPTIONS = {
     for name, value in vars(builtins).items()
     if isinstance(value, type) and issubclass(value, BaseException)
 }
-_OPERATIONS = (
-    *(
-        ast.Constant,
-        ast.List,
-        ast.Tuple,
-        ast.Set,
-        ast.Dict,
-        ast.Starred,
-        ast.Slice,
-        ast.Subscript,
-        ast.JoinedStr,
-    ),
-    *(
-        ast.FormattedValue,
-        ast.BinOp,
-        ast.UnaryOp,
-        ast.BoolOp,
-        ast.Compare,
-        ast.IfExp,
-        ast.ListComp,
-        ast.SetComp,
-    ),
-    *(ast.DictComp, ast.GeneratorExp, ast.comprehension, ast.keyword, ast.operator, ast.unaryop, ast.boolop),
-    *(ast.cmpop, ast.expr_context),
+_OPERATIONS = kinds(
+    "Constant List Tuple Set Dict Starred Slice Subscript JoinedStr FormattedValue BinOp UnaryOp BoolOp "
+    "Compare IfExp ListComp SetComp DictComp GeneratorExp comprehension keyword operator unaryop boolop "
+    "cmpop expr_context"
 )
-_CHANGING = (
-    ast.List,
-    ast.Dict,
-    ast.Set,
-    ast.ListComp,
-    ast.DictComp,
-    ast.SetComp,
-    ast.GeneratorExp,
-    ast.Lambda,
-)
+_CHANGING = kinds("List Dict Set ListComp DictComp SetComp GeneratorExp Lambda")
 _FIXED = words(
     "bytes chr complex float frozenset int len max min ord pow range str sum tuple datetime.timedelta "
     "decimal.Decimal logging.getLogger numpy.dtype pathlib.Path re.compile regex.compile "
     "struct.Struct typing.NewType typing.ParamSpec typing.TypeVar"
 )
-_HINTS = (
-    ast.Constant,
-    ast.Name,
-    ast.Attribute,
-    ast.Subscript,
-    ast.BinOp,
-    ast.Tuple,
-    ast.List,
-    ast.BitOr,
-    ast.Load,
-)
+_HINTS = kinds("Constant Name Attribute Subscript BinOp Tuple List BitOr Load")
 
 
 class NotPlainError(Exception):

@@ -38,6 +38,11 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def kinds(text: str) -> tuple[type[ast.AST], ...]:
+    """Classes of `ast`, by their names in one text."""
+    return tuple(getattr(ast, name) for name in text.split())
+
+
 def dotted(node: ast.AST) -> tuple[str, ...]:
     """`a.b.c` as (a, b, c); empty for anything that is not a name with attributes."""
     attributes: list[str] = []
