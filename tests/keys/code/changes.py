@@ -29,10 +29,11 @@ def reformat(source: str) -> str:
 
 
 def change_docstrings(source: str) -> str:
-    """Another docstring for everything that can have one."""
+    """Another docstring for everything that can have one, but for the module if `__doc__` reads it."""
     tree = ast.parse(source)
+    reads = any(isinstance(node, ast.Name) and node.id == "__doc__" for node in ast.walk(tree))
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(node, ast.Module | ast.ClassDef | Function) and not (node is tree and reads):
             if ast.get_docstring(node) is not None:
                 node.body.pop(0)
             node.body.insert(0, ast.Expr(ast.Constant("Another docstring.")))

@@ -241,9 +241,15 @@ def test_locals_makes_names_of_locals_count(package: Package) -> None:
 
 
 def test_docstrings_count_where_they_are_read(package: Package) -> None:
-    """`__doc__` shows them."""
-    text = '"""One."""\ndef main(): return __doc__\n'
+    """`__doc__` shows that of its module, and that alone; in a class, the class's."""
+    text = '"""One."""\ndef main(): return __doc__\ndef unused():\n  """Three."""\n'
     assert package.script(text) != package.script(text.replace("One", "Two"))
+    assert package.script(text) == package.script(text.replace("Three", "Four"))
+    effect = text + "print(1)\n"
+    assert package.script(effect) != package.script(effect.replace("One", "Two"))
+    assert package.script(effect) == package.script(effect.replace("Three", "Four"))
+    of_class = 'class A:\n  """One."""\n  a = __doc__\ndef main(): return A.a\n'
+    assert package.script(of_class) != package.script(of_class.replace("One", "Two"))
 
 
 def test_a_module_as_a_value_counts_whole(package: Package) -> None:

@@ -75,24 +75,6 @@ SAME = {
         def a(): return b()
         """,
     ),
-    "the order of methods": (
-        """
-        class Box:
-            size = 1
-            def first(self): return 1
-            @property
-            def last(self): return 2
-        def main(): return Box().first()
-        """,
-        """
-        class Box:
-            size = 1
-            @property
-            def last(self): return 2
-            def first(self): return 1
-        def main(): return Box().first()
-        """,
-    ),
     "the order and the form of imports": (
         """
         import json
@@ -199,19 +181,6 @@ SAME = {
             pass
             del (a, b)
         """,
-    ),
-    "the docstring as the text of --help": (
-        '''
-        """Does this."""
-        import argparse
-        def main(): return argparse.ArgumentParser(description=__doc__).parse_args()
-        def unused(): return 1
-        ''',
-        '''
-        """Does that."""
-        import argparse
-        def main(): return argparse.ArgumentParser(description=__doc__).parse_args()
-        ''',
     ),
 }
 

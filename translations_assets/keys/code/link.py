@@ -19,7 +19,7 @@ from itertools import groupby
 from typing import Literal, TypeAlias, cast
 
 from translations_assets.errors import CodeError
-from translations_assets.keys.code import outside, parsers
+from translations_assets.keys.code import outside
 from translations_assets.keys.code.modules import (
     External,
     Found,
@@ -75,7 +75,6 @@ class Linked:
     found       imports and modules on the way to everything it uses
     looks       what of it looks at code, or may; empty when nothing does
     patches     what it changes of modules, those from outside the package with @
-    shows_help  whether a parser has the module's docstring as the text of --help
     """
 
     tokens: list[Token] = field(default_factory=list)
@@ -83,7 +82,6 @@ class Linked:
     found: Found = field(default_factory=Found)
     looks: str = ""
     patches: set[str] = field(default_factory=set)
-    shows_help: bool = False
 
     @cached_property
     def nodes(self) -> frozenset[Node]:
@@ -108,10 +106,6 @@ class Linker:
             linked.tokens = list(_merged(linked.tokens))
             self._linked[node] = linked
         return self._linked[node]
-
-    def shows_help(self, module: Module) -> bool:
-        """Whether a parser of a module has the module's docstring as the text of --help."""
-        return any(self.link(unit).shows_help for unit in module.units)
 
 
 def hash_of(tokens: Iterable[str]) -> str:
@@ -141,6 +135,8 @@ def _whole(whole: Whole) -> Iterator[str]:
         if isinstance(token, Use):
             owner = token.scope.owner(token.name)
             name = owner.token(token.name, token.store) if owner else token.name
+            if name == "__doc__":
+                yield module.docstring
             yield ".".join((name, *token.attributes))
         else:
             yield f"import {token.name} {token.target}" if isinstance(token, ImportUse) else token
@@ -182,7 +178,6 @@ class _UnitLinker:
                 self._looks(f"the text {text!a:.60} may name code")
         if not all(map(self._is_literal, normal.formats)):
             self._looks("`format` of a text that is no literal may show any attribute")
-        self._linked.shows_help = normal.shows_help
         return self._linked
 
     def _check(self, attributes: Iterable[str]) -> None:
@@ -236,7 +231,9 @@ class _UnitLinker:
         name = use.name
         if name == "__import__":
             self._refuse_import(name)
-        if name in ("__name__", "type"):
+        if name == "__doc__" and use.scope.kind is not Kind.CLASS:  # which has its own
+            self._tokens.append(self._module.docstring)
+        elif name in ("__name__", "type"):
             self._knows_module |= use.attributes != ("()",)
         elif not outside.is_built_in(name) and not use.hint:
             self._looks(f"`{name}` may look at code")
@@ -362,7 +359,6 @@ class Reacher:
         modules = self._modules.all_run_by(script)
         run = [module for module in modules if module is script or module in self._modules.named_modules]
         looks = self._first(modules, self._looks_at_code) or self._first(run, self._guard_looks)
-        looks = looks or parsers.may_show_help(modules, self._linker.shows_help)
         why = looks or self._first(modules, self._is_not_plain) or self._patched(modules)
         return self._whole(modules, "text" if looks else "code", why) if why else self._symbols(script)
 

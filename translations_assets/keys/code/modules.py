@@ -124,6 +124,11 @@ class Module:
         """The names that import statements bind, wherever they stand."""
         return [imported for node in self.of(ast.Import, ast.ImportFrom) for imported in self.imported(node)]
 
+    @property
+    def docstring(self) -> str:
+        """What `__doc__` is in functions of the module, as a token."""
+        return f"docstring {ast.get_docstring(self.tree, clean=False)!a}"
+
     @cached_property
     def texts(self) -> set[str]:
         """All literal texts but those of statements, as docstrings are."""

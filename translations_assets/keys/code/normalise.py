@@ -12,11 +12,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import chain, groupby
+from itertools import chain
 from typing import Any, TypeAlias
 
 from translations_assets.keys.code.syntax import (
-    FUNCTIONS,
     ImportUse,
     Kind,
     Scope,
@@ -30,10 +29,6 @@ Token: TypeAlias = "str | Use | ImportUse"
 _Handler: TypeAlias = "Callable[[Normaliser, Any, Scope], None]"
 
 _IGNORED = {"ctx", "kind", "type_comment", "type_ignores"}
-_ORDERLY_DECORATORS = {"property", "cached_property", "staticmethod", "classmethod", "abstractmethod"}
-_ORDERLY_DECORATORS |= {"setter", "getter", "deleter", "overload", "override", "final", "contextmanager"}
-_PARSERS = {"ArgumentParser", "add_parser"}
-_HELP = {"description", "epilog"}
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
@@ -62,7 +57,6 @@ class Normaliser:
     assigned   names with attributes that are given a value (`sys.stdout = …`)
     classes    whether it has classes, which know the module that they are in
     annotated  whether type hints are part of the normal form
-    shows_help whether a parser has the module's docstring as the text of --help
     """
 
     def __init__(self, absolute: Callable[[ast.ImportFrom], str], all_hints: bool = False) -> None:
@@ -70,7 +64,7 @@ class Normaliser:
         self.attributes: set[str] = set()
         self.texts: set[str] = set()
         self.assigned: list[Use] = []
-        self.classes = self.annotated = self.shows_help = False
+        self.classes = self.annotated = False
         self.formats: list[ast.expr] = []
         self._absolute = absolute
         self._all_hints = all_hints
@@ -208,14 +202,9 @@ class Normaliser:
         else:
             self.visit(node.func, scope)
         self._all(node.args, scope)
-        parser = (dotted(node.func) or (getattr(node.func, "attr", ""),))[-1] in _PARSERS
         for keyword in node.keywords:
             self.tokens.append(f"{keyword.arg or '**'}=")
-            if parser and keyword.arg in _HELP and dotted(keyword.value) == ("__doc__",):
-                self.tokens.append("help")
-                self.shows_help = True
-            else:
-                self.visit(keyword.value, scope)
+            self.visit(keyword.value, scope)
         self.tokens.append(")")
 
     def _assign(self, node: ast.Assign, scope: Scope) -> None:
@@ -315,7 +304,7 @@ class Normaliser:
         self._store(node.name, scope)
         for field in ("decorator_list", "bases", "keywords"):
             self._list(field, getattr(node, field), scope)
-        self.block(_methods_by_name(node), Scope(Kind.CLASS, scope))
+        self.block(node.body, Scope(Kind.CLASS, scope))
         self.tokens.append(")")
 
     def _comprehension(self, node: ast.ListComp | ast.DictComp, scope: Scope) -> None:
@@ -377,21 +366,3 @@ def _merged(parts: Iterable[ast.expr]) -> list[ast.expr]:
         else:
             merged.append(part)
     return merged
-
-
-def _methods_by_name(node: ast.ClassDef) -> list[ast.stmt]:
-    """A class's statements, neighbouring methods sorted when nothing can notice their order."""
-    if node.keywords:
-        return node.body  # a metaclass may look at the order
-    statements: list[ast.stmt] = []
-    for are_methods, run in groupby(node.body, key=lambda statement: isinstance(statement, FUNCTIONS)):
-        methods = list(run)
-        if are_methods and all(map(_is_orderly, methods)):
-            methods.sort(key=lambda method: str(getattr(method, "name", "")))
-        statements += methods
-    return statements
-
-
-def _is_orderly(method: ast.stmt) -> bool:
-    names = map(dotted, getattr(method, "decorator_list", []))
-    return all(name and name[-1] in _ORDERLY_DECORATORS for name in names)

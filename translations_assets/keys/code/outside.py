@@ -92,7 +92,6 @@ _FRAMES = words(
 )
 _OF_LOGGERS = {"addFilter", "addHandler", "findCaller", "handlers", "makeRecord", "setFormatter"}
 _OTHERS = {"dump", "dumps", "format_map", "mro", "with_traceback"}
-_HELP = words("description epilog format_help format_usage print_help print_usage usage _get_formatter")
 _TEXTS = re.compile(
     r"__[a-z]+__|\.\**pyc?\b|%\((lineno|pathname|module|filename|funcName)|\{(lineno|pathname|module)"
 )
@@ -100,7 +99,6 @@ _OF_PACKAGE = re.compile(r"(^|[\W_])pipeline([./]|$)")
 _MODULE = re.compile(r"pipeline(\.\w+)+")  # which counts when there is one of the name
 _PROSE = re.compile(r"(?!.*(\b(import|exec|eval|open|python[\d.]*)\b|(^|\s)-[cm]\b))\s*\S+\s+\S", re.DOTALL)
 _ALLOWED_TEXTS = re.compile(r"__(main|done|end|label|sep|source|start|target)__")
-_ASKS_FOR_HELP = re.compile(r"-?h|--?help|--h|--he|--hel|-[A-Za-z]*h")
 
 
 def is_built_in(name: str) -> bool:
@@ -157,13 +155,3 @@ def names_code(text: str) -> bool:
     if _OF_PACKAGE.search(text) and not _PROSE.match(text):
         return not _MODULE.fullmatch(text)
     return bool(_TEXTS.search(_ALLOWED_TEXTS.sub("", text)))
-
-
-def reads_help(attribute: str) -> bool:
-    """Whether an attribute may be the text of a parser's help."""
-    return attribute in _HELP
-
-
-def asks_for_help(text: str) -> bool:
-    """Whether a literal text may be an argument that prints a parser's help."""
-    return bool(_ASKS_FOR_HELP.fullmatch(text))
