@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from copy import copy
 from itertools import accumulate
 
-from translations_assets.keys.code.link import Reach
 from translations_assets.keys.code.modules import Module, Modules, Unit, encoding_of
+from translations_assets.keys.code.reach import Reach
 from translations_assets.keys.code.syntax import FUNCTIONS, is_idle
 
 _BETWEEN = re.compile(rb"(?:\s|\\\n|#[^\n]*)*")

@@ -5,8 +5,8 @@ package, each is hashed in a normal form that comments, formatting, names of loc
 functions and the place where it stands do not change (`normalise.py`, `link.py`). That is done where every
 module that the script may run is proved to be in plain form, so that importing it has no effect (`plain.py`),
 and nothing looks at code (`outside.py`). Where importing may have an effect all these modules count, each in
-normal form; where something may look at code, each as its file is. What does not count is not in the bundle
-that a step runs.
+normal form; where something may look at code, each as its file is (`reach.py`). What does not count is not in
+the bundle that a step runs.
 
 The hash of a node covers what it refers to, and what that refers to. Nodes that refer to each other in a
 circle are hashed together: each with the others by name; should two of them share a name, again and again
@@ -25,8 +25,9 @@ from typing import TypeAlias
 from translations_assets.keys.code.accepted import Accepted, Change
 from translations_assets.keys.code.bundle import pack, slice_modules
 from translations_assets.keys.code.libraries import is_standard_library
-from translations_assets.keys.code.link import Linked, Linker, Node, Reach, Reacher, Whole, hash_of
+from translations_assets.keys.code.link import Linked, Linker, Node, Whole, hash_of
 from translations_assets.keys.code.modules import Modules, Unit
+from translations_assets.keys.code.reach import Reach, Reacher
 
 
 def short_name(node: Node) -> str:
