@@ -34,6 +34,7 @@ NOT_RUN = {
     "config generate en lt --name": "asks providers: tests/generate/test_config.py",
     "cache forget": "lets go of what the other commands show: tests/cli/test_cache_usage.py",
     "cache accept": "writes to the checkout: tests/cli/test_cache_accept.py",
+    "--budget": "needs prices: tests/cli/test_costs.py",
     "--make": "runs steps: tests/cli/test_checks.py",
     "--online": "asks providers: tests/cli/test_config.py",
     "--web": "needs a web server: tests/cli/test_watch.py",

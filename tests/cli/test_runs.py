@@ -30,6 +30,11 @@ FIRST, SECOND = "11111111-0000-4000-8000-000000000000", "11112222-0000-4000-8000
 PARTITION_TAG = "dagster/partition"
 
 
+def listed_runs(command: Command, *words: str) -> list[str]:
+    """The runs that `status` lists, behind the pairs."""
+    return command("status", *words).out.rpartition("\n\n")[2].splitlines()
+
+
 @op
 def nothing() -> None:
     """Does nothing."""
@@ -357,7 +362,7 @@ def test_a_run_that_the_store_alone_knows_says_how_it_ended(
     steps = {"train": {"a": "gpu", "b": "gpu"}}
     record = RunRecord(FIRST, PARTITION, started=1.0, ended=2.0, steps=steps, failed=failed, uses=uses)
     Project().store.write_run(FIRST, record)
-    (line,) = command("status").out.splitlines()
+    (line,) = listed_runs(command)
     assert line.split()[2] == state
     assert line.endswith(f"{len(uses)}/2 steps" + (f"  {told}" if told else ""))
     assert status_of(command, FIRST)["state"] == state
@@ -369,8 +374,8 @@ def test_all_runs_can_be_listed(command: Command) -> None:
     for number in range(20):
         run = f"{number:08}-0000-4000-8000-000000000000"
         Project().store.write_run(run, RunRecord(run, PARTITION, started=float(number), ended=100.0))
-    *listed, more = command("status").out.splitlines()
+    *listed, more = listed_runs(command)
     assert [line[:8] for line in listed] == [f"{number:08}" for number in range(19, 4, -1)]
     assert more == "These are the newest 15 runs; to list all: translations status --all"
-    assert len(command("status", "--all").out.splitlines()) == 20
+    assert len(listed_runs(command, "--all")) == 20
     assert len(json.loads(command("status", "--all", "--json").out)["runs"]) == 20

@@ -36,6 +36,7 @@ OPTIONAL = {  # fields that are left out where nothing is known
     *(
         "repeats",
         "begun",
+        "since",
         "expected",
         "spent",
         "failed",

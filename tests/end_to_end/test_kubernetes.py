@@ -17,7 +17,7 @@ from tests.kube.cluster import best_kind
 from tests.kube.made import wait_for
 from tests.runners.scripts import COPY, job, output, written
 from tests.store.gcs_server import Fault
-from translations_assets.runners.kubernetes import following
+from translations_assets.runners.kubernetes import starting
 from translations_assets.running.job import Job
 from translations_assets.store.open import open_store
 
@@ -130,7 +130,7 @@ def test_a_node_that_vanishes_is_worth_another_attempt(site: Site) -> None:
 def test_a_missing_image_fails_early_with_the_clusters_words(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "PULL_SECONDS", 1.0)
+    monkeypatch.setattr(starting, "PULL_SECONDS", 1.0)
     site.cluster.missing_images.add("registry/worker:test")
     outcome = site.orchestrator().run(job(site.store, COPY))
     assert outcome.kind == "failed"

@@ -100,7 +100,7 @@ def test_train_on_a_server(server: Server) -> None:
     assert f"{server.url}/runs/" in done.stdout
     assert "] dataset-devtest" in done.stdout
     assert " done after " in done.stdout
-    assert f"Done. Scores: translations results {PARTITION}" in done.stdout
+    assert f"Done. Files: translations artifacts {PARTITION}" in done.stdout
     again = translations(server, *words)
     assert "nothing to run" in again.stdout
 
