@@ -141,11 +141,6 @@ class Module:
         """Whether a literal text may name code that nothing imports."""
         return any(map(names_code, self.texts))
 
-    def all_imports(self) -> Iterator[Imported]:
-        """The names that top-level imports bind, one by one."""
-        nodes = (node for node in self.tree.body if isinstance(node, (ast.Import, ast.ImportFrom)))
-        return chain.from_iterable(map(self.imported, nodes))
-
     @property
     def guard(self) -> Unit | None:
         """What runs when the module is a script."""
