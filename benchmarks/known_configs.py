@@ -14,9 +14,9 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from itertools import cycle, islice
 from pathlib import Path
 
+from benchmarks.many_configs import copies
 from translations_assets.project import Project
 from translations_assets.settings import repository_root
 
@@ -46,17 +46,6 @@ def main() -> None:
     print(f"{len(names)} configs, parsed, built and kept: {first:.2f} s")
     print(f"read again: {again:.2f} s, {1000 * again / len(names):.1f} ms each, the best of {ROUNDS} rounds")
     print(f"{len(kept)} files, {sum(kept) / max(len(kept), 1) / 1e3:.0f} kB each")
-
-
-def copies(files: Sequence[Path], number: int, folder: Path) -> list[str]:
-    """Copy configs under so many names; the names."""
-    folder.mkdir()
-    names = []
-    for count, file in enumerate(islice(cycle(files), number)):
-        pair = file.stem.partition(".")[0]
-        names.append(f"{pair}.copy-{count}")
-        (folder / f"{names[-1]}.yml").write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
-    return names
 
 
 def read_all(names: Sequence[str]) -> None:

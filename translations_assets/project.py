@@ -132,15 +132,19 @@ class Project:
 
     def _gpus_of(self, step: Step) -> int:
         """The GPUs of the machine that a step runs on."""
-        from translations_assets.runners.machine import find_gpus
+        from translations_assets.runners.machine import gpus_of
         from translations_assets.running.prices import class_of
 
         if cluster := self.cluster:
             return cluster.worker_classes[class_of(step, cluster)].gpus
-        if step.worker not in ("gpu", "large-gpu"):
-            return 0
-        found = len(find_gpus(os.environ))
-        return found if step.worker == "large-gpu" else min(1, found)
+        return gpus_of(step.worker, self._own_gpus)
+
+    @cached_property
+    def _own_gpus(self) -> int:
+        """How many GPUs this machine has; nvidia-smi takes a second to tell."""
+        from translations_assets.runners.machine import find_gpus
+
+        return len(find_gpus(os.environ))
 
     @cached_property
     def engine(self) -> Engine:

@@ -11,6 +11,7 @@ from tests.cli.conftest import Command, make
 from tests.defs.runner import STATISTICS, MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.project import Project
+from translations_assets.runners import machine
 
 VOCAB = "train-vocab-en-eo"
 
@@ -71,6 +72,20 @@ def test_plan_as_json(command: Command) -> None:
     assert steps["merge-translated-en-eo"]["status"] == "maybe"
     assert steps["train-student-en-eo"]["status"] == "run", "none like it was ever made"
     assert steps["train-student-en-eo"]["key"] is None
+
+
+def test_a_plan_looks_for_gpus_once(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[object] = []
+
+    def find(environment: object) -> list[machine.Gpu]:
+        looked.append(environment)
+        return [machine.Gpu("0", 24_000), machine.Gpu("1", 24_000)]
+
+    monkeypatch.setattr(machine, "find_gpus", find)
+    costs = json.loads(command("plan", PARTITION, "--json").out)["costs"]
+    assert len(looked) == 1
+    hours = costs["large-gpu"]["at_least"]
+    assert hours["gpu_hours"] == pytest.approx(2 * hours["hours"], rel=0.01)  # trainings have both
 
 
 def test_plan_for_people(command: Command) -> None:

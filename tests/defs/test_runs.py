@@ -18,7 +18,9 @@ def test_all_repetitions_belong_to_the_first_run(
     root: str | None, parent: str, told: tuple[str | None, str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Dagster shows a run's repetitions, and theirs, together."""
-    monkeypatch.setattr(runs, "ReconstructableRepository", MagicMock())
+    definitions = MagicMock()
+    definitions.for_module.return_value.get_definition.return_value.name = "__repository__"
+    monkeypatch.setattr(runs, "ReconstructableRepository", definitions)
     monkeypatch.setattr(runs, "execute_run", lambda *_: None)
     instance = MagicMock()
     instance.get_run_by_id.return_value = SimpleNamespace(run_id=parent, root_run_id=root)

@@ -11,6 +11,7 @@ from tests.mutants import __main__ as runner
 from tests.mutants.__main__ import ROOT, accepted, judge_all
 from tests.mutants.choose import choose_tests
 from tests.mutants.draw import Mutant, draw, packages
+from tests.mutants.small import HALF, make_repository
 
 PACKAGE = "pipeline/translate"
 
@@ -58,14 +59,9 @@ def test_a_mutant_is_noticed_survives_or_is_accepted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In a repository of one function and one test, which does not look at what becomes of 2."""
-    for folder in (tmp_path / "pipeline", tmp_path / "tests", tmp_path / "tests" / "pipeline"):
-        folder.mkdir()
-        (folder / "__init__.py").touch()
-    source = "def half(n):\n    return n // 2 if n != 2 else 1\n"
-    (tmp_path / "pipeline" / "half.py").write_text(source)
-    (tmp_path / "tests" / "pipeline" / "test_half.py").write_text(
-        "from pipeline.half import half\n\ndef test_that_fails():\n    assert half(4) == 3\n\n"
-        "def test_half():\n    assert half(4) == 2\n"
+    make_repository(
+        tmp_path,
+        "def test_that_fails():\n    assert half(4) == 3\n\ndef test_half():\n    assert half(4) == 2\n",
     )
     (tmp_path / "accepted.yml").write_text(
         "- {file: pipeline/half.py, function: half, change: 2 → two, reason: the same}\n"
@@ -73,12 +69,12 @@ def test_a_mutant_is_noticed_survives_or_is_accepted(
     monkeypatch.setattr(runner, "ROOT", tmp_path)
     monkeypatch.setattr(runner, "ACCEPTED", tmp_path / "accepted.yml")
     changes = [("n // 2", "n // 3"), ("else 1", "else 2"), ("2", "two")]
-    mutants = [Mutant("pipeline/half.py", "half", old, new, source.replace(old, new)) for old, new in changes]
+    mutants = [Mutant("pipeline/half.py", "half", old, new, HALF.replace(old, new)) for old, new in changes]
     told = judge_all(mutants, jobs=1, seconds=60)
     assert [one.end for one in told] == ["noticed", "survived", "accepted"]
     assert told[0].detail == "by tests/pipeline/test_half.py::test_half"
     assert "survived pipeline/half.py half: else 1 → else 2" in capsys.readouterr().out
-    assert (tmp_path / "pipeline" / "half.py").read_text() == source
+    assert (tmp_path / "pipeline" / "half.py").read_text() == HALF
 
 
 def test_accepted_mutants_are_of_functions_that_there_are() -> None:

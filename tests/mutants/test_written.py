@@ -10,6 +10,7 @@ import pytest
 
 from tests.mutants import defects
 from tests.mutants.__main__ import ROOT
+from tests.mutants.small import make_repository
 from tests.mutants.written import Defect, evenly, read_defects
 
 
@@ -68,13 +69,7 @@ def test_a_sample_is_spread_over_the_file() -> None:
 def test_defects_that_are_missed_are_named_with_their_harm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for folder in (tmp_path / "pipeline", tmp_path / "tests", tmp_path / "tests" / "pipeline"):
-        folder.mkdir()
-        (folder / "__init__.py").touch()
-    (tmp_path / "pipeline" / "half.py").write_text("def half(n):\n    return n // 2 if n != 2 else 1\n")
-    (tmp_path / "tests" / "pipeline" / "test_half.py").write_text(
-        "from pipeline.half import half\n\ndef test_half():\n    assert half(4) == 2\n"
-    )
+    make_repository(tmp_path, "def test_half():\n    assert half(4) == 2\n")
     written = [
         Defect("pipeline/half.py", "unit", "n // 2", "n // 3", "a third"),
         Defect("pipeline/half.py", "boundary", "else 1", "else 0", "nothing of two"),

@@ -96,7 +96,7 @@ ALWAYS = {
 
 def seen_by(work: Job, outer: Mapping[str, str]) -> Mapping[str, str]:
     """The environment of a job's script, given its worker's."""
-    folder = WorkFolder(Path("/work/folder"))
+    folder = WorkFolder(Path("/place/folder"))
     request = Request(work, "file:///store", "/work", threads=2, gpus=(), workspace=512, memory=2000)
     return script_environment(request, folder, outer)
 

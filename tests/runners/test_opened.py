@@ -26,18 +26,18 @@ print(output(store, run(runner, store, job(store, written(sys.argv[2])))))
 """
 FILES = {
     "a file of the checkout": (f"open({str(ROOT / 'README.md')!r}).read()", ROOT / "README.md"),
-    "a file of the user": ("(pathlib.Path.home() / 'stray.txt').read_text()", Path("home/stray.txt")),
+    "a file of the user": ("(pathlib.Path(HOME) / 'stray.txt').read_text()", Path("home/stray.txt")),
     "another program": (
         f"import subprocess; subprocess.run(['cat', {str(ROOT / 'README.md')!r}], check=True)",
         ROOT / "README.md",
     ),
     "another Python": (
         "import subprocess; subprocess.run([sys.executable, '-c', "
-        "'from pathlib import Path; print((Path.home() / \"stray.txt\").open())'], check=True)",
+        "'import sys; print(open(sys.argv[1] + \"/stray.txt\"))', HOME], check=True)",
         Path("home/stray.txt"),
     ),
-    "a folder": ("os.listdir(pathlib.Path.home())", Path("home")),
-    "a file that it makes": ("(pathlib.Path.home() / 'new.txt').write_text('x')", Path("home/new.txt")),
+    "a folder": ("os.listdir(HOME)", Path("home")),
+    "a file that it makes": ("(pathlib.Path(HOME) / 'new.txt').write_text('x')", Path("home/new.txt")),
 }
 OWN = """
 import json, sqlite3, subprocess, tempfile
@@ -64,7 +64,8 @@ def look(place: Path, script: str) -> Script:
 @pytest.mark.parametrize("what", FILES)
 def test_a_stray_file_is_found(tmp_path: Path, what: str) -> None:
     script, file = FILES[what]
-    assert look(tmp_path, script).strays == {str(tmp_path / file)}
+    home = f"HOME = {str(tmp_path / 'home')!r}  # of the user; the script's own is another\n"
+    assert look(tmp_path, home + script).strays == {str(tmp_path / file)}
 
 
 @needs_strace

@@ -168,4 +168,4 @@ def test_a_page_tells_how_long_its_attempt_took(client: TestClient, store: Memor
     made = replace(manifest({}, KEY), attempt=2, started=100.0, ended=900.0, usage=Usage(seconds=612.4))
     store.commit(made)
     assert f"{made.label}, attempt 2: done after 612 s" in client.get(PAGE).text
-    assert f"{made.label}, attempt 1: ended" in client.get(log_path(KEY, 1, 1)).text
+    assert f"{made.label}, attempt 1: failed" in client.get(log_path(KEY, 1, 1)).text

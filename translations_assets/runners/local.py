@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 from translations_assets.config.deployment import UNSAVED_MINUTES
 from translations_assets.errors import TemporaryError
 from translations_assets.graph.step import WorkerClass
-from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, script_memory, workspace
+from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, gpus_of, script_memory, workspace
 from translations_assets.runners.slots import Claim, Slots
 from translations_assets.runners.wire import Detached, Ending, Request, unpack_reply
 from translations_assets.running.job import JobEvent, Outcome
@@ -129,9 +129,9 @@ class LocalRunner:
         """
         if worker == "cpu":
             return 1, 0
-        if worker == "large-cpu" or not self._gpus:
+        gpus = gpus_of(worker, len(self._gpus))
+        if not gpus:
             return self._cpus, 0
-        gpus = len(self._gpus) if worker == "large-gpu" else 1
         return max(1, self._cpus * gpus // len(self._gpus)), gpus
 
     def _attempt(self, submission: Submission, slots: Claim, leave: Callable[[], None]) -> Ending:

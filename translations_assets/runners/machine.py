@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from translations_assets.graph.step import WorkerClass
 from translations_assets.runners.work_folder import WorkFolder
 
 _NVIDIA_SMI = ("nvidia-smi", "--query-gpu=index,memory.total", "--format=csv,noheader,nounits")
@@ -96,6 +97,11 @@ def find_gpus(environment: Mapping[str, str]) -> list[Gpu]:
     if visible is None:
         return gpus
     return [gpu for gpu in gpus if gpu.id in {name.strip() for name in visible.split(",")}]
+
+
+def gpus_of(worker: WorkerClass, there: int) -> int:
+    """How many of a machine's GPUs a step of a worker class takes: all, one, or none."""
+    return {"large-gpu": there, "gpu": min(1, there)}.get(worker, 0)
 
 
 def workspace(gpus: Sequence[Gpu]) -> int:
