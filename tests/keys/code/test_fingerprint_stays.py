@@ -49,5 +49,5 @@ def test_it_is_what_it_was(package: Package) -> None:
     """With another one every step of every store would run again."""
     assert (
         package.script(CODE, words=WORDS)
-        == "1fa4bf186e0b04f7aee4dce8b71486f39522af784f6476d4ea48f7b2d172a96e"
+        == "b19bc81bf95b7e57e2c823d994d6f6d0cbf2eb1bf3222cacb299a96f1e5162c7"
     )

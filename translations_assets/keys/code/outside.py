@@ -102,8 +102,8 @@ _ALLOWED_TEXTS = re.compile(r"__(main|done|end|label|sep|source|start|target)__"
 
 
 def is_built_in(name: str) -> bool:
-    """Whether a built-in name may be used."""
-    return name in _BUILT_IN
+    """Whether a name that no module binds may be used: a safe built-in one, or one that nothing has."""
+    return name in _BUILT_IN or not (name.startswith("__") or hasattr(builtins, name))
 
 
 def is_module(name: str) -> bool:
