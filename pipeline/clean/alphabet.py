@@ -1,11 +1,13 @@
 """The letters of a script: patterns that find them, or those of all others."""
 
+from collections.abc import Callable
 from functools import cache
 
 import regex
 
 from pipeline.common.errors import InputError
 
+JAPANESE = "Han Hiragana Katakana"
 # What people call the scripts of languages that Unicode composes of several, or does not tell apart.
 _COMPOSED = {
     "hani": "Han",
@@ -13,8 +15,8 @@ _COMPOSED = {
     "hant": "Han",
     "simplified han": "Han",
     "traditional han": "Han",
-    "jpan": "Han Hiragana Katakana",
-    "japanese": "Han Hiragana Katakana",
+    "jpan": JAPANESE,
+    "japanese": JAPANESE,
     "kore": "Hangul Han",
     "korean": "Hangul Han",
 }
@@ -29,7 +31,7 @@ def composition(script: str) -> str:
 @cache
 def own_letters(script: str) -> "regex.Pattern[str]":
     """Runs of a script's letters, with its marks. Raises InputError for an unknown script."""
-    return _pattern(script, "[{classes}&&[\\p{{L}}\\p{{M}}]]")
+    return _pattern(script, lambda classes: rf"[{classes}&&[\p{{L}}\p{{M}}]]")
 
 
 @cache
@@ -38,19 +40,17 @@ def other_letters(script: str) -> "regex.Pattern[str]":
 
     Raises InputError for an unknown script.
     """
-    return _pattern(
-        script,
-        "[\\p{{L}}\\p{{M}}--[{classes}\\p{{Script=Common}}\\p{{Script=Inherited}}]]\\p{{Script=Inherited}}*",
-    )
+    shared = r"\p{Script=Common}\p{Script=Inherited}"
+    return _pattern(script, lambda classes: rf"[\p{{L}}\p{{M}}--[{classes}{shared}]]\p{{Script=Inherited}}*")
 
 
-def _pattern(script: str, form: str) -> "regex.Pattern[str]":
+def _pattern(script: str, form: Callable[[str], str]) -> "regex.Pattern[str]":
     parts = composition(script).split()
     classes = "".join(rf"\p{{Script={part}}}" for part in parts)
     if "Katakana" in parts:
         classes += _PROLONGED_SOUND
     try:
-        return regex.compile(f"(?V1)(?:{form.format(classes=classes)})+")
+        return regex.compile(f"(?V1)(?:{form(classes)})+")
     except regex.error as error:
         raise InputError(
             f"Unknown script {script!r}. Give Unicode's name for it (Latin, Cyrillic, Arabic, …), "

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from pipeline.clean.alphabet import composition, other_letters, own_letters
+from pipeline.clean.alphabet import JAPANESE, composition, other_letters, own_letters
 from pipeline.clean.filtering.block import CODE_POINTS, Column, Mask, every_character
 from pipeline.clean.filtering.strings import without_code
 from pipeline.common.errors import InputError
@@ -26,7 +26,6 @@ Weights: TypeAlias = npt.NDArray[np.uint8]
 LETTER, CHARACTER = 2, 5
 LEAST = 20 * LETTER  # below, a line is undecided
 
-_JAPANESE = composition("Japanese")
 _KANA = regex.compile(r"[\p{Script=Hiragana}\p{Script=Katakana}]")
 # https://debian.org/, www.debian.org, /usr/share, me@debian.org, --option
 _ADDRESS = regex.compile(
@@ -113,7 +112,7 @@ class Script:
         self.name = name
         judged = composition(name)
         # Chinese is told from Japanese by kana.
-        self._judged = _JAPANESE if judged == "Han" else judged
+        self._judged = JAPANESE if judged == "Han" else judged
         _weights(self._judged)
 
     def evidence(self, line: str) -> Evidence:
@@ -124,7 +123,7 @@ class Script:
         whole = sum(_weighed(self._judged, line))
         if not _is_own(own, others):
             return Evidence(text, 0 if listed else own + others, whole, False)
-        if self._judged == _JAPANESE:  # characters among which letters of others count as they do
+        if self._judged == JAPANESE:  # characters among which letters of others count as they do
             whole += others * CHARACTER // LETTER - others
         return Evidence(other_letters(self._judged).sub(" ", text), own // (1 + listed), whole, True)
 
@@ -144,7 +143,7 @@ def _is_own(own: int, others: int) -> bool:
 def _weights(script: str) -> tuple[Weights, Weights]:
     """For each code point its weight as a letter of the script, and as one of another."""
     weights = np.full(CODE_POINTS, LETTER, dtype=np.uint8)
-    weights[_codes(own_letters(_JAPANESE))] = CHARACTER
+    weights[_codes(own_letters(JAPANESE))] = CHARACTER
     own, others = np.zeros_like(weights), np.zeros_like(weights)
     for table, found in ((own, _codes(own_letters(script))), (others, _codes(other_letters(script)))):
         table[found] = weights[found]
@@ -170,7 +169,7 @@ def _may_be(script: str, evidence: Evidence) -> bool:
     except InputError:  # a label's, of which Unicode knows nothing
         return True
     fits = not others if evidence.own else _is_own(own, others)
-    return fits and (composition(script) != _JAPANESE or bool(_KANA.search(evidence.text)))
+    return fits and (composition(script) != JAPANESE or bool(_KANA.search(evidence.text)))
 
 
 def _weighed(script: str, text: str) -> tuple[int, int]:

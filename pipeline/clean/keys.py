@@ -7,6 +7,7 @@ texts two different ones share a key with a chance of about 10^-21.
 
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -37,7 +38,11 @@ def keys_of(lines: list[bytes]) -> Keys:
     return np.frombuffer(b"".join(map(xxh3_128_digest, lines)), dtype="<u8").reshape(-1, 2)
 
 
-EMPTY_KEY = keys_of([b""])[0]
+@cache
+def empty_key() -> Keys:
+    """The key of a line without text."""
+    key: Keys = keys_of([b""])[0]
+    return key
 
 
 def read_keys(path: Path, *, near: bool = False) -> Iterator[tuple[int, Keys]]:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pipeline.clean.columns import Dataset, Rows, Scores, read_datasets
 from pipeline.clean.held_out import HeldOut, HeldOutKeys
-from pipeline.clean.keys import EMPTY_KEY, Keys, pair_keys
+from pipeline.clean.keys import Keys, empty_key, pair_keys
 from pipeline.clean.tasks import PROCESS_MB
 from pipeline.common.errors import InputError
 from pipeline.common.external import BYTES_A_RECORD, RECORD, BestRecords, Dealt, Lines, Records
@@ -180,8 +180,9 @@ def _judge_stretch(verdicts: npt.NDArray[np.uint8], sides: Sequence[Keys], held_
     for side, verdict in reversed(list(enumerate(HELD_OUT_LINES[len(sides)]))):
         verdicts[held_out.has_line(side, sides[side])] = verdict
     verdicts[held_out.has_pair(sides)] = Verdict.HELD_OUT_PAIR
+    empty = empty_key()
     for keys in sides:
-        verdicts[(keys[:, 0] == EMPTY_KEY[0]) & (keys[:, 1] == EMPTY_KEY[1])] = Verdict.EMPTY
+        verdicts[(keys[:, 0] == empty[0]) & (keys[:, 1] == empty[1])] = Verdict.EMPTY
 
 
 def _records(keys: Keys, scores: Scores, lines: Lines) -> Records:

@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def download(request: Request, scratch: Path) -> Text:
     """The lines of the shards, as they are read."""
     release = release_of(request.dataset)
-    listing = release.map_url.format(code=request.code)
+    listing = release.map_url.replace("{code}", request.code)
     source = fetch(listing, scratch / "shards.txt")
     urls = shard_urls(file_lines(scratch / "shards.txt"), release, request.min_score)
     if not urls:

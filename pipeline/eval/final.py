@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         scores = write_metrics(output, args.dataset, pairs, made.lines, args.trg, others)
         both = zip(pairs, made.lines, strict=True)
         texts = [(source, line, reference) for (source, reference), line in both]
-        name = args.results.format(translator=TRANSLATORS[made.form])
+        name = args.results.replace("{translator}", TRANSLATORS[made.form])
         write_results(output, name, made.engine, args.trg, texts, scores)
 
 

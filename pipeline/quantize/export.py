@@ -193,9 +193,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--model", type=Path, required=True, help="folder that pipeline.quantize.quantize wrote"
-    )
+    parser.add_argument("--model", type=Path, required=True, help="folder that the script quantize wrote")
     parser.add_argument("--src", required=True, help="source language, for file names and metadata")
     parser.add_argument("--trg", required=True, help="target language")
     parser.add_argument("--src-name", help="the source language's English name; --src by default")

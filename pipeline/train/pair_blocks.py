@@ -25,7 +25,7 @@ PAIRS = "pairs.zst"
 INDEX = "blocks.npy"
 # What numpy raises for a file that is none of its own: it reads the head as an expression of Python.
 _NO_NUMBERS = (ValueError, TypeError, OverflowError, EOFError, tokenize.TokenError)
-_AGAIN = "Make the pairs again by pipeline.train.training_pairs."
+_AGAIN = "Make the pairs again by the script training_pairs."
 BLOCK = 128  # lines; what is read together comes out close together, so a block is a small part of a chunk
 
 

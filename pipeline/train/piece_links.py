@@ -9,6 +9,7 @@ their offsets, twice as fast; one whose ends it cuts off is left to the function
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import TypeAlias
@@ -190,9 +191,10 @@ def _linked(links: Sequence[Link], sources: Sequence[Sequence[int]], targets: Se
             for i in sources[a]:
                 rows[i] = sorted({*rows[i], *row}) if i in rows else row
     texts = []
+    numbers, heads = _texts_of_numbers()
     for i in sorted(rows):
-        row, head = rows[i], _HEADS[i]
-        texts.append(head + (_NUMBERS[row[0]] if len(row) == 1 else head.join([_NUMBERS[j] for j in row])))
+        row, head = rows[i], heads[i]
+        texts.append(head + (numbers[row[0]] if len(row) == 1 else head.join([numbers[j] for j in row])))
     return "".join(texts)[1:]
 
 
@@ -203,18 +205,21 @@ def piece_links(source_vocab: Path, target_vocab: Path) -> PieceLinks:
 
 
 class _Texts(dict[int, str]):
-    """Numbers in a form of text, each made once."""
+    """Numbers between two texts, each made once."""
 
-    def __init__(self, form: str) -> None:
+    def __init__(self, before: str, after: str) -> None:
         super().__init__()
-        self._form = form
+        self._before, self._after = before, after
 
     def __missing__(self, number: int) -> str:
-        text = self[number] = self._form.format(number)
+        text = self[number] = f"{self._before}{number}{self._after}"
         return text
 
 
-_NUMBERS, _HEADS = _Texts("{}"), _Texts(" {}-")
+@cache
+def _texts_of_numbers() -> tuple[_Texts, _Texts]:
+    """Numbers, and numbers that begin a link behind another one."""
+    return _Texts("", ""), _Texts(" ", "-")
 
 
 class ParsedLinks(dict[str, Link]):

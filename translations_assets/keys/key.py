@@ -81,8 +81,7 @@ class KeyMaker:
 
     def _find_out(self, script: str) -> Known:
         fingerprint = self._code.fingerprint(script)
-        symbols = {part.partition(":")[2] for part in fingerprint.parts}
-        programs = {name for symbol, name in PROGRAMS.items() if symbol in symbols}
+        programs = {name for symbol, name in PROGRAMS.items() if symbol in fingerprint.symbols}
         known = Known(fingerprint.digest, self._resolve(fingerprint.imports | programs))
         if self._remembered:
             self._remembered.add(script, known)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -50,18 +51,30 @@ SCRIPTS = [module_name(file) for file, text in CODE.items() if '\nif __name__ ==
 
 
 class _Remembering(Normaliser):
-    """Takes each statement apart once; `shared_parsing` shares the statements of equal texts."""
+    """Takes each statement apart once; `shared_parsing` shares the statements of equal texts.
 
-    known: ClassVar[dict[ast.AST, Normaliser]] = {}
+    What is known of a statement is copied: a module that counts as a whole goes on after its first one.
+    """
+
+    known: ClassVar[dict[tuple[ast.AST, bool], Normaliser]] = {}
 
     def visit(self, node: ast.AST, scope: Scope) -> None:
         if scope.kind is not Kind.MODULE or self.tokens:
             super().visit(node, scope)
             return
-        if node not in self.known:
+        which = node, self._all_hints
+        if which not in self.known:
             super().visit(node, scope)
-            self.known[node] = self
-        vars(self).update(vars(self.known[node]))
+            self.known[which] = _copy(self)
+        vars(self).update(vars(_copy(self.known[which])))
+
+
+def _copy(normal: Normaliser) -> Normaliser:
+    other = copy(normal)
+    vars(other).update(
+        {name: copy(value) for name, value in vars(normal).items() if isinstance(value, (list, set))}
+    )
+    return other
 
 
 @contextmanager

@@ -6,6 +6,7 @@ Each takes a module's text and returns another text; they know nothing of how fi
 from __future__ import annotations
 
 import ast
+import re
 import symtable
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -29,10 +30,11 @@ def reformat(source: str) -> str:
 
 
 def change_docstrings(source: str) -> str:
-    """Another docstring for everything that can have one."""
+    """Another docstring for everything that can have one, but for the module if `__doc__` reads it."""
     tree = ast.parse(source)
+    reads = any(isinstance(node, ast.Name) and node.id == "__doc__" for node in ast.walk(tree))
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(node, ast.Module | ast.ClassDef | Function) and not (node is tree and reads):
             if ast.get_docstring(node) is not None:
                 node.body.pop(0)
             node.body.insert(0, ast.Expr(ast.Constant("Another docstring.")))
@@ -116,12 +118,13 @@ def reverse_imports(source: str) -> str:
 
 def add_unused(source: str) -> str:
     """An unused function, class, constant and import, at the end and at the start."""
-    head, guard, tail = source.partition('\nif __name__ == "__main__":')
+    mark = re.search(r"""\nif __name__ == (['"])__main__\1:""", source)
+    head, rest = (source[: mark.start()], source[mark.start() :]) if mark else (source, "")
     more = "\n\nNOT_USED = 17\n\ndef not_used():\n    return unused.loads('')\n\nclass NotUsed:\n    pass\n"
     lines = [*head.split("\n")]
     place = max(node.end_lineno or 0 for node in ast.parse(source).body if _is_import(node) or _is_text(node))
     lines.insert(place, "import json as unused")
-    return "\n".join(lines) + more + guard + tail
+    return "\n".join(lines) + more + rest
 
 
 def reverse_functions(source: str) -> str:
@@ -183,9 +186,14 @@ def move_function(source: str, module: str, name: str, target: str) -> tuple[str
 
 
 def movable_functions(source: str) -> list[str]:
-    """Plain top-level functions."""
-    body = ast.parse(source).body
-    return [node.name for node in body if isinstance(node, Function) and not node.decorator_list]
+    """Plain top-level functions, but for those that read the docstring of the module that they are in."""
+    functions = [node for node in ast.parse(source).body if isinstance(node, Function)]
+    return [
+        function.name
+        for function in functions
+        if not function.decorator_list
+        and not any(isinstance(node, ast.Name) and node.id == "__doc__" for node in ast.walk(function))
+    ]
 
 
 def literal_constants(source: str) -> Iterator[str]:

@@ -117,11 +117,11 @@ CHANGES = {
     ),
     "a new statement with effects": (
         state(("LIMIT = 10", "LIMIT = 10\nos.umask(18)")),
-        ["pipeline.demo.script:<module>"],
+        ["pipeline.demo.script"],
     ),
     "a module with effects": (
         state(words="import os\nos.umask(18)\n" + WORDS),
-        ["pipeline.demo.words:<module>"],
+        ["pipeline.demo.script"],
     ),
     "a new module with effects": (
         {

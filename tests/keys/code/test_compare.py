@@ -15,7 +15,7 @@ import json
 from pipeline.demo.words import Words
 
 LIMIT = 10
-TABLE = json.loads("1")
+TABLE = frozenset("1")
 
 
 def helper(x, y=1):
@@ -58,7 +58,7 @@ def files(old: str = "", new: str = "", script: str = BEFORE, words: str = WORDS
         ("return x + y", "return x - y", ["pipeline.demo.script: function helper changed"]),
         ("y=1", "y=2", ["pipeline.demo.script: function helper changed"]),
         ("LIMIT = 10", "LIMIT = 11", ["pipeline.demo.script: constant LIMIT changed"]),
-        ('loads("1")', 'loads("2")', ["pipeline.demo.script: top-level code (TABLE) changed"]),
+        ('frozenset("1")', 'frozenset("2")', ["pipeline.demo.script: constant TABLE changed"]),
         ("count = 2", "count = 5", ["pipeline.demo.words: method Words.second changed"]),
         ("SIZE = 3", "SIZE = 4", ["pipeline.demo.words: attribute Words.SIZE changed"]),
         ("class Words:", "class Words(dict):", ["pipeline.demo.words: class Words changed"]),
@@ -122,3 +122,22 @@ def test_the_bundle_is_as_good_as_the_source(package: Package) -> None:
     before = CodeBase(package.write(bundle))
     assert code_changes(before, source, SCRIPT) == []
     assert code_changes(before, after, SCRIPT) == ["pipeline.demo.script: constant LIMIT changed"]
+
+
+WHOLE = {
+    "demo.script": "from pipeline.demo.words import ALL\ndef main(): print(ALL)\ndef unused(): return 1\n"
+    + GUARD,
+    "demo.words": "ALL = []\nfor n in (1, 2):\n    ALL.append(n)\n",
+}
+WHY = (
+    "pipeline.demo.script: all modules that it may run count, with all that stands in them: "
+    "pipeline.demo.words, line 2: a statement `for n in (1, 2):` runs at import"
+)
+
+
+def test_why_modules_count_as_a_whole_is_said(package: Package) -> None:
+    after = {**WHOLE, "demo.script": WHOLE["demo.script"].replace("return 1", "return 2")}
+    assert changes(package, WHOLE, after) == ["pipeline.demo.script: function unused changed", WHY]
+    plain = {**WHOLE, "demo.words": "ALL = [1, 2]\n"}
+    assert changes(package, plain, WHOLE) == [WHY]
+    assert changes(package, WHOLE, WHOLE) == []

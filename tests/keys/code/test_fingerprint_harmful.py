@@ -116,8 +116,8 @@ DIFFERENT = {
         "import os\nos.environ['A'] = 'b'\ndef main(): return 1",
     ),
     "a computed value that nothing uses": (
-        "def f(): return 1\ndef main(): return 1",
-        "def f(): return 1\nX = f()\ndef main(): return 1",
+        "def f(): print(1)\ndef main(): return 1",
+        "def f(): print(1)\nX = f()\ndef main(): return 1",
     ),
     "a registered function": (
         "ALL = []\ndef rule(f): ALL.append(f)\n@rule\ndef a(): return 1\ndef main(): return ALL",
@@ -136,8 +136,8 @@ DIFFERENT = {
         "def main():\n  import re as x\n  def f():\n    nonlocal x\n    x = 1\n  import re\n  return f(), re",
     ),
     "what a statement at the top level calls": (
-        "def f(): return 1\nX = f()\ndef main(): return 1",
-        "def f(): return 2\nX = f()\ndef main(): return 1",
+        "def f(): print(1)\nX = f()\ndef main(): return 1",
+        "def f(): print(2)\nX = f()\ndef main(): return 1",
     ),
     "a module's name that a method reads past its class": (
         "size = 1\nclass A:\n  size = 5\n  def f(self): return size\ndef main(): return A",
@@ -173,8 +173,8 @@ DIFFERENT = {
         "def main():\n  def g(): return 1\n  return g.__name__",
     ),
     "a library that is imported for its effects": (
-        "import numpy.fft\ndef main(): return 1",
-        "import numpy.ma\ndef main(): return 1",
+        "import torch.fft\ndef main(): return 1",
+        "import torch.nn\ndef main(): return 1",
     ),
     "a rebound name": ("X = 1\nX = 2\ndef main(): return X", "X = 2\nX = 1\ndef main(): return X"),
     "a branch at the top level": (
@@ -241,9 +241,15 @@ def test_locals_makes_names_of_locals_count(package: Package) -> None:
 
 
 def test_docstrings_count_where_they_are_read(package: Package) -> None:
-    """`__doc__` shows them."""
-    text = '"""One."""\ndef main(): return __doc__\n'
+    """`__doc__` shows that of its module, and that alone; in a class, the class's."""
+    text = '"""One."""\ndef main(): return __doc__\ndef unused():\n  """Three."""\n'
     assert package.script(text) != package.script(text.replace("One", "Two"))
+    assert package.script(text) == package.script(text.replace("Three", "Four"))
+    effect = text + "print(1)\n"
+    assert package.script(effect) != package.script(effect.replace("One", "Two"))
+    assert package.script(effect) == package.script(effect.replace("Three", "Four"))
+    of_class = 'class A:\n  """One."""\n  a = __doc__\ndef main(): return A.a\n'
+    assert package.script(of_class) != package.script(of_class.replace("One", "Two"))
 
 
 def test_a_module_as_a_value_counts_whole(package: Package) -> None:

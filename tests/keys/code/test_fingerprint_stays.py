@@ -49,5 +49,5 @@ def test_it_is_what_it_was(package: Package) -> None:
     """With another one every step of every store would run again."""
     assert (
         package.script(CODE, words=WORDS)
-        == "e9556b0de3f473e4222f2268da34b85cc9f3e9ce1899ed626b87d52398b339d5"
+        == "b19bc81bf95b7e57e2c823d994d6f6d0cbf2eb1bf3222cacb299a96f1e5162c7"
     )

@@ -78,8 +78,8 @@ def test_no_script_looks_into_code(fingerprints: Mapping[str, Fingerprint]) -> N
     """A module that counts whole runs again for every docstring or unused function."""
     whole = {script: looked_into(fingerprint) for script, fingerprint in fingerprints.items()}
     assert {script: modules for script, modules in whole.items() if modules} == {}, (
-        "These use getattr, eval, __doc__ and the like, or catch NameError, AttributeError or ImportError. "
-        "Do without; `__doc__` may be given to ArgumentParser(description=__doc__) directly."
+        "These use getattr, eval, __dict__ and the like, or catch NameError, AttributeError or ImportError. "
+        "Do without."
     )
 
 

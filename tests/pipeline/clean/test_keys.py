@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.clean.keys import (
-    EMPTY_KEY,
     NARROW_SPACES,
     WIDE_SPACES,
     KeySet,
+    empty_key,
     keys_of,
     normal_lines,
     pair_keys,
@@ -107,7 +107,7 @@ def test_a_file_gives_a_key_for_each_line(tmp_path: Path) -> None:
     ((size, keys),) = read_keys(tmp_path / "text.gz")
     assert size == 14
     assert (keys[0] == keys[2]).all()
-    assert (keys[1] == EMPTY_KEY).all()
+    assert (keys[1] == empty_key()).all()
     assert len(np.unique(keys, axis=0)) == 3
     ((_, near),) = read_keys(tmp_path / "text.gz", near=True)
     assert (near[0] == near[3]).all()

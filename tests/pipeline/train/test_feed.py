@@ -197,7 +197,7 @@ def test_a_damaged_block_ends_the_feed_and_is_named(
     process.join(60)
     assert process.exitcode == 1
     assert given.error.startswith(f"{pairs} is damaged in block ")
-    assert given.error.endswith("Make the pairs again by pipeline.train.training_pairs.")
+    assert given.error.endswith("Make the pairs again by the script training_pairs.")
     assert capfd.readouterr().err == ""
 
 

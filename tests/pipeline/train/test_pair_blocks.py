@@ -119,7 +119,9 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 def test_a_damaged_index_is_named(tmp_path: Path, damage: str) -> None:
     folder = written(tmp_path / "a", made_up(3 * BLOCK))
     DAMAGES[damage](folder / INDEX)
-    with pytest.raises(InputError, match=r"blocks\.npy is .*Make the pairs again by pipeline\.train\."):
+    with pytest.raises(
+        InputError, match=r"blocks\.npy is .*Make the pairs again by the script training_pairs"
+    ):
         PairBlocks.open(folder)
 
 
@@ -135,7 +137,7 @@ def test_a_byte_of_an_index_that_has_changed_is_told_or_changes_nothing(tmp_path
         try:
             blocks = PairBlocks.open(folder)
         except InputError as error:
-            assert "Make the pairs again by pipeline.train." in str(error)  # noqa: PT017
+            assert "Make the pairs again by the script training_pairs" in str(error)  # noqa: PT017
             told += 1
         else:
             assert [blocks.read(number) for number in range(3)] == lines

@@ -30,8 +30,8 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 class Change:
     """A change that does not count.
 
-    symbol  what changed: `pipeline.train.train:build_args`, `pipeline.train.train:<module>` for a module's
-            top-level statements, `pipeline.train.train` for a script as a whole; for people
+    symbol  what changed, for people: `pipeline.train.train:build_args`, `pipeline.train.train:<whole>` for a
+            module that counts whole, `pipeline.train.train` for all that counts for a script
     old     hash that counts (SHA-256, hex)
     new     hash for which it counts
     reason  why the change is harmless

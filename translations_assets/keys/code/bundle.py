@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from copy import copy
 from itertools import accumulate
 
-from translations_assets.keys.code.link import Reach
-from translations_assets.keys.code.modules import Module, Modules, Unit
+from translations_assets.keys.code.modules import Module, Modules, Unit, encoding_of
+from translations_assets.keys.code.reach import Reach
 from translations_assets.keys.code.syntax import FUNCTIONS, is_idle
 
 _BETWEEN = re.compile(rb"(?:\s|\\\n|#[^\n]*)*")
@@ -27,20 +27,20 @@ def slice_modules(modules: Modules, reach: Reach) -> dict[str, str]:
     """Relative path → source text of every module that runs, cut down to what is reached."""
     ordered = sorted(reach.modules, key=lambda module: module.name)
     return {
-        module.path.relative_to(modules.root).as_posix(): _slice(module, modules, reach)
+        module.path.relative_to(modules.root).as_posix(): _slice(module, reach)
         for module in ordered
         if module.path
     }
 
 
-def _slice(module: Module, modules: Modules, reach: Reach) -> str:
-    if reach.is_whole(module):
+def _slice(module: Module, reach: Reach) -> str:
+    if reach.why_whole:
         return module.source
     text = _Text(module.source)
     reached = {node.node for node in reach.nodes if node.module is module and isinstance(node, Unit)}
     for statement in module.tree.body:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
-            _slice_import(text, statement, module, modules, reach)
+            _slice_import(text, statement, module, reach)
         elif statement in reached:
             _remove_hints(text, statement)
         elif not is_idle(statement):
@@ -48,24 +48,14 @@ def _slice(module: Module, modules: Modules, reach: Reach) -> str:
     return text.edited()
 
 
-def _slice_import(
-    text: _Text, statement: ast.Import | ast.ImportFrom, module: Module, modules: Modules, reach: Reach
-) -> None:
-    """Keep the names that are needed; of the others the modules whose effects count."""
-    names = [imported for imported in module.all_imports() if imported.node is statement]
-    kept = [imported for imported in names if (module, imported.name) in reach.imports]
-    if len(kept) == len(names):
-        return
-    loaded = {other for imported in kept for other in modules.loaded(imported)}
-    dropped = {other for imported in names if imported not in kept for other in modules.loaded(imported)}
-    effects = sorted(other.name for other in dropped - loaded if modules.has_effects(other))
-    statements = [f"import {name}" for name in effects]
-    if kept:
-        aliases = [imported.alias for imported in kept]
+def _slice_import(text: _Text, statement: ast.Import | ast.ImportFrom, module: Module, reach: Reach) -> None:
+    """Keep the names that are needed."""
+    names = list(module.imported(statement))
+    kept = [imported.alias for imported in names if (module, imported.name) in reach.imports]
+    if len(kept) < len(names):
         shorter = copy(statement)
-        shorter.names = aliases
-        statements.insert(0, ast.unparse(shorter))
-    text.replace(statement, "; ".join(statements))
+        shorter.names = kept
+        text.replace(statement, ast.unparse(shorter) if kept else "")
 
 
 def _remove_hints(text: _Text, node: ast.AST, module_level: bool = True) -> None:
@@ -153,7 +143,7 @@ def pack(files: Mapping[str, str]) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, text in sorted(files.items()):
-            data = text.encode("utf-8")
+            data = text.encode(encoding_of(text.encode("ascii", "replace")))
             entry = tarfile.TarInfo(name)  # owner 0, mode 644, time 0
             entry.size = len(data)
             archive.addfile(entry, io.BytesIO(data))

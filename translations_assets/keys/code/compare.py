@@ -2,7 +2,7 @@
 changes have to be accepted so that the script's digest is again what it was.
 
 For the second whatever is hashed is compared with its namesake in the earlier code: what is referred to
-first, then what refers to it, a module's top-level statements, the script as a whole. Where the hashes differ
+first, then what refers to it, the script as a whole. Where the hashes differ
 although all below is equal or accepted, a change is noted and the earlier hash goes on upwards. So a change
 is noted where it was made, and the hash that is accepted covers all that the code there reaches, new helpers
 included.
@@ -19,7 +19,7 @@ from translations_assets.errors import CodeError
 from translations_assets.keys.code.accepted import Accepted, Change
 from translations_assets.keys.code.fingerprint import CodeBase, Hashed
 from translations_assets.keys.code.link import Node, Whole
-from translations_assets.keys.code.modules import Module, Unit
+from translations_assets.keys.code.modules import Unit
 from translations_assets.keys.code.syntax import FUNCTIONS, bound_names, is_idle
 
 
@@ -27,10 +27,13 @@ def code_changes(old: CodeBase, new: CodeBase, script: str) -> list[str]:
     """`pipeline.train.train: function build_args changed`, in the order of modules and names.
 
     What has only moved to another module is left out, as it changes no fingerprint. Of a class that changed,
-    its members are named. Where a change was accepted, that is said.
+    its members are named. Where a change was accepted, and why modules count as a whole, is said.
 
     Raises CodeError when one of the two lacks the script or cannot be read.
     """
+    before, why = old.fingerprint(script).why_whole, new.fingerprint(script).why_whole
+    if why and not before:
+        return [_whole(script, why)]
     parts = old.fingerprint(script).parts, new.fingerprint(script).parts
     nodes = old.nodes(script), new.nodes(script)
     gone = {label: parts[0][label] for label in parts[0].keys() - parts[1].keys()}
@@ -48,10 +51,15 @@ def code_changes(old: CodeBase, new: CodeBase, script: str) -> list[str]:
         if parts[0][label] != parts[1][label]:
             found += ((label, text) for text in _changes(old, new, nodes[0][label], nodes[1][label]))
     accepted = {change.symbol: change.reason for change in new.fingerprint(script).accepted}
-    return [
+    lines = [
         f"{label.partition(':')[0]}: {text}{f' (accepted: {accepted[label]})' if label in accepted else ''}"
         for label, text in sorted(found)
     ]
+    return [*lines, _whole(script, why)] if lines and why else lines
+
+
+def _whole(script: str, why: str) -> str:
+    return f"{script}: all modules that it may run count, with all that stands in them: {why}"
 
 
 def _moved(label: str, own: str) -> tuple[str, str]:
@@ -74,15 +82,17 @@ def _changes(old: CodeBase, new: CodeBase, before: Sequence[Node], after: Sequen
 
 
 def _members(code: CodeBase, nodes: Sequence[Node]) -> dict[str, str]:
-    """Name → hash of each member of a class; nothing for anything else."""
+    """Name → hash of each member of a class, or of a module that counts as a whole; else nothing."""
     unit = nodes[0]
-    if len(nodes) > 1 or not isinstance(unit, Unit) or not isinstance(unit.node, ast.ClassDef):
+    if isinstance(unit, Whole):
+        return {_name([one]): code.own_hash(one) for one in unit.module.units}
+    if len(nodes) > 1 or not isinstance(unit.node, ast.ClassDef):
         return {}
     hashes: dict[str, str] = {}
     for statement in unit.node.body:
         if not is_idle(statement):
             name = _member(unit.node.name, statement)
-            hashes[name] = hashes.get(name, "") + code.own_hash(Unit(unit.module, statement, (), "symbol"))
+            hashes[name] = hashes.get(name, "") + code.own_hash(Unit(unit.module, statement, ()))
     return hashes
 
 
@@ -95,17 +105,15 @@ def _name(nodes: Sequence[Node]) -> str:
     """What people call a part of the code."""
     node = nodes[0]
     if isinstance(node, Whole):
-        return "what is seen of the module by looking into it as a whole"
-    if node.kind == "guard":
+        return "module"
+    if node.is_guard:
         return "main guard"
     names = ", ".join(node.names)
     if isinstance(node.node, FUNCTIONS):
         return f"function {names}"
     if isinstance(node.node, ast.ClassDef):
         return f"class {names}"
-    if node.kind == "symbol":
-        return f"constant {names}"
-    return f"top-level code ({names})" if names else "top-level code"
+    return f"constant {names}" if names else "top-level code"
 
 
 _Name: TypeAlias = "tuple[str, int, int]"  # a label, which it is of those that have it, and of how many
@@ -184,9 +192,7 @@ def _names(code: CodeBase, script: str) -> dict[Node, _Name]:
 
 
 def _named(hashed: Hashed, names: dict[Node, _Name]) -> _Name:
-    if isinstance(hashed, str):
-        return hashed, 0, 0
-    return (f"{hashed.name}:<module>", 0, 0) if isinstance(hashed, Module) else names[hashed]
+    return (hashed, 0, 0) if isinstance(hashed, str) else names[hashed]
 
 
 def _below(code: CodeBase, script: str, symbol: str) -> set[Hashed]:

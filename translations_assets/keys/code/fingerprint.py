@@ -2,9 +2,11 @@
 
 From the script's main guard, through the functions, classes and constants used, across the modules of the
 package, each is hashed in a normal form that comments, formatting, names of locals, type hints of plain
-functions and the place where it stands do not change (`normalise.py`, `link.py`). Statements that may have
-effects count as soon as their module is reached (`values.py`). A function that looks into code (`getattr`,
-`eval`, …) makes its whole module count (`link.py`). What is not reached is not in the bundle a step runs.
+functions and the place where it stands do not change (`normalise.py`, `link.py`). That is done where every
+module that the script may run is proved to be in plain form, so that importing it has no effect (`plain.py`),
+and nothing looks at code (`outside.py`). Where importing may have an effect all these modules count, each in
+normal form; where something may look at code, each as its file is (`reach.py`). What does not count is not in
+the bundle that a step runs.
 
 The hash of a node covers what it refers to, and what that refers to. Nodes that refer to each other in a
 circle are hashed together: each with the others by name; should two of them share a name, again and again
@@ -13,7 +15,9 @@ with what the round before said of the others, until all that differs is told ap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -21,13 +25,14 @@ from typing import TypeAlias
 from translations_assets.keys.code.accepted import Accepted, Change
 from translations_assets.keys.code.bundle import pack, slice_modules
 from translations_assets.keys.code.libraries import is_standard_library
-from translations_assets.keys.code.link import Linked, Linker, Node, Reach, Reacher, Whole, hash_of
-from translations_assets.keys.code.modules import Module, Modules
+from translations_assets.keys.code.link import Linked, Linker, Node, Whole, hash_of
+from translations_assets.keys.code.modules import Modules, Unit
+from translations_assets.keys.code.reach import Reach, Reacher
 
 
 def short_name(node: Node) -> str:
     """A node's name without its module, so that a move does not change it."""
-    return f"whole module, {node.depth}" if isinstance(node, Whole) else node.label.partition(":")[2]
+    return node.label if isinstance(node, Whole) else node.label.partition(":")[2]
 
 
 def own_hash(linked: Linked) -> str:
@@ -36,10 +41,7 @@ def own_hash(linked: Linked) -> str:
 
 
 def _render(linked: Linked, name: Callable[[Node], str]) -> str:
-    tokens = (
-        token if isinstance(token, str) else "&" + "&".join(map(name, token)) for token in linked.tokens
-    )
-    return hash_of(tokens)
+    return hash_of(token if isinstance(token, str) else "&" + name(token) for token in linked.tokens)
 
 
 class Hasher:
@@ -95,41 +97,53 @@ class Hasher:
         return _render(self._link(node), lambda other: names.get(other) or self._hashes[other])
 
 
-FORMAT = 1  # changes with the meaning of a fingerprint: every step runs again
+FORMAT = 2  # changes with the meaning of a fingerprint: every step runs again
 
-Hashed: TypeAlias = "Node | Module | str"
+Hashed: TypeAlias = "Node | str"
 Resolve: TypeAlias = "Callable[[Hashed, str], str]"
-_NOTHING = hash_of([])
 
 
 class Digests:
     """Makes digests and remembers them.
 
-    resolve  says which hash counts: it is given what was hashed (a node, a module's top-level statements, a
-             script by name) and the hash, what is referred to before what refers to it
+    resolve  says which hash counts: it is given what was hashed (a node, a script by name) and the hash,
+             what is referred to before what refers to it
     """
 
     def __init__(self, modules: Modules, link: Callable[[Node], Linked], resolve: Resolve) -> None:
         self._modules = modules
+        self._link = link
         self._resolve = resolve
         self._hasher = Hasher(link, resolve)
-        self._always: dict[Module, str] = {}
 
     def script(self, name: str, reach: Reach) -> str:
         """The digest of a script, given what it reaches."""
         guard = self._modules.require(name).guard
-        entry = self._hasher.digest(guard) if guard else ""
-        modules = sorted(reach.modules, key=lambda module: module.name)
-        always = {self._statements(module) for module in modules} - {_NOTHING}
-        effects = (f"import {module}" for module in sorted(reach.effects))
-        return self._resolve(name, hash_of([f"format {FORMAT}", entry, *sorted(always), *effects]))
+        entry = [self._hasher.digest(guard)] if guard and not reach.why_whole else []
+        whole = sorted((node for node in reach.nodes if isinstance(node, Whole)), key=_place)
+        modules = (part for node in whole for part in (node.label, self._hasher.digest(node)))
+        return self._resolve(name, hash_of([f"format {FORMAT}", *entry, *modules, *self._twins(reach)]))
 
-    def _statements(self, module: Module) -> str:
-        if module not in self._always:
-            units = self._modules.always(module)
-            digest = hash_of(self._hasher.digest(unit) for unit in units)
-            self._always[module] = self._resolve(module, digest)
-        return self._always[module]
+    def _twins(self, reach: Reach) -> Iterator[str]:
+        """Where two parts are alike but not one, as two caches are: which of them is meant in each place."""
+        counts = Counter(
+            self._hasher.digest(node) for node in reach.nodes if isinstance(node, Unit) and not is_still(node)
+        )
+        if any(count > 1 for count in counts.values()):
+            for node in sorted(reach.nodes, key=_place):
+                yield f"{node.label} {_render(self._link(node), lambda other: other.label)}"
+
+
+def is_still(unit: Unit) -> bool:
+    """Whether a unit gives a name to a value that can neither be changed nor told from one like it."""
+    value = getattr(unit.node, "value", None)
+    return isinstance(value, ast.expr) and not any(
+        isinstance(
+            node,
+            (ast.List, ast.Dict, ast.Set, ast.Call, ast.comprehension, ast.Lambda, ast.Name, ast.Attribute),
+        )
+        for node in ast.walk(value)
+    )
 
 
 @dataclass(frozen=True)
@@ -141,12 +155,16 @@ class Fingerprint:
               as it is, whether or not a change was accepted
     imports   top-level names of the modules imported from outside the package and the standard library
     accepted  the changes that the digest leaves out because they were declared harmless
+    symbols   names of what is reached at the top level of modules
+    why_whole why the script's modules count as a whole, for people; empty when they are taken apart
     """
 
     digest: str
     parts: Mapping[str, str]
     imports: frozenset[str]
     accepted: tuple[Change, ...] = ()
+    symbols: frozenset[str] = frozenset()
+    why_whole: str = ""
 
 
 class CodeBase:
@@ -159,6 +177,7 @@ class CodeBase:
         self.accepted = accepted or Accepted()
         self._modules = Modules(root)
         self._linker = Linker(self._modules)
+        self._reacher = Reacher(self._modules, self._linker)
         self._digests = Digests(self._modules, self._linker.link, self._oldest)
         self._applied: dict[Hashed, list[Change]] = {}
         self._reached: dict[str, Reach] = {}
@@ -184,6 +203,8 @@ class CodeBase:
                 parts=self._parts(script),
                 imports=third_party,
                 accepted=self._accepted(script, reach),
+                symbols=frozenset(name for node in reach.nodes for name in _names(node)),
+                why_whole=reach.why_whole,
             )
         return self._fingerprints[script]
 
@@ -218,7 +239,7 @@ class CodeBase:
 
     def _reach(self, script: str) -> Reach:
         if script not in self._reached:
-            self._reached[script] = Reacher(self._modules, self._linker).reach(self._modules.require(script))
+            self._reached[script] = self._reacher.reach(self._modules.require(script))
         return self._reached[script]
 
     def _oldest(self, hashed: Hashed, digest: str) -> str:
@@ -228,7 +249,7 @@ class CodeBase:
         return digest
 
     def _accepted(self, script: str, reach: Reach) -> tuple[Change, ...]:
-        hashed = self._applied.keys() & {script, *reach.nodes, *reach.modules}
+        hashed = self._applied.keys() & {script, *reach.nodes}
         return tuple(sorted({change for one in hashed for change in self._applied[one]}))
 
     def _parts(self, script: str) -> dict[str, str]:
@@ -236,6 +257,10 @@ class CodeBase:
             label: [self.own_hash(node) for node in nodes] for label, nodes in self.nodes(script).items()
         }
         return {label: own[0] if len(own) == 1 else hash_of(own) for label, own in hashes.items()}
+
+
+def _names(node: Node) -> Iterable[str]:
+    return node.module.definitions if isinstance(node, Whole) else node.names
 
 
 def _place(node: Node) -> tuple[str, int, str]:

@@ -1,36 +1,29 @@
 """The modules of the package, taken apart, and what a name in one of them stands for, through imports and re-
 exports.
 
-A module has imports, and its other top-level statements are units. A unit is what is reached, or left out, as
-a whole: a function, a class, a constant, or a statement that counts as soon as its module is reached.
+A module has imports, and its other top-level statements are units: functions, classes, constants, the guard,
+and whatever else stands there. What each name stands for is said of modules in plain form (`plain.py`), in
+which every name is bound once.
 """
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
+import io
+import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from translations_assets.errors import CodeError
-from translations_assets.keys.code.syntax import (
-    FUNCTIONS,
-    Target,
-    bound_names,
-    dotted,
-    is_for_type_checkers,
-    is_idle,
-    is_main_guard,
-    parse,
-)
-from translations_assets.keys.code.values import Values
+from translations_assets.keys.code.libraries import is_standard_library
+from translations_assets.keys.code.outside import names_code
+from translations_assets.keys.code.syntax import Target, bound_names, is_idle, is_main_guard, parse
 
 PACKAGE = "pipeline"
-Definition = Literal["symbol", "always", "guard"]
 
 
 def is_internal(module: str) -> bool:
@@ -53,22 +46,21 @@ class Imported(NamedTuple):
 
 @dataclass(eq=False)
 class Unit:
-    """A top-level statement other than an import.
-
-    symbol  counts when one of the names it binds is used
-    always  counts when its module is reached
-    guard   `if __name__ == "__main__":`, counts when the module is run as a script
-    """
+    """A top-level statement other than an import; it is reached, or left out, as a whole."""
 
     module: Module
     node: ast.stmt
     names: tuple[str, ...]
-    kind: Definition
+
+    @property
+    def is_guard(self) -> bool:
+        """Whether it is `if __name__ == "__main__":`, what runs when the module is a script."""
+        return is_main_guard(self.node)
 
     @property
     def label(self) -> str:
         """What people call it: `pipeline.train.train:build_args`."""
-        name = "<main>" if self.kind == "guard" else ",".join(self.names) or "<module>"
+        name = "<main>" if self.is_guard else ",".join(self.names) or "<module>"
         return f"{self.module.name}:{name}"
 
 
@@ -76,9 +68,8 @@ class Unit:
 class Module:
     """A parsed file (None for a folder without `__init__.py`).
 
-    imports            name → the top-level imports that bind it
-    definitions        name → the units that bind it, in their order
-    has_effects        whether running the module may do more than define its names
+    imports            name → the top-level import that binds it
+    definitions        name → the unit that binds it
     future_annotations whether type hints are kept as text
     """
 
@@ -87,31 +78,73 @@ class Module:
     source: str
     is_package: bool
     tree: ast.Module = field(repr=False)
+    coding: str = "utf-8"
 
     def __post_init__(self) -> None:
-        self.imports: dict[str, list[Imported]] = {}
-        self.definitions: dict[str, list[Unit]] = {}
+        self.imports: dict[str, Imported] = {}
+        self.definitions: dict[str, Unit] = {}
         self.units: list[Unit] = []
         self.future_annotations = False
-        self.has_effects = False
-        statements = [node for node in self.tree.body if not is_idle(node)]
-        for imported in (imported for node in statements for imported in self._imported(node)):
-            self.imports.setdefault(imported.name, []).append(imported)
-        self._take_apart([node for node in statements if not isinstance(node, (ast.Import, ast.ImportFrom))])
+        for node in self.tree.body:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                self.imports.update((imported.name, imported) for imported in self.imported(node))
+                future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+                self.future_annotations |= future and any(one.name == "annotations" for one in node.names)
+            elif not is_idle(node):
+                unit = Unit(self, node, tuple(dict.fromkeys(bound_names(node))))
+                self.units.append(unit)
+                self.definitions |= dict.fromkeys(unit.names, unit)
 
     @cached_property
-    def mentioned(self) -> set[str]:
-        """All names that stand anywhere in the module but in its imports."""
-        return {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)}
+    def nodes(self) -> dict[type[ast.AST], list[Any]]:
+        """All nodes of the syntax tree by their types."""
+        found: dict[type[ast.AST], list[Any]] = {}
+        waiting: list[ast.AST] = [self.tree]
+        while waiting:
+            node = waiting.pop()
+            kind = type(node)
+            if kind in found:
+                found[kind].append(node)
+            else:
+                found[kind] = [node]
+            for name in kind._fields:
+                value = getattr(node, name, None)
+                if isinstance(value, list):
+                    waiting += (one for one in value if isinstance(one, ast.AST))
+                elif isinstance(value, ast.AST) and value._fields:
+                    waiting.append(value)
+        return found
 
-    def all_imports(self) -> Iterator[Imported]:
-        """The names that top-level imports bind, one by one."""
-        return chain.from_iterable(self.imports.values())
+    def of(self, *types: type[ast.AST]) -> Iterator[Any]:
+        """The nodes of some types."""
+        return chain.from_iterable(self.nodes.get(one, ()) for one in types)
+
+    @cached_property
+    def everywhere_imported(self) -> list[Imported]:
+        """The names that import statements bind, wherever they stand."""
+        return [imported for node in self.of(ast.Import, ast.ImportFrom) for imported in self.imported(node)]
+
+    @property
+    def docstring(self) -> str:
+        """What `__doc__` is in functions of the module, as a token."""
+        return f"docstring {ast.get_docstring(self.tree, clean=False)!a}"
+
+    @cached_property
+    def texts(self) -> set[str]:
+        """All literal texts but those of statements, as docstrings are."""
+        idle = {id(node.value) for node in self.of(ast.Expr)}
+        constants = (node for node in self.of(ast.Constant) if id(node) not in idle)
+        return {node.value for node in constants if isinstance(node.value, str)}
+
+    @cached_property
+    def names_files(self) -> bool:
+        """Whether a literal text may name code that nothing imports."""
+        return any(map(names_code, self.texts))
 
     @property
     def guard(self) -> Unit | None:
         """What runs when the module is a script."""
-        return next((unit for unit in self.units if unit.kind == "guard"), None)
+        return next((unit for unit in self.units if unit.is_guard), None)
 
     def absolute(self, node: ast.ImportFrom) -> str:
         """The full name of the module that `from … import` names."""
@@ -125,61 +158,22 @@ class Module:
             )
         return ".".join([*parts[:kept], *([node.module] if node.module else [])])
 
-    def _imported(self, node: ast.stmt) -> Iterator[Imported]:
+    def imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[Imported]:
+        """The names that an import binds, one by one."""
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.split(".")[0]
                 target = Target(alias.name if alias.asname else top)
                 yield Imported(alias.asname or top, target, alias, node, (alias.name,))
-        elif isinstance(node, ast.ImportFrom):
+        elif node.module != "__future__":
             module = self.absolute(node)
             for alias in node.names:
                 if alias.name == "*":
                     raise CodeError(
                         f"{self.path}, line {node.lineno}: `import *` cannot be followed. Import by name."
                     )
-                if module == "__future__":
-                    self.future_annotations |= alias.name == "annotations"
-                else:
-                    target = Target(module, alias.name)
-                    loads = (module, f"{module}.{alias.name}")
-                    yield Imported(alias.asname or alias.name, target, alias, node, loads)
-
-    def _take_apart(self, statements: list[ast.stmt]) -> None:
-        names = [tuple(dict.fromkeys(bound_names(node))) for node in statements]
-        bound = Counter(name for group in names for name in group)
-        bound.update(name for name, imports in self.imports.items() for _ in imports)
-        targets = {name: imports[-1].target for name, imports in self.imports.items()}
-        external = {
-            name: ".".join(filter(None, target))
-            for name, target in targets.items()
-            if not is_internal(target[0])
-        }
-        values = Values(external, set(targets) - set(external), bound)
-        for node, group in zip(statements, names, strict=True):
-            kind = _kind(node, values)
-            self.has_effects |= kind == "always" and values.has_effects(node)
-            if kind:
-                unit = Unit(self, node, group, kind)
-                self.units.append(unit)
-                for name in group:
-                    self.definitions.setdefault(name, []).append(unit)
-
-
-def _kind(node: ast.stmt, values: Values) -> Definition | None:
-    """What a statement is; None for one that only type checkers need."""
-    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-        values.define(node.name)
-        return "always" if values.may_register(node) else "symbol"
-    if is_main_guard(node):
-        return "guard"
-    if (is_for_type_checkers(node) and not getattr(node, "orelse", [])) or _is_declaration(node):
-        return None
-    return "symbol" if values.is_constant(node) else "always"
-
-
-def _is_declaration(node: ast.stmt) -> bool:
-    return isinstance(node, ast.AnnAssign) and node.value is None
+                loads = (module, f"{module}.{alias.name}")
+                yield Imported(alias.asname or alias.name, Target(module, alias.name), alias, node, loads)
 
 
 @dataclass(frozen=True)
@@ -202,22 +196,23 @@ Meaning: TypeAlias = "External | Module | Unit | Unknown"
 
 @dataclass
 class Found:
-    """What a name may stand for, and what is passed on the way to it.
+    """What a name stands for (None for built-in names), and what is passed on the way to it.
 
     imports   top-level imports followed, as (module, name bound there)
     modules   modules of the package that those imports run
     external  top-level names of modules from outside the package
     """
 
-    meanings: list[Meaning] = field(default_factory=list)
+    meaning: Meaning | None = None
     imports: set[tuple[Module, str]] = field(default_factory=set)
     modules: set[Module] = field(default_factory=set)
     external: set[str] = field(default_factory=set)
 
-    def add(self, other: Found) -> None:
-        """Take over what another look-up found."""
-        self.meanings += [meaning for meaning in other.meanings if meaning not in self.meanings]
+    def through(self, other: Found) -> Found:
+        """The meaning of another, after what was passed here."""
         self.pass_by(other)
+        self.meaning = other.meaning
+        return self
 
     def pass_by(self, other: Found) -> None:
         """Take over what another look-up passed on its way."""
@@ -233,8 +228,9 @@ class Modules:
         self.root = root
         self._modules: dict[str, Module | None] = {}
         self._names: dict[tuple[Module, str], Found] = {}
-        self._effects: dict[Module, bool] = {}
-        self._always: dict[Module, list[Unit]] = {}
+        self.named_modules: set[Module] = set()  # that literal texts name: other processes may run them
+        self._libraries: dict[Module, frozenset[str]] = {}
+        self._imported_by: dict[Module, list[Module]] = {}
 
     def get(self, name: str) -> Module | None:
         """A module of the package, None when there is none of that name."""
@@ -268,87 +264,93 @@ class Modules:
         return [module for name in imported.loads if (module := self.get(name))]
 
     def lookup(self, module: Module, name: str) -> Found:
-        """What a module's name may stand for; nothing for built-in names and those only type checkers see."""
+        """What a module's name stands for."""
         found = self._names.get((module, name))
         if found is None:
-            found = self._names[module, name] = Found([*module.definitions.get(name, [])])
-            for imported in module.imports.get(name, []):
-                found.add(self._imported(module, imported))
-        return found
-
-    def _imported(self, module: Module, imported: Imported) -> Found:
-        found = Found(imports={(module, imported.name)}, modules={*self.loaded(imported)})
-        found.add(self.target(imported.target, module, imported.node.lineno))
+            found = self._names[module, name] = Found(module.definitions.get(name))
+            imported = module.imports.get(name)
+            if imported:
+                found.imports, found.modules = {(module, name)}, {*self.loaded(imported)}
+                found.through(self.target(imported.target, module, imported.node.lineno))
         return found
 
     def target(self, target: Target, importer: Module, line: int) -> Found:
         """What an import binds."""
         if not is_internal(target.module):
             path = ".".join(filter(None, target))
-            return Found([External(path)], external={path.split(".")[0]})
+            return Found(External(path), external={path.split(".")[0]})
         module = self.require(target.module, importer, line)
-        found = Found([] if target.attribute else [module], modules={module})
-        if target.attribute:
-            found.add(self.attribute(module, target.attribute))
-        return found
+        found = Found(module, modules={module})
+        return found.through(self.attribute(module, target.attribute)) if target.attribute else found
 
     def attribute(self, module: Module, name: str) -> Found:
-        """What an attribute of a module may stand for."""
+        """What an attribute of a module stands for."""
         found = self.lookup(module, name)
-        if found.meanings:
+        if found.meaning:
             return found
         submodule = self.get(f"{module.name}.{name}") if module.is_package else None
-        return Found([submodule], modules={submodule}) if submodule else Found([Unknown(module, name)])
+        return Found(submodule, modules={submodule}) if submodule else Found(Unknown(module, name))
 
-    def has_effects(self, module: Module) -> bool:
-        """Whether importing a module may do more than define names, in it or in what it imports."""
-        if module not in self._effects:
-            self._effects[module] = any(
-                loaded.has_effects or any(unit.kind == "symbol" for unit in self.always(loaded))
-                for loaded in self._all_loaded(module)
-            )
-        return self._effects[module]
+    def imported_by(self, module: Module) -> Iterator[Module]:
+        """The modules of the package that a module runs: parents, imports, what it names by a text."""
+        yield from self.parents(module)
+        for imported in module.everywhere_imported:
+            if is_internal(imported.loads[0]):
+                yield from self.loaded(imported)
+        yield from filter(None, map(self.named, module.texts))
 
-    def always(self, module: Module) -> list[Unit]:
-        """The units that count as soon as a module is reached; classes that a base may register, too."""
-        if module not in self._always:
-            units = module.units
-            self._always[module] = [
-                unit for unit in units if unit.kind == "always" or self._is_registered(unit)
-            ]
-        return self._always[module]
+    def libraries(self, target: Target) -> frozenset[str]:
+        """The libraries that importing something loads, by their top-level names."""
+        if not is_internal(target.module):
+            top = target.module.split(".")[0]
+            return frozenset(() if is_standard_library(top) else [top])
+        module = self.get(f"{target.module}.{target.attribute}") or self.require(target.module)
+        if module not in self._libraries:
+            loads = (one.target for other in self.all_run_by(module) for one in other.everywhere_imported)
+            external = (one for one in loads if not is_internal(one.module))
+            self._libraries[module] = frozenset(name for one in external for name in self.libraries(one))
+        return self._libraries[module]
 
-    def _is_registered(self, unit: Unit) -> bool:
-        """Whether a class has a base in the package that, or a metaclass, that learns of its subclasses."""
-        bases = getattr(unit.node, "bases", [])
-        found = (self.lookup(unit.module, names[0]) for names in map(dotted, bases) if names)
-        classes = [meaning for base in found for meaning in base.meanings if isinstance(meaning, Unit)]
-        return any(_has_hook(base.node) or self._is_registered(base) for base in classes if base is not unit)
+    def named(self, text: str) -> Module | None:
+        """The module whose full name a text is: another process may run it."""
+        is_name = text.startswith(f"{PACKAGE}.") and all(map(str.isidentifier, text.split(".")))
+        module = self.get(text) if is_name else None
+        self.named_modules |= {module} if module else set()
+        return module
 
-    def _all_loaded(self, module: Module) -> set[Module]:
+    def all_run_by(self, script: Module) -> list[Module]:
+        """All modules of the package that a script may run, by name."""
         seen: set[Module] = set()
-        waiting = [module]
+        waiting = [script]
         while waiting:
-            current = waiting.pop()
-            if current not in seen:
-                seen.add(current)
-                waiting += self.parents(current)
-                waiting += (other for imported in current.all_imports() for other in self.loaded(imported))
-        return seen
+            module = waiting.pop()
+            if module not in seen:
+                seen.add(module)
+                if module not in self._imported_by:
+                    self._imported_by[module] = list(self.imported_by(module))
+                waiting += self._imported_by[module]
+        if any(module.names_files for module in seen):
+            files = (path.relative_to(self.root) for path in (self.root / PACKAGE).rglob("*.py"))
+            seen |= {
+                self.require(".".join(path.with_suffix("").parts).removesuffix(".__init__")) for path in files
+            }
+        return sorted(seen, key=lambda module: module.name)
 
 
-def _has_hook(node: ast.stmt) -> bool:
-    methods = {getattr(method, "name", "") for method in getattr(node, "body", [])}
-    return "__init_subclass__" in methods or bool(getattr(node, "keywords", []))
+def encoding_of(data: bytes) -> str:
+    """The encoding that a file's first two lines declare; `utf-8` where there is none."""
+    return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
 
 
 def _parse(name: str, path: Path, is_package: bool) -> Module:
     try:
-        source = path.read_text(encoding="utf-8-sig")
-        return Module(name, path, source, is_package, parse(source, str(path)))
+        data = path.read_bytes()
+        coding = encoding_of(data)
+        source = data.decode(coding).replace("\r\n", "\n").replace("\r", "\n")
+        return Module(name, path, source, is_package, parse(source, str(path)), coding.removesuffix("-sig"))
     except SyntaxError as error:
         raise CodeError(
-            f"{path}, line {error.lineno}: {error.msg}. Correct it; nothing can run from it."
+            f"{path}, line {error.lineno or 1}: {error.msg}. Correct it; nothing can run from it."
         ) from error
     except ValueError as error:  # not UTF-8, or a null byte
         raise CodeError(f"{path} is not Python in UTF-8: {error}.") from error

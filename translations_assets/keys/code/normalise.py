@@ -1,7 +1,8 @@
 """The normal form of a statement: a list of tokens that does not change when the code means the same.
 
 Comments, docstrings, formatting, positions, statements that do nothing, names of locals and type hints of
-plain functions are left out. Names are left open (`Use`): linking finds out what they stand for.
+plain functions are left out. Nothing may look at these: `outside.py` says what would. Names are left open
+(`Use`): linking finds out what they stand for.
 The tokens do not depend on the Python version that parses: fields without a value are skipped, f-strings are
 put together, and no representation is used that follows the Unicode tables of the interpreter.
 """
@@ -10,18 +11,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, groupby
+from dataclasses import replace
+from itertools import chain
 from typing import Any, TypeAlias
 
 from translations_assets.keys.code.syntax import (
-    FUNCTIONS,
     ImportUse,
     Kind,
     Scope,
     Target,
     Use,
     dotted,
-    is_for_type_checkers,
     is_idle,
 )
 
@@ -29,10 +29,6 @@ Token: TypeAlias = "str | Use | ImportUse"
 _Handler: TypeAlias = "Callable[[Normaliser, Any, Scope], None]"
 
 _IGNORED = {"ctx", "kind", "type_comment", "type_ignores"}
-_ORDERLY_DECORATORS = {"property", "cached_property", "staticmethod", "classmethod", "abstractmethod"}
-_ORDERLY_DECORATORS |= {"setter", "getter", "deleter", "overload", "override", "final", "contextmanager"}
-_PARSERS = {"ArgumentParser", "add_parser"}
-_HELP = {"description", "epilog"}
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
@@ -55,20 +51,23 @@ class Normaliser:
     """Writes the tokens of one top-level statement.
 
     tokens     the normal form
-    attributes names of attributes taken from anything, for those that look into code (`__doc__`)
-    strings    literals that may name a module of the package
-    functions  names of functions in functions, for those that look at names (`__name__`)
+    attributes names of attributes taken from what is no name
+    texts      literal texts
+    formats    what is formatted by its method, with other arguments than literals
+    assigned   names with attributes that are given a value (`sys.stdout = …`)
+    classes    whether it has classes, which know the module that they are in
     annotated  whether type hints are part of the normal form
     """
 
-    def __init__(self, package: str, absolute: Callable[[ast.ImportFrom], str]) -> None:
+    def __init__(self, absolute: Callable[[ast.ImportFrom], str], all_hints: bool = False) -> None:
         self.tokens: list[Token] = []
         self.attributes: set[str] = set()
-        self.strings: set[str] = set()
-        self.functions: list[str] = []
-        self.annotated = False
-        self._prefix = package + "."
+        self.texts: set[str] = set()
+        self.assigned: list[Use] = []
+        self.classes = self.annotated = False
+        self.formats: list[ast.expr] = []
         self._absolute = absolute
+        self._all_hints = all_hints
 
     def visit(self, node: ast.AST, scope: Scope) -> None:
         """Write the tokens of a node."""
@@ -139,10 +138,15 @@ class Normaliser:
     def _attribute(self, node: ast.Attribute, scope: Scope) -> None:
         names = dotted(node)
         if names:
-            self.attributes.update(names[1:])
-            self.tokens.append(Use(scope, names[0], names[1:]))
+            use = Use(scope, names[0], names[1:])
+            self.tokens.append(use)
+            self.assigned += [] if isinstance(node.ctx, ast.Load) else [use]
             return
         self.attributes.add(node.attr)
+        self._generic(node, scope)
+
+    def _match_class(self, node: ast.MatchClass, scope: Scope) -> None:
+        self.attributes.update(node.kwd_attrs)
         self._generic(node, scope)
 
     def _named(self, node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar, scope: Scope) -> None:
@@ -166,13 +170,13 @@ class Normaliser:
             scope.declare_nonlocal(name)
 
     def _constant(self, node: ast.Constant, scope: Scope) -> None:
-        if isinstance(node.value, str) and node.value.startswith(self._prefix):
-            self.strings.add(node.value)
+        if isinstance(node.value, str):
+            self.texts.add(node.value)
         self.tokens.append(constant(node.value))
 
     def _joined(self, node: ast.JoinedStr, scope: Scope) -> None:
         if all(isinstance(part, ast.Constant) for part in node.values):
-            self.tokens.append(constant(_text(node.values)))
+            self.visit(ast.Constant(_text(node.values)), scope)
             return
         self._wrapped("(f", _merged(node.values), scope)
 
@@ -185,28 +189,40 @@ class Normaliser:
 
     def _call(self, node: ast.Call, scope: Scope) -> None:
         self.tokens.append("(Call")
-        self.visit(node.func, scope)
+        of_literals = all(isinstance(argument, ast.Constant) for argument in node.args) and not node.keywords
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "format" and not of_literals:
+            self.formats.append(node.func.value)
+        if (
+            isinstance(node.func, ast.Name)
+            and node.func.id == "type"
+            and len(node.args) == 1
+            and not node.keywords
+        ):
+            self.tokens.append(Use(scope, "type", ("()",)))  # which makes no class
+        else:
+            self.visit(node.func, scope)
         self._all(node.args, scope)
-        parser = (dotted(node.func) or (getattr(node.func, "attr", ""),))[-1] in _PARSERS
         for keyword in node.keywords:
             self.tokens.append(f"{keyword.arg or '**'}=")
-            if parser and keyword.arg in _HELP and _mentions_doc(keyword.value):
-                self.tokens.append("help")  # the docstring as --help's text: it cannot change a result
-            else:
-                self.visit(keyword.value, scope)
+            self.visit(keyword.value, scope)
         self.tokens.append(")")
 
     def _assign(self, node: ast.Assign, scope: Scope) -> None:
         self._wrapped("(=", (*node.targets, node.value), scope)
 
     def _annotated_assign(self, node: ast.AnnAssign, scope: Scope) -> None:
-        if scope.kind is Kind.CLASS:
-            self.annotated = True
-            self._generic(node, scope)
+        if scope.kind is Kind.CLASS or (self._all_hints and scope.kind is Kind.MODULE):
+            self.tokens.append("(:")
+            self.visit(node.target, scope)
+            self._hint(":", node.annotation, scope)
+            self._all([node.value], scope)
+            self.tokens.append(")")
         elif node.value is not None:
             self._wrapped("(=", (node.target, node.value), scope)
-        elif isinstance(node.target, ast.Name):
+        elif isinstance(node.target, ast.Name) and node.simple:
             scope.bind(node.target.id)
+        else:
+            self.visit(node.target, scope)
 
     def _augmented_assign(self, node: ast.AugAssign, scope: Scope) -> None:
         if isinstance(node.target, ast.Name):
@@ -216,15 +232,6 @@ class Normaliser:
     def _delete(self, node: ast.Delete, scope: Scope) -> None:
         parts = (each.elts if isinstance(each, ast.Tuple) else [each] for each in node.targets)
         self._wrapped("(del", chain.from_iterable(parts), scope)  # `del (a, b)` is `del a, b`
-
-    def _if(self, node: ast.If, scope: Scope) -> None:
-        if not is_for_type_checkers(node):
-            self._generic(node, scope)
-            return
-        self.tokens.append("(If")
-        self.visit(node.test, scope)
-        self.block(node.orelse, scope)
-        self.tokens.append(")")
 
     def _import(self, node: ast.Import, scope: Scope) -> None:
         for alias in node.names:
@@ -245,15 +252,13 @@ class Normaliser:
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
         self.tokens.append("(" + type(node).__name__)
-        if scope.kind is Kind.FUNCTION:
-            self.functions.append(node.name)
         self._store(node.name, scope)
-        if node.decorator_list:
-            self.tokens.append(node.name)  # a decorator may look at the name
+        self.tokens.append(node.name)  # messages of errors tell it
         self._all(node.decorator_list, scope)
         inner = Scope(Kind.FUNCTION, scope)
-        self._parameters(node.args, scope, inner, hints=bool(node.decorator_list))
-        if node.decorator_list and node.returns:
+        hints = self._all_hints or bool(node.decorator_list)
+        self._parameters(node.args, scope, inner, hints)
+        if hints and node.returns:
             self._hint("->", node.returns, scope)
         self.block(node.body, inner)
         self.tokens.append(")")
@@ -287,14 +292,19 @@ class Normaliser:
     def _hint(self, mark: str, node: ast.expr, scope: Scope) -> None:
         self.annotated = True
         self.tokens.append(mark)
+        start = len(self.tokens)
         self.visit(node, scope)
+        for place in range(start, len(self.tokens)):
+            token = self.tokens[place]
+            self.tokens[place] = replace(token, hint=True) if isinstance(token, Use) else token
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> None:
+        self.classes = True
         self.tokens.append("(class " + node.name)
         self._store(node.name, scope)
         for field in ("decorator_list", "bases", "keywords"):
             self._list(field, getattr(node, field), scope)
-        self.block(_methods_by_name(node), Scope(Kind.CLASS, scope))
+        self.block(node.body, Scope(Kind.CLASS, scope))
         self.tokens.append(")")
 
     def _comprehension(self, node: ast.ListComp | ast.DictComp, scope: Scope) -> None:
@@ -333,31 +343,12 @@ _HANDLERS: dict[type[ast.AST], _Handler] = {
     ast.Nonlocal: Normaliser._nonlocal,
     ast.Import: Normaliser._import,
     ast.ImportFrom: Normaliser._import_from,
-    ast.If: Normaliser._if,
     ast.ExceptHandler: Normaliser._named,
     ast.MatchAs: Normaliser._named,
+    ast.MatchClass: Normaliser._match_class,
     ast.MatchStar: Normaliser._named,
     ast.MatchMapping: Normaliser._named,
 }
-
-
-def plain_tokens(node: ast.AST) -> list[str]:
-    """The tokens of a statement with all names, docstrings and type hints as they are written."""
-    if isinstance(node, ast.Constant):
-        return [constant(node.value)]
-    if isinstance(node, ast.JoinedStr):
-        return ["(f", *(token for part in _merged(node.values) for token in plain_tokens(part)), ")"]
-    tokens = ["(" + type(node).__name__]
-    for field in fields(node):
-        value = getattr(node, field, None)
-        values = value if isinstance(value, list) else [value]
-        if value is None or not values:
-            continue
-        tokens.append("[" + field)
-        for item in values:
-            tokens += plain_tokens(item) if isinstance(item, ast.AST) else [str(item)]
-        tokens.append("]")
-    return [*tokens, ")"]
 
 
 def _text(parts: Iterable[ast.expr]) -> str:
@@ -375,25 +366,3 @@ def _merged(parts: Iterable[ast.expr]) -> list[ast.expr]:
         else:
             merged.append(part)
     return merged
-
-
-def _mentions_doc(node: ast.expr) -> bool:
-    return any(isinstance(name, ast.Name) and name.id == "__doc__" for name in ast.walk(node))
-
-
-def _methods_by_name(node: ast.ClassDef) -> list[ast.stmt]:
-    """A class's statements, neighbouring methods sorted when nothing can notice their order."""
-    if node.keywords:
-        return node.body  # a metaclass may look at the order
-    statements: list[ast.stmt] = []
-    for are_methods, run in groupby(node.body, key=lambda statement: isinstance(statement, FUNCTIONS)):
-        methods = list(run)
-        if are_methods and all(map(_is_orderly, methods)):
-            methods.sort(key=lambda method: str(getattr(method, "name", "")))
-        statements += methods
-    return statements
-
-
-def _is_orderly(method: ast.stmt) -> bool:
-    names = map(dotted, getattr(method, "decorator_list", []))
-    return all(name and name[-1] in _ORDERLY_DECORATORS for name in names)

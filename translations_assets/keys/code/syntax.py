@@ -33,6 +33,16 @@ def parse(source: str | bytes, file: str = "<unknown>") -> ast.Module:
     return ast.parse(source, file)
 
 
+def words(text: str) -> frozenset[str]:
+    """A set of names, written as one text."""
+    return frozenset(text.split())
+
+
+def kinds(text: str) -> tuple[type[ast.AST], ...]:
+    """Classes of `ast`, by their names in one text."""
+    return tuple(getattr(ast, name) for name in text.split())
+
+
 def dotted(node: ast.AST) -> tuple[str, ...]:
     """`a.b.c` as (a, b, c); empty for anything that is not a name with attributes."""
     attributes: list[str] = []
@@ -59,7 +69,7 @@ def is_main_guard(statement: ast.stmt) -> bool:
 
 
 def is_for_type_checkers(statement: ast.stmt) -> bool:
-    """Whether a statement is `if TYPE_CHECKING:`."""
+    """Whether a statement looks like `if TYPE_CHECKING:`."""
     return isinstance(statement, ast.If) and dotted(statement.test)[-1:] == ("TYPE_CHECKING",)
 
 
@@ -77,15 +87,6 @@ def bound_names(node: ast.AST) -> Iterator[str]:
         for child in ast.iter_child_nodes(node):
             if not isinstance(child, ast.comprehension):
                 yield from bound_names(child)
-
-
-def docstrings(tree: ast.AST) -> Iterator[str]:
-    """All docstrings of a tree."""
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)):
-            text = ast.get_docstring(node, clean=False)
-            if text is not None:
-                yield text
 
 
 class Kind(Enum):
@@ -119,7 +120,7 @@ class Scope:
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
         self.bound_inside: set[str] = set()  # by functions inside that declare the name nonlocal
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[str, str] = {}
 
     def bind(self, name: str) -> None:
         """Note a place that binds a name."""
@@ -165,13 +166,17 @@ class Scope:
         )
         return targets[0] if self.kind is Kind.FUNCTION and not others and len(set(targets)) == 1 else None
 
-    def token(self, name: str) -> str:
-        """What a name of this scope is called in normal form: locals are numbered in order of appearance."""
+    def token(self, name: str, store: bool) -> str:
+        """What a name of this scope is called in normal form: locals are numbered in order of appearance.
+
+        One that is read before it is given a value keeps its name: the message of the error would tell it.
+        """
         if self.kind is Kind.CLASS:
             return f"%class.{name}"
         if name in self.parameters:
             return f"%{self.depth}:{name}"
-        return f"%{self.depth}.{self._numbers.setdefault(name, len(self._numbers))}"
+        number = f"%{self.depth}.{len(self._numbers)}"
+        return self._numbers.setdefault(name, number if store else f"{number}:{name}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +187,7 @@ class Use:
     name: str
     attributes: tuple[str, ...] = ()
     store: bool = False
+    hint: bool = False
 
 
 @dataclass(frozen=True, eq=False)

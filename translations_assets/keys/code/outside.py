@@ -1,0 +1,157 @@
+"""What code may use that can neither see what normal forms leave out, nor do anything when it is imported.
+
+A normal form has no comments, docstrings, positions, names of locals, type hints of plain functions, and
+nothing of modules that functions lie in. Only what is known to see none of these may be used without the
+module's text counting: built-in names, modules from outside the package and attributes are allowed, not
+forbidden, one by one.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+
+from translations_assets.keys.code.libraries import is_standard_library
+from translations_assets.keys.code.syntax import words
+
+_LOOKING = words(
+    "__build_class__ __debug__ __doc__ __import__ __loader__ __name__ __package__ __spec__ breakpoint "
+    "compile copyright credits delattr dir eval exec exit getattr globals hasattr help license locals "
+    "quit setattr vars AttributeError ImportError ModuleNotFoundError NameError UnboundLocalError"
+)
+_BUILT_IN = {name for name in dir(builtins) if not name.startswith("_")} - _LOOKING
+_BUILT_IN |= {"BaseExceptionGroup", "ExceptionGroup", "EncodingWarning", "aiter", "anext"}
+
+_MODULES = words(
+    "abc array base64 binascii bisect bz2 calendar cmath codecs collections colorsys concurrent "
+    "configparser contextlib contextvars copy csv dataclasses datetime decimal difflib email enum "
+    "errno fcntl filecmp fnmatch fractions functools getpass glob graphlib gzip hashlib heapq hmac "
+    "html http io ipaddress itertools json locale logging lzma math mimetypes mmap multiprocessing "
+    "numbers operator os pathlib platform posixpath queue random re resource secrets select selectors "
+    "shlex shutil signal socket ssl stat statistics string stringprep struct subprocess tarfile "
+    "tempfile textwrap threading time tomllib typing unicodedata urllib uuid weakref xml zipfile zlib "
+    "zoneinfo argparse ctypes sys tokenize types importlib ctranslate2 eflomal fasttext fxtranslate "
+    "hanzidentifier heliport icu4py matplotlib mtdata numpy opencc opustrainer psutil pyarrow regex "
+    "requests sacrebleu sacremoses sentencepiece xxhash yaml zstandard"
+)
+# What may be taken of modules that hold other things as well.
+_ONLY = {
+    "argparse": words(
+        "ArgumentParser ArgumentTypeError ArgumentError BooleanOptionalAction FileType Namespace "
+        "ONE_OR_MORE OPTIONAL REMAINDER SUPPRESS ZERO_OR_MORE RawDescriptionHelpFormatter "
+        "ArgumentDefaultsHelpFormatter MetavarTypeHelpFormatter RawTextHelpFormatter"
+    ),
+    "ctypes": words(
+        "Array ArgumentError CDLL POINTER PyDLL RTLD_GLOBAL RTLD_LOCAL Structure addressof byref "
+        "c_bool c_char c_char_p c_double c_float c_int c_int32 c_int64 c_long c_size_t c_uint c_uint8 "
+        "c_uint16 c_uint32 c_uint64 c_void_p cast create_string_buffer create_unicode_buffer "
+        "get_errno pointer set_errno sizeof c_wchar c_wchar_p"
+    ),
+    "functools": words(
+        "cache cached_property cmp_to_key lru_cache partial partialmethod reduce total_ordering wraps"
+    ),
+    "importlib": {"metadata"},
+    "logging": words(
+        "CRITICAL DEBUG ERROR INFO WARNING NOTSET Logger basicConfig critical debug disable error "
+        "exception getLogger info log warning"
+    ),
+    "operator": words(
+        "add and_ concat contains eq floordiv ge getitem gt index invert is_ is_not itemgetter le lt "
+        "mod mul ne neg not_ or_ pos pow sub truediv truth xor"
+    ),
+    "sys": words(
+        "byteorder executable exit float_info getdefaultencoding getrecursionlimit getsizeof "
+        "hash_info hexversion implementation int_info intern maxsize maxunicode platform "
+        "setrecursionlimit stderr stdin stdout version version_info"
+    ),
+    "tokenize": {"TokenError"},
+    "types": words("MappingProxyType NoneType SimpleNamespace TracebackType FrameType GenericAlias"),
+    "yaml": words("CSafeDumper CSafeLoader SafeDumper SafeLoader YAMLError load safe_dump safe_load"),
+}
+_NOT_OF = {
+    "dataclasses": {"make_dataclass"},
+    "numpy": {"add_docstring", "add_newdoc", "f2py", "info", "lookfor", "source", "testing"},
+    "string": {"Formatter"},
+    "threading": {"excepthook", "setprofile", "setprofile_all_threads", "settrace", "settrace_all_threads"},
+    "typing": {"get_overloads", "get_type_hints", "ForwardRef", "no_type_check", "reveal_type"},
+}
+_PRIVATE = {"os._exit"}
+_OPERATORS = words(
+    "abs add and bool bytes call ceil complex contains copy deepcopy delitem divmod enter eq exit "
+    "aenter aexit aiter anext await float floor floordiv format fspath ge getitem gt hash iadd iand "
+    "ifloordiv ilshift imatmul imod imul index init int invert ior ipow irshift isub iter itruediv "
+    "ixor le len length_hint lshift lt matmul missing mod mul ne neg new next or pos post_init pow "
+    "radd rand rdivmod repr reversed rfloordiv rlshift rmatmul rmod rmul ror round rpow rrshift "
+    "rshift rsub rtruediv rxor setitem str sub truediv trunc xor"
+)
+_SEEN = words("__name__ __qualname__ __class__ __cause__ __context__ __suppress_context__ __notes__")
+METHODS = {f"__{name}__" for name in _OPERATORS}  # that a class may define, and that may be called
+_FRAMES = words(
+    "f_back f_builtins f_code f_globals f_lasti f_lineno f_locals f_trace tb_frame tb_lasti tb_lineno "
+    "tb_next gi_code gi_frame cr_code cr_frame cr_origin ag_code ag_frame gi_yieldfrom cr_await"
+)
+_OF_LOGGERS = {"addFilter", "addHandler", "findCaller", "handlers", "makeRecord", "setFormatter"}
+_OTHERS = {"dump", "dumps", "format_map", "mro", "with_traceback"}
+_TEXTS = re.compile(
+    r"__[a-z]+__|\.\**pyc?\b|%\((lineno|pathname|module|filename|funcName)|\{(lineno|pathname|module)"
+)
+_OF_PACKAGE = re.compile(r"(^|[\W_])pipeline([./]|$)")
+_MODULE = re.compile(r"pipeline(\.\w+)+")  # which counts when there is one of the name
+_PROSE = re.compile(r"(?!.*(\b(import|exec|eval|open|python[\d.]*)\b|(^|\s)-[cm]\b))\s*\S+\s+\S", re.DOTALL)
+_ALLOWED_TEXTS = re.compile(r"__(main|done|end|label|sep|source|start|target)__")
+
+
+def is_built_in(name: str) -> bool:
+    """Whether a name that no module binds may be used: a safe built-in one, or one that nothing has."""
+    return name in _BUILT_IN or not (name.startswith("__") or hasattr(builtins, name))
+
+
+def is_module(name: str) -> bool:
+    """Whether importing a module from outside the package has no effect that other code sees."""
+    return _is_safe(name.split("."))
+
+
+def is_attribute(path: str) -> bool:
+    """Whether something in a module from outside the package may be used: `numpy.random.default_rng`."""
+    parts = path.split(".")
+    has_special = parts[-1] in {"__file__", "__version__"}
+    return path in _PRIVATE or (len(parts) > 1 and _is_safe(parts[:-1] if has_special else parts))
+
+
+def _is_safe(parts: list[str]) -> bool:
+    top, second = parts[0], parts[1] if len(parts) > 1 else ""
+    if top not in _MODULES or (second and top in _ONLY and second not in _ONLY[top]):
+        return False
+    if _NOT_OF.get(top, set()) & set(parts):
+        return False
+    return not any(part.startswith("_") or _is_other_module(part, top) for part in parts[1:])
+
+
+def _is_other_module(name: str, within: str) -> bool:
+    """Whether a name is that of a module which may not be used: `os.sys`."""
+    if name == "types" and not is_standard_library(within):
+        return False
+    return (
+        is_standard_library(name)
+        and (name not in _MODULES or name in _ONLY)
+        and name not in _ONLY.get(within, ())
+    )
+
+
+def shows_code(attribute: str) -> bool:
+    """Whether an attribute of something unknown may show its code."""
+    if attribute.startswith("__") and attribute.endswith("__"):
+        return attribute not in _SEEN and attribute not in METHODS
+    return (
+        attribute in _FRAMES
+        or attribute.startswith("co_")
+        or attribute in _OF_LOGGERS
+        or attribute in _OTHERS
+    )
+
+
+def names_code(text: str) -> bool:
+    """Whether a literal text may name code: a file of the package, an attribute that shows code."""
+    if _OF_PACKAGE.search(text) and not _PROSE.match(text):
+        return not _MODULE.fullmatch(text)
+    return bool(_TEXTS.search(_ALLOWED_TEXTS.sub("", text)))
