@@ -120,7 +120,7 @@ def _used_twice(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Dataset, s
 
 
 def _is_validated_and_tested_on(dataset: Dataset, path: KeyPath, elsewhere: str) -> bool:
-    """Whether a provider's only set (NTREX-128) serves both: there is no other, so that it may be meant."""
+    """True if the dataset is its provider's only one (NTREX-128), so that using it for both may be meant."""
     provider = PARALLEL_PROVIDERS.get(dataset.provider)
     return provider is not None and len(provider.sets) == 1 and "train" not in (path[1], elsewhere)
 

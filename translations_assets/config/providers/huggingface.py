@@ -114,7 +114,7 @@ def _key(repository: str, subset: str, columns: Sequence[str]) -> str:
 
 
 def _rows(subset: Mapping[str, Any]) -> int | None:
-    """How many rows its training split has; None without one."""
+    """The number of rows in its training split; None without one."""
     rows = {split["name"]: int(split["num_examples"]) for split in subset.get("splits", ())}
     return rows.get(SPLIT)
 
@@ -134,13 +134,13 @@ def _columns(subset: Mapping[str, Any], languages: Sequence[Language]) -> Sequen
 
 
 def _called(spoken: Language) -> frozenset[str]:
-    """What a column with text in the language is called, in small letters."""
+    """Names, in small letters, that a column with text in the language may have."""
     code = spoken.code.lower()
     return frozenset((code, code.replace("_", "-"), spoken.iso639_1, spoken.iso639_3, spoken.name.lower()))
 
 
 def _least(extent: str) -> int:
-    """How many entries a dataset has at least, 0 when unknown: 1000000 of `1M<n<10M`."""
+    """The least number of entries a dataset has, 0 when unknown: 1000000 of `1M<n<10M`."""
     lower = extent.partition("<")[0]
     number, unit = lower[:-1], lower[-1:]
     return int(number) * UNITS[unit] if number.isdecimal() and unit in UNITS else 0
