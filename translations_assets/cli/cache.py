@@ -318,7 +318,7 @@ def _earlier(project: Project, session: Session, steps: Iterable[Step], what: st
 def _compare(
     project: Project, step: Step, earlier: Manifest, accepted: Accepted, reason: str, symbol: str
 ) -> tuple[Acceptance, Sequence[str]]:
-    """What to accept, and what changed, for people."""
+    """Return the change to accept, and lines that describe it for people."""
     from translations_assets.keys.code.compare import code_changes, find_changes
     from translations_assets.keys.code.fingerprint import CodeBase
     from translations_assets.runners.work_folder import unpack

@@ -48,7 +48,7 @@ class ConfigCommands(LazyGroup):
 
 
 class CacheCommands(LazyGroup):
-    """What the store keeps, and what counts as made."""
+    """Commands on the contents of the store and on accepted changes of code."""
 
     panels = {
         "Commands": (

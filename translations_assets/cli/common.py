@@ -1,4 +1,4 @@
-"""What the commands share: arguments, sessions, and the steps and results that a person names."""
+"""Helpers that commands share: arguments, sessions, and the steps and results that a person names."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def settled_plan(session: Session, target: str | None) -> Plan:
 
 
 def forecast_of(session: Session, plan: Plan) -> PlanForecast:
-    """What the steps of a session's plan cost that will or may run; its run's record says it, too."""
+    """Forecast the cost of the steps that will or may run; the run's record stores it, too."""
     from translations_assets.why.plan_forecast import PlanForecast
 
     if not plan.count("run") + plan.count("maybe"):

@@ -172,7 +172,7 @@ def _evaluate(
 
 
 def _results(pair: str, dataset: Dataset, translator: str, name: str) -> str:
-    """How names of results in Mozilla's layout begin; the script fills in the translator."""
+    """Return the beginning of the names of results in Mozilla's layout; the script adds the translator."""
     return "__".join((pair, dataset.short_name, translator, name, "latest"))
 
 

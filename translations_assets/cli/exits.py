@@ -1,4 +1,4 @@
-"""How the command ends: the only list of its exit codes, from which help and tests take them."""
+"""Exit codes of the command: the only list, from which help and tests take them."""
 
 from __future__ import annotations
 

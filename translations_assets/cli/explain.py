@@ -24,7 +24,7 @@ SHOWN_DIGITS = 12
 
 
 class _Found(NamedTuple):
-    """What `explain` finds of a step.
+    """The findings of `explain` on a step.
 
     parts     of its key, as far as they are known
     first     the steps before it that are to run, with their reasons
@@ -109,7 +109,7 @@ def _first(steps: Sequence[PlannedStep]) -> Iterator[str]:
 
 
 def _made(manifest: Manifest) -> str:
-    """When, by which run and under which key an artifact was made."""
+    """Say when, by which run and under which key an artifact was made."""
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(manifest.ended))
     run, partition = (getattr(manifest.provenance, name) or "unknown" for name in ("run", "partition"))
     generation = f", generation {manifest.generation}" if manifest.generation > 1 else ""

@@ -85,7 +85,7 @@ class _Command(TyperCommand):
         return _read_as_given(super().get_params(ctx))
 
     def collect_usage_pieces(self, ctx: AnyContext) -> list[str]:
-        """What the first line of the help says of the arguments."""
+        """Return the arguments as the first line of the help shows them."""
         arguments = [param for param in self.params if isinstance(param, TyperArgument) and not param.hidden]
         names = ((param.required, param.display_name_raw.strip("[]")) for param in arguments)
         return ["[OPTIONS]", *(name if required else f"[{name}]" for required, name in names)]

@@ -1,4 +1,4 @@
-"""What commands print: the answer on standard output, notes and what goes on on standard error.
+"""Output of commands: the answer on standard output, notes and progress on standard error.
 
 With `--quiet` an answer and errors are all. States have colours on a terminal: not in a pipe, not where
 NO_COLOR is set, and everywhere where FORCE_COLOR is.
@@ -41,7 +41,7 @@ def be_quiet(value: bool) -> None:
 
 
 def is_quiet() -> bool:
-    """Whether only answers and errors are printed."""
+    """True if only answers and errors are printed."""
     return _is_quiet
 
 
@@ -106,7 +106,7 @@ def print_line(text: str) -> None:
 
 
 def has_colours() -> bool:
-    """Whether what is printed on standard output has colours, by the rules of `rich`."""
+    """True if standard output has colours, by the rules of `rich`."""
     if os.environ.get("NO_COLOR"):
         return False
     is_forced, is_dumb = os.environ.get("FORCE_COLOR"), os.environ.get("TERM") in ("dumb", "unknown")
@@ -124,7 +124,7 @@ def shown(state: str, width: int = 0) -> str:
 
 
 def counts(states: Sequence[str], width: int = 0) -> str:
-    """How often there is each of some states, filled up to a width: `3 cached, 1 run`."""
+    """Count each state, and pad the text to a width: `3 cached, 1 run`."""
     numbers = {state: states.count(state) for state in dict.fromkeys(states)}
     plain = ", ".join(f"{number} {state}" for state, number in numbers.items())
     text = ", ".join(f"{number} {shown(state)}" for state, number in numbers.items())

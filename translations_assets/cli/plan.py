@@ -172,7 +172,7 @@ class Plans(NamedTuple):
 
     @property
     def total(self) -> str:
-        """What all of them take, in a line; steps that several of them have are counted for each."""
+        """The cost of all of them, in a line; steps that several of them share are counted for each."""
         from translations_assets.why.together import together
 
         return together([*self.forecasts.values()]).summary()

@@ -51,7 +51,7 @@ def report(
 
 
 def gathered(partition: str, overrides: Sequence[str] | None) -> Report:
-    """What the store has of a partition, with notes on it printed. TranslationsError where it has nothing."""
+    """Gather a partition's results, and print notes on them. TranslationsError where it has none."""
     from translations_assets.report.facts import gather
 
     project, session = this_project(), common.reading_session(partition, overrides)

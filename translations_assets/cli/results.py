@@ -200,7 +200,7 @@ def _print_scores(metrics: Evaluations) -> None:
 
 
 def _differences(others: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterator[str]:
-    """How a model's chrF differs from that of others, and the probability that chance makes it differ so."""
+    """Compare a model's chrF with that of others, with the probability that a difference is chance."""
     for other, by_metric in others.items():
         chrf = by_metric["chrf"]
         yield f"{chrf['difference']:+.2f} from {other}, p = {chrf['p_value']:.3f}"

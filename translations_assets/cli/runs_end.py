@@ -1,4 +1,4 @@
-"""How a run ended, in words and for programs."""
+"""The end of a run, in words and for programs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def tell_spent(session: Session, run: str = "") -> None:
 
 
 def kept_of(store: Store, run: str) -> str:
-    """What a cancelled run leaves, and from where what it was making goes on."""
+    """List what a cancelled run has kept, and the point from which unfinished steps resume."""
     record = store.read_run(run) or RunRecord()
     return " ".join(["What is finished is kept.", *interrupted(store, record, STORING_SECONDS)])
 
@@ -45,7 +45,7 @@ def kept_of(store: Store, run: str) -> str:
 def ended_as_json(
     session: Session, run: str, state: str, page: str, gates: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, Any]:
-    """How a run has ended, for programs; `gates` that did not pass, by state, as far as that is known."""
+    """Describe the end of a run for programs; `gates` that did not pass, by state, if known."""
     return {
         "run": run or None,
         "partition": session.partition,

@@ -37,7 +37,7 @@ _STATES = {exits.DONE: "done", exits.CANCELLED: "cancelled"}
 
 
 class Wanted(NamedTuple):
-    """What is asked of each run: its target, its options, and the server that it is to run on."""
+    """A requested run: its target, its options, and its server."""
 
     target: str | None
     options: RunOptions
@@ -190,7 +190,7 @@ def _tell_ended(run: _Run, counted: str) -> None:
 
 
 def _last_words(output: Path) -> str:
-    """What a process has said of its end: the error, else its last line, and where the rest stands."""
+    """Return a process's last words: the error, else its last line, and the path of the rest."""
     lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
     begin = next((n for n in reversed(range(len(lines))) if lines[n].startswith("error: ")), len(lines) - 1)
     said = "\n".join(lines[max(begin, 0) :]).removeprefix("error: ") or "it said nothing"
@@ -198,6 +198,6 @@ def _last_words(output: Path) -> str:
 
 
 def _as_json(run: _Run) -> dict[str, Any]:
-    """How a run has ended, for programs, as far as its process tells."""
+    """Describe the end of a run for programs, as far as its process tells."""
     state = _STATES.get(run.process.returncode, "failed")
     return {"run": run.id, "partition": run.partition, "state": state, "page": None, "gates": None}

@@ -89,7 +89,7 @@ def _row(step: Step, state: str, manifest: Manifest | None = None, **others: Any
 
 
 def _look(name: str | None, steps: bool, every: bool, overrides: list[str] | None) -> Look:
-    """What is to be shown now."""
+    """Collect what to show now."""
     if name is None:
         return Look((), [*_lines_of_pairs(), *_lines_of_newest(every)])
     if is_run(name):
@@ -155,7 +155,7 @@ def _lines_of_newest(every: bool) -> Iterator[str]:
 
 
 def _cells(run: Run) -> Iterator[str]:
-    """What stands in the columns of the list of runs, behind the id."""
+    """The cells of a row in the list of runs, after the id."""
     from translations_assets.why.history import duration
 
     done, total = _progress(run)
@@ -185,13 +185,13 @@ def _asked(run: Run) -> Iterator[str]:
 
 
 def _progress(run: Run) -> tuple[int, int]:
-    """How many of a run's steps are done, and how many it has; 0 of 0 when it had not begun."""
+    """The number of a run's steps that are done, and of all; 0 of 0 before it began."""
     labels = run.record.labels.keys()
     return len(labels & run.record.uses.keys()), len(labels)
 
 
 def _lines_of_run(run: Run, rows: list[Row], currency: str) -> Iterator[str]:
-    """What is said of a run as a whole."""
+    """Describe a run as a whole."""
     asked = ", ".join(_asked(run))
     state = shown(run.state) + (f" ({asked})" if asked else "")
     yield f"run {run.id} of {run.partition}: {state}, {_count(rows)}"
@@ -216,7 +216,7 @@ def _rows_of_run(run: Run) -> tuple[list[Row], str]:
 
 
 def _forecast(run: Run, rows: list[Row]) -> tuple[int, Costs, Costs]:
-    """How many steps with a forecast the run has made, what they were to take, and what they took."""
+    """Compare forecast and cost: the number of finished steps with a forecast, the forecast, the cost."""
     from translations_assets.running.prices import Bill
     from translations_assets.why.costs import Spent, total
     from translations_assets.why.history import Cost
@@ -279,7 +279,7 @@ def _rows_now(partition: str, overrides: list[str] | None) -> tuple[list[Row], P
 
 
 def _blocks(rows: list[Row], steps: bool, every: bool) -> list[Block]:
-    """What is shown of each step or stage; not of what was cached, unless everything is to be listed."""
+    """Make a block for each step or stage; cached ones are left out, unless all are to be listed."""
     if not steps:
         return [*_blocks_of_stages(rows, every)]
     shown_rows = [row for row in rows if every or row["state"] != "cached"]
@@ -323,7 +323,7 @@ def _blocks_of_stages(rows: list[Row], every: bool) -> Iterator[Block]:
 
 
 def _notes(row: Row) -> Iterator[str]:
-    """Why a step failed, and from where it will go on."""
+    """Explain why a step failed, and the point from which it resumes."""
     if row["why"]:
         yield f"    {row['label']}: {row['why']}"
     if row["goes_on_from"]:

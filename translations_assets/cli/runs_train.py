@@ -282,7 +282,7 @@ def _question(partition: str, key: str) -> str:
 
 
 def _is_published(session: Session, plan: Plan) -> bool:
-    """Whether everything is cached, and each stage's newest ref names these very results.
+    """True if everything is cached, and each stage's newest ref names these very results.
 
     Refs are what a run leaves for runs that do not make the stage. A config that was changed and changed back
     finds its results in the store, but the refs are those of the change.

@@ -92,7 +92,7 @@ def _exported(name: str, folder: Path) -> Exported:
 
 @common.reads
 def _of_partition(name: str) -> tuple[str, Mapping[str, Blob]]:
-    """What to call the model of a training config, and the files of its export."""
+    """Return the name for the model of a training config, and the files of its export."""
     session = common.reading_session(name)
     steps = session.graph.stages.get(EXPORT, ())
     if not steps:
@@ -102,7 +102,7 @@ def _of_partition(name: str) -> tuple[str, Mapping[str, Blob]]:
 
 @common.reads
 def _of_run(name: str) -> tuple[str, Mapping[str, Blob]]:
-    """What to call the model of a run, and the files of its export."""
+    """Return the name for the model of a run, and the files of its export."""
     store = this_project().store
     run = common.whole_id(name, store.runs(), "The store has no run", "translations status")
     record = store.read_run(run) or RunRecord()

@@ -150,7 +150,7 @@ def _write(contents: bytes | Path, target: Path) -> None:
 
 
 def _environment(job: Job, folder: WorkFolder) -> dict[str, str]:
-    """What the script finds in its environment when a worker of this machine runs it, with all its slots."""
+    """Make the script's environment, as a worker of this machine with all its slots would."""
     from translations_assets.runners.environment import script_environment
     from translations_assets.runners.machine import cpu_count, find_gpus, script_memory, workspace
     from translations_assets.runners.wire import Request

@@ -16,7 +16,7 @@ _ASCII = "escaped_ascii"
 
 
 class _Output(io.FileIO):
-    """What standard output writes to; it notes the error when nothing can be written."""
+    """The file behind standard output; it notes the error when nothing can be written."""
 
     failure: OSError | None = None
 
@@ -73,7 +73,7 @@ def _noting(before: io.TextIOWrapper | None) -> io.TextIOWrapper:
 
 
 def lacks(text: str) -> bool:
-    """Whether standard output has no form for some character of a text."""
+    """True if standard output cannot encode some character of a text."""
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:

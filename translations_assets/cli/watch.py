@@ -33,7 +33,7 @@ class Block(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What is to be shown, with what is said of all of it, and whether nothing will change any more."""
+    """A view of the current state, with remarks on all of it, and a flag for the last one."""
 
     blocks: Sequence[Block]
     whole: Sequence[str] = ()
