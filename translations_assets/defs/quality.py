@@ -1,4 +1,4 @@
-"""How good a stage's models are, as metadata: summary, curves, numbers under stable names, tables."""
+"""Quality of a stage's models, as metadata: summary, curves, numbers under stable names, tables."""
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ MAX_SAMPLES = 3  # of each evaluation
 
 
 def summary(trained: Documents, evaluated: Documents, in_short: str) -> Metadata:
-    """What people want to know first, as Markdown: scores, and a line on what was made; and the curves.
+    """Make the summary, as Markdown: scores, a line on what was made; and, apart, the curves.
 
     They stand apart because Dagster hides Markdown of more than 1,000 characters behind a click.
     """
