@@ -22,5 +22,5 @@ class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
         return str(self.files)
 
     def exists(self) -> bool:
-        """Whether anything was ever stored here."""
+        """True if anything was ever stored here."""
         return any(name in self.files.folders for name in self.files.names(self.files.root))

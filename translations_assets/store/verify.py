@@ -37,7 +37,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass
 class Verified:
-    """What was looked at, by kind of file, and what was found."""
+    """Number of files checked, by kind, and the problems found."""
 
     checked: Counter[str] = field(default_factory=Counter)
     hashed_bytes: int = 0
