@@ -173,7 +173,7 @@ def quarantined(path: PurePath, reason: str) -> tuple[str, bytes]:
 
 
 def aside(files: Medium[P]) -> str:
-    """Say that a damaged file is put aside, and where."""
+    """Return the treatment of a damaged file, in words for people."""
     return "left there, as the store is only read" if files.read_only else "put aside in quarantine/"
 
 
