@@ -114,7 +114,7 @@ class LocalRunner:
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
-        """What sees to the workers: one thread for each, and each has a CPU slot."""
+        """The pool that sees to the workers: one thread for each, and each has a CPU slot."""
         return ThreadPoolExecutor(self._cpus, thread_name_prefix="worker")
 
     @cached_property
@@ -250,7 +250,7 @@ class WorkerProcess:
                 yield from whole
 
     def _is_late(self) -> bool:
-        """Whether it was cancelled, and should have ended."""
+        """True if it was cancelled, and should have ended."""
         return self._deadline is not None and time.monotonic() > self._deadline
 
     def _cancel(self) -> None:
@@ -274,7 +274,7 @@ class WorkerProcess:
         self._output.close()
 
     def _crashed(self) -> Outcome:
-        """What it means that it ended without a reply."""
+        """Return the outcome of a worker that ended without a reply."""
         code = self._process.returncode
         self._errors.seek(0)
         tail = self._errors.read().decode(errors="replace")[-4096:]

@@ -73,7 +73,7 @@ def say_last_words(endings: Sequence[Ending], path: Path) -> None:
 
 
 def _refusal(request: PodRequest, gpus: Sequence[Gpu], control: Control) -> Outcome | None:
-    """Why a job is not begun; None when it may begin."""
+    """Explain why a job is not begun; None when it may begin."""
     if control.cancelled:
         return Outcome("temporary", message=f"not started: {control.cancelled}")
     if len(gpus) < request.gpus:
