@@ -53,7 +53,7 @@ _SENT_FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGH
 
 class _Ended(NamedTuple):
     """The end of the script: its exit code (negative: a signal), the worker's reason to end it (empty when it
-        did not), the resources it used.
+    did not), the resources it used.
 
     missed_store: the store, in which a local work folder stands, could not be reached meanwhile.
     """
