@@ -17,7 +17,7 @@ _VARIANT = "@"  # between a partition and the digest of a run's overrides
 
 
 def is_variant(name: str) -> bool:
-    """Whether refs of this name are those of runs with overrides (`RunOptions.ref_partitions`)."""
+    """True if refs of this name are those of runs with overrides (`RunOptions.ref_partitions`)."""
     return _VARIANT in name
 
 
@@ -28,7 +28,7 @@ def partition_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Option:
-    """How an option of a run is asked for.
+    """The form of a run's option on the command line.
 
     default  what it is when nothing is asked; its type says what can be: text, a flag, a number, keys with
              values
@@ -48,7 +48,7 @@ def _option(default: Any, flag: str, help: str, metavar: str | None = None) -> A
 
 @dataclass(frozen=True)
 class RunOptions(Record):
-    """How a run differs from "make what is missing".
+    """Options that make a run differ from "make what is missing".
 
     This is the only list of these options. The options of `translations train` and `plan`, the config of
     Dagster's resource `run`, the record of a run and the command of a child process are made from it.
@@ -92,7 +92,7 @@ class RunOptions(Record):
         return f"{partition}{_VARIANT}{json_digest(self.overrides)[:12]}", partition
 
     def to_dict(self) -> dict[str, Any]:
-        """What was asked for, as JSON values; what was not asked for is left out."""
+        """Return the options that were given, as JSON values; those not given are left out."""
         return {name: value for name, value in vars(self).items() if value}
 
     @classmethod
@@ -117,7 +117,7 @@ OPTIONS: Mapping[str, Option] = {each.name: each.metadata["option"] for each in 
 
 @dataclass(frozen=True)
 class Expected(Record):
-    """What a step is expected to take: seconds as in `Cost`, money and energy by the prices of then."""
+    """Expected cost of a step: seconds as in `Cost`, money and energy by the prices of then."""
 
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -165,7 +165,7 @@ class RunRecord(Record):
     spent: float = 0.0
 
     def is_silent(self, now: float) -> bool:
-        """Whether a run that has not ended tells nothing any more: its process is gone."""
+        """True if a run that has not ended sends no sign of life any more: its process is gone."""
         return self.ended is None and now - self.heartbeat > SILENT_SECONDS
 
     @property
