@@ -37,7 +37,7 @@ Run = Annotated[
     str,
     typer.Argument(
         metavar="RUN",
-        help="A run's id, or how it begins, as `translations status` prints it.",
+        help="A run's id, or the beginning of one, as `translations status` prints it.",
         autocompletion=completion.runs,
     ),
 ]
@@ -49,7 +49,7 @@ _OWNERS = 5  # printed of each file
 def verify(
     sample: Annotated[
         str,
-        typer.Option(metavar="N|N%", help="Re-hash so many contents, or a share of them; all by default."),
+        typer.Option(metavar="N|N%", help="Re-hash this many contents, or a share of them. Defaults to all."),
     ] = "",
     seed: Annotated[
         int | None, typer.Option(help="Draw the same sample as the run that printed this seed.")
@@ -82,24 +82,23 @@ def verify(
 @common.reads
 def gc(
     keep_days: Annotated[
-        float, typer.Option(min=0, help="Keep what was made or used within so many days.")
+        float, typer.Option(min=0, help="Keep files made or used within this many days.")
     ] = _RULES.keep_days,
     keep_refs: Annotated[
-        int, typer.Option(min=0, help="Keep what the last so many results of each stage name.")
+        int, typer.Option(min=0, help="Keep this many of each stage's last results.")
     ] = _RULES.keep_refs,
     grace_days: Annotated[
-        float, typer.Option(min=0, help="Free no contents that were stored or found within so many days.")
+        float, typer.Option(min=0, help="Keep contents stored or reused within this many days.")
     ] = _RULES.grace_days,
     delete: Annotated[
-        bool, typer.Option("--delete", help="Free it; without this it is only counted.")
+        bool, typer.Option("--delete", help="Free the space. Without this, only count it.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Count, by stage, what the store could free, and free it with --delete.
+    """Count the space that the store could free, by stage; free it with --delete.
 
-    Always kept: what pinned and running runs use, exports, and what the last results of each stage name, in
-    each space and partition. How an input of something kept was made stays known, with its code and config,
-    although its files go.
+    It always keeps what pinned and running runs use, exports, and the last results of each stage, in each
+    space and partition. The provenance of their inputs stays, with code and config, even if the files go.
     """
     from translations_assets.store.gc import collect
 
@@ -114,7 +113,7 @@ def gc(
 @common.reads
 def pin(
     run: Run,
-    reason: Annotated[str, typer.Option(help="Why, for those who wonder later.")] = "",
+    reason: Annotated[str, typer.Option(help="The reason, for people who ask later.")] = "",
     json: Json = False,
 ) -> None:
     """Keep everything that a run uses, until it is unpinned."""

@@ -35,12 +35,12 @@ def checks(
         bool, typer.Option("--make", help="Run the gates' own steps that have no result, where they can run.")
     ] = False,
     overrides: Set = None,
-    every: Annotated[bool, typer.Option("--all", help="List the gates that pass, too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also list the gates that pass.")] = False,
     json: Json = False,
 ) -> None:
     """Judge the quality gates; exit 1 when one of level `error` fails, or has no result.
 
-    What steps computed is read; of what is not there it is said which command makes it.
+    The gates read the numbers that steps have computed, and name the command that makes missing ones.
     """
     options = RunOptions(overrides=common.overrides_of(overrides))
     session = this_project().session(str(uuid4()), partition, options)

@@ -58,19 +58,19 @@ Label = Annotated[str, LABEL]
 
 PARTITION_OR_RUN = typer.Argument(
     metavar="PARTITION|RUN",
-    help="A training config's name, or the path of a YAML file. Or the id of a run, or how it begins.",
+    help="A training config's name, or the path of a YAML file. Or a run's id, or the beginning of one.",
     autocompletion=completion.partitions_or_runs,
 )
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Steps = Annotated[bool, typer.Option("--steps", help="Print every step, not only each stage.")]
-Every = Annotated[bool, typer.Option("--all", help="List what is cached, too.")]
+Every = Annotated[bool, typer.Option("--all", help="Also list cached steps.")]
 Target = Annotated[
     str | None,
     typer.Option(
         metavar="STAGE",
-        help="The last stage to make; the config's target-stage, else everything, by default.",
+        help="The last stage to make. Defaults to the config's target-stage, else to all stages.",
         autocompletion=completion.stages,
     ),
 ]

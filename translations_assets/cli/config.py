@@ -71,8 +71,8 @@ def generate(
     name: Annotated[
         str | None,
         typer.Option(
-            help="The experiment's name; part of the file's name. Of files of one's own `own` by default, or "
-            "`trial`."
+            help="The experiment's name, a part of the file's name. With --files, defaults to `own`, "
+            "or `trial`."
         ),
     ] = None,
     files: Annotated[
@@ -95,20 +95,19 @@ def generate(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option(help="The file to write; SRC-TRG.NAME.yml in the folder of configs by default."),
+        typer.Option(help="The file to write. Defaults to SRC-TRG.NAME.yml in the folder of configs."),
     ] = None,
     json: Json = False,
 ) -> None:
     """Write a training config for a language pair, from a search for datasets or from files of one's own.
 
-    OPUS, mtdata, sacreBLEU, Hugging Face, HPLT and the News Crawl are asked.
-    Comments in the file tell sizes and licences, and which datasets are left
-    out and why. Read it before training.
+    It searches OPUS, mtdata, sacreBLEU, Hugging Face, HPLT and the News Crawl. Comments in the file give
+    sizes and licences, and the datasets left out, with reasons. Read it before training.
 
-    When a source cannot be reached, the config is made of what the others have,
-    the file and standard error name what is missing, and the exit code is 1.
+    When a source cannot be reached, the config uses the others, the file and standard error name what is
+    missing, and the exit code is 1.
 
-    With --files nothing is asked. Files may be plain, .gz or .zst. The text goes
+    With --files, no source is searched. Files may be plain, .gz or .zst. The text goes
     into a folder beside the config, dev and test sets apart from the rest.
     """
     from translations_assets import own_corpus

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 GIVEN = "the command line"
 DATASETS = "Keys of test sets: flores_devtest, sacrebleu_wmt19, url_file:///tests/news.[LANG].zst"
-Language = Annotated[str | None, typer.Option(help="By default as the folder's metadata.json says.")]
+Language = Annotated[str | None, typer.Option(help="Defaults to that of the folder's metadata.json.")]
 
 
 def evaluate(
@@ -48,9 +48,11 @@ def evaluate(
     datasets: Annotated[list[str] | None, typer.Option(help=DATASETS, metavar="KEY ...")] = None,
     src: Language = None,
     trg: Language = None,
-    name: Annotated[str | None, typer.Option(help="What results call it; by default the folder's.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="The model's name in results. Defaults to the folder's name.")
+    ] = None,
     released: Annotated[
-        bool, typer.Option("--released", help="Evaluate the model that Firefox ships, as well.")
+        bool, typer.Option("--released", help="Also evaluate the model that Firefox ships.")
     ] = False,
     output: Annotated[
         Path | None, typer.Option(help="Folder for the results in Mozilla's layout.", file_okay=False)

@@ -38,8 +38,9 @@ class _Found(NamedTuple):
 
 @common.reads
 def explain(partition: Partition, label: Label, overrides: Set = None, json: Json = False) -> None:
-    """Print why a step is cached or will run: what differs from its nearest earlier artifact, down to the
-    function or config key, and the parts of its key."""
+    """Explain why a step is cached or will run: its differences from the nearest earlier artifact, down to
+    the function or config key, and the parts of its key.
+    """
     session = common.reading_session(partition, overrides)
     found = _find(session, common.find_step(session.graph, partition, label))
     if json:

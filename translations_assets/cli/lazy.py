@@ -196,7 +196,7 @@ def _common_options() -> list[Parameter]:
                 "-q",
                 callback=be_quiet,
                 expose_value=False,
-                help="Print the answer and errors alone: no notes, nothing of what goes on.",
+                help="Print only the answer and errors: no notes, no progress.",
             ),
         ] = False,
     ) -> None: ...

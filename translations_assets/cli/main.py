@@ -46,7 +46,7 @@ def translations(
             "--version",
             callback=_print_version,
             is_eager=True,
-            help="Print which version and commit this is.",
+            help="Print the version and commit.",
         ),
     ] = False,
 ) -> None:

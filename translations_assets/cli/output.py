@@ -46,7 +46,7 @@ def is_quiet() -> bool:
 
 
 def tell(text: object = "", err: bool = True) -> None:
-    """Print what goes on, which is no answer: not when the command is to be quiet."""
+    """Print progress unless --quiet is given."""
     if not _is_quiet:
         typer.echo(text, err=err)
 

@@ -48,7 +48,7 @@ def graph(
         Show,
         typer.Option(
             help="tasks: all steps; full: all, with their edges; target: the target stage's; target-graph: "
-            "those and everything they need; optimized: what is left of that after the cache."
+            "those and everything they need; optimized: those of them that are not cached."
         ),
     ] = "tasks",
     overrides: Set = None,
@@ -115,10 +115,10 @@ def plan(
 ) -> None:
     """Print which steps will run and why, or run only if their input changes (maybe).
 
-    What is cached is counted, and listed with --all. The last lines say what the rest costs by past
+    Cached steps are counted, and listed with --all. The last lines give the cost of the rest by past
     durations: hours of GPU (times the number of GPUs), and of processor time for steps without a GPU; then by
-    worker class, with money and energy when the deployment file has prices. When no training config is named,
-    each gets the line of all classes, and all together get one.
+    worker class, with money and energy when the deployment file has prices. Without a name, each training
+    config gets one line for all classes, and a last line gives the total.
     """
     project = this_project()
     if partition is None:

@@ -29,8 +29,8 @@ def report(
         typer.Option(
             "--output",
             "-o",
-            help="The file to write; PARTITION.html, or .md, in this folder by default, or PARTITION@ID.html "
-            "of a variant that --set names.",
+            help="The file to write. Defaults to PARTITION.html (or .md) in this folder, or with "
+            "--set to PARTITION@ID.html.",
             dir_okay=False,
         ),
     ] = None,
@@ -39,7 +39,7 @@ def report(
 ) -> None:
     """Write a report: data, curves, scores, sentences, gates, hours, config and provenance in one HTML file.
 
-    It is made from the store alone, of what is finished, and needs nothing else to be read.
+    It covers the finished results in the store, and opens without any other file.
     """
     from translations_assets.report.page import as_card, as_html
 

@@ -46,7 +46,7 @@ def artifacts(
     ] = None,
     provenance: Annotated[
         bool,
-        typer.Option("--provenance", help="Print, as JSON, all that is needed to repeat the step's files."),
+        typer.Option("--provenance", help="Print everything needed to repeat the step's files, as JSON."),
     ] = False,
     overrides: Set = None,
     json: Json = False,

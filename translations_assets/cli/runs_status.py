@@ -35,11 +35,11 @@ def status(
     steps: common.Steps = False,
     every: Annotated[
         bool,
-        typer.Option("--all", help="List all runs; of a run or a partition what is cached, too."),
+        typer.Option("--all", help="List all runs; for a run or a partition, also list cached steps."),
     ] = False,
     watching: Annotated[
         bool,
-        typer.Option("--watch", help="Go on showing it until the run ends; Ctrl-C ends the showing alone."),
+        typer.Option("--watch", help="Refresh until the run ends. Ctrl-C stops watching; the run continues."),
     ] = False,
     web: Annotated[
         bool,
@@ -50,7 +50,7 @@ def status(
     overrides: Set = None,
     json: Json = False,
 ) -> None:
-    """Print all pairs and newest runs; of a run or a partition each step's state, time, CPU and memory."""
+    """Print all pairs and the newest runs; of a run or a partition, each step's state, time and memory."""
     if json and watching:
         raise typer.BadParameter("--watch goes on for people: ask again with --json instead.")
     if web:

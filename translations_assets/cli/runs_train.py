@@ -64,21 +64,27 @@ def train(
     yes: Yes = False,
     server: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Run it on the Dagster server at this address, not here."),
+        typer.Option(metavar="URL", help="Run on the Dagster server at this address instead of here."),
     ] = None,
     at_once: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="Of several: how many runs there are at a time.")
+        int,
+        typer.Option(
+            metavar="NUMBER", min=1, help="The number of runs at a time, with several training configs."
+        ),
     ] = 1,
     detach: Annotated[
-        bool, typer.Option("--detach", help="Return once it runs; it goes on when the terminal is closed.")
+        bool,
+        typer.Option(
+            "--detach", help="Return once the run has started; it continues when the terminal is closed."
+        ),
     ] = False,
     run: Annotated[str | None, typer.Option("--run-id", hidden=True)] = None,
     json: Json = False,
 ) -> None:
-    """Train: run every step, up to the target, that has no result yet.
+    """Train a model: run every step up to the target that has no result yet.
 
-    Several training configs are each made by a run of its own, whose output goes into a file. When one fails,
-    the others go on.
+    Each of several training configs gets a run of its own, whose output goes to a file. If one fails, the
+    others continue.
     """
     from translations_assets.cli.runs_many import Wanted, named, train_several
 
@@ -138,7 +144,7 @@ def rerun(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="RUN", help="The id of a run, or how it begins.", autocompletion=completion.runs
+            metavar="RUN", help="A run's id, or the beginning of one.", autocompletion=completion.runs
         ),
     ],
     yes: Yes = False,
@@ -176,7 +182,7 @@ def cancel(
         str,
         typer.Argument(
             metavar="RUN",
-            help="The id of a run, how it begins, or a partition of which one run is running.",
+            help="A run's id, the beginning of one, or a partition with one running run.",
             autocompletion=completion.partitions_or_runs,
         ),
     ],

@@ -45,12 +45,12 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="PARTITION|RUN|FOLDER",
-            help="Show another exported model beside it; several may be given.",
+            help="Show another exported model beside it. Repeatable.",
             autocompletion=completion.partitions_or_runs,
         ),
     ] = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65_535, help="Port of 127.0.0.1; 0: any that is free.")
+        int, typer.Option(min=0, max=65_535, help="Port of 127.0.0.1; 0 for any free one.")
     ] = 8000,
     engine: Annotated[
         Path | None,
@@ -62,8 +62,8 @@ def serve(
 ) -> None:
     """Translate in a web page, in the engine that browsers ship, until Ctrl-C.
 
-    The browser runs the exported model; of a training config the page shows the teacher beside it, which
-    Marian runs on this machine. Once the page is loaded it needs no network.
+    The browser runs the exported model. For a training config, the page also shows the teacher, which
+    Marian runs on this machine. Once loaded, the page needs no network.
     """
     from translations_assets.ui.playground.server import ENGINE, Playground
     from translations_assets.ui.playground.server import serve as serve_page

@@ -39,7 +39,7 @@ def shell(
     execute: Annotated[
         str | None, typer.Option("--command", metavar="CMD", help="Run this instead of a shell.")
     ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the folder there at the end.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the folder afterwards.")] = False,
     overrides: Set = None,
 ) -> None:
     """Open a shell in a step's work folder, with its code, copies of its inputs, and its command."""

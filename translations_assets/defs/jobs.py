@@ -72,7 +72,7 @@ _SCHEMA = {
     "target": dg.Field(
         str,
         default_value="",
-        description="The last stage to make; the config's target-stage, else everything, by default.",
+        description="The last stage to make. Defaults to the config's target-stage, else to all stages.",
     ),
     "options": dg.Field(CONFIG, default_value={}, description="What else is asked of the run."),
 }

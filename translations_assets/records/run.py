@@ -55,30 +55,30 @@ class RunOptions(Record):
     """
 
     start: str = _option(
-        "", "--start", "Repeat this stage and all that is made from it, although cached.", "STAGE"
+        "", "--start", "Repeat this stage and everything made from it, even if cached.", "STAGE"
     )
     previous_run: str = _option(
         "",
         "--previous-run",
-        "Take this run's results, whatever their keys, for the stages before the start.",
+        "Use this run's results for the stages before --start, whatever their keys.",
         "RUN",
     )
-    force: bool = _option(False, "--force", "Use results of the previous run although they do not fit.")
+    force: bool = _option(False, "--force", "Use results of the previous run even if they do not fit.")
     repair: bool = _option(False, "--repair", "Make lost results again.")
     budget: float = _option(
         0.0,
         "--budget",
-        "Begin no step that would take the run beyond this cost, by the deployment file's prices.",
+        "Start no step that would push the run's cost above this, by the deployment file's prices.",
         "MONEY",
     )
     hard_budget: bool = _option(
-        False, "--hard-budget", "End steps, too, that take more than the budget leaves for them."
+        False, "--hard-budget", "Also stop running steps that exceed what is left of the budget."
     )
     overrides: Mapping[str, Any] = _option(
         {},
         "--set",
-        "Give a key of the training config, such as marian-args.training-student.after, another value in "
-        "this run; several may be given.",
+        "Override a key of the training config in this run, such as "
+        "marian-args.training-student.after. Repeatable.",
         "KEY=VALUE",
     )
 
