@@ -76,7 +76,7 @@ def evaluate(
         raise TranslationsError("Name at least one test set: --datasets flores_devtest")
     names = {_name(name or model.resolve().name): model}
     if released and RELEASED in names:
-        raise TranslationsError(f"{RELEASED} is what Firefox's model is called. Give yours another --name.")
+        raise TranslationsError(f"{RELEASED} is the name of Firefox's model. Give yours another --name.")
     read = _read(keys, *_languages(model, src, trg), released)
     if output and not override:
         _refuse_existing(output, read.config, [*names, *([RELEASED] if released else [])])
@@ -104,7 +104,7 @@ def _languages(model: Path, src: str | None, trg: str | None) -> tuple[str, str]
     told = told if isinstance(told, dict) else {}
     src, trg = src or told.get("sourceLanguage"), trg or told.get("targetLanguage")
     if not src or not trg:
-        raise TranslationsError(f"{model} does not say its languages. Give them: --src en --trg ru")
+        raise TranslationsError(f"{model} does not name its languages. Give them: --src en --trg ru")
     return src, trg
 
 

@@ -93,9 +93,7 @@ def _print_provenance(session: Session, label: str, result: Result) -> None:
 
     manifest = result.manifest or session.store.generation(result.key, result.generation)
     if manifest is None:
-        raise TranslationsError(
-            f"The store has the files of {label}, but no longer knows how they were made."
-        )
+        raise TranslationsError(f"The store has the files of {label}, but not their provenance any more.")
     print_json(provenance(session.store, manifest))
 
 

@@ -80,7 +80,7 @@ def _fitting(pattern: str) -> list[str]:
     if names := [name for name in found.states if fnmatchcase(name, pattern)]:
         return names
     raise TranslationsError(
-        f"The name of no training config fits {pattern!r}. There are: {', '.join(found.states) or 'none'}."
+        f"No training config matches {pattern!r}. There are: {', '.join(found.states) or 'none'}."
     )
 
 
@@ -137,7 +137,8 @@ def train_several(
 
 
 def _run_all(waiting: deque[str], wanted: Wanted, at_once: int) -> list[_Run]:
-    """Run training configs, and tell how each ends; none after Ctrl-C, which their processes get as well."""
+    """Run training configs, and report the end of each; none after Ctrl-C, which their processes get as
+    well."""
     running, ended = list[_Run](), list[_Run]()
     number = len(waiting)
     while waiting or running:

@@ -104,7 +104,7 @@ def cancel_on_server(run: str, server: Server, json: bool) -> None:
     deadline = time.monotonic() + CANCEL_SECONDS
     while (status := server.run_state(run).status) not in ENDED:
         if time.monotonic() > deadline:
-            raise TranslationsError(f"{run} has not ended within {CANCEL_SECONDS:.0f} s; it was asked to.")
+            raise TranslationsError(f"{run} did not end within {CANCEL_SECONDS:.0f} s, although asked to.")
         time.sleep(_POLL_SECONDS)
     print_answer(
         json,

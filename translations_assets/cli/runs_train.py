@@ -119,9 +119,9 @@ def _train_one(
         print_note("the forecast is above the budget: the run will end before everything is made")
     if session.budget and (unknown := forecast.unknown):
         print_note(
-            f"{unknown} step{'s' * (unknown != 1)} without a past duration: the budget cannot foresee what "
-            "such a step takes. It lets it begin as long as anything is left, and says when it takes more; "
-            "with --hard-budget it is ended then"
+            f"{unknown} step{'s' * (unknown != 1)} without a past duration: the budget cannot "
+            "predict its cost. Such a step starts while any budget is left, with a message once it "
+            "exceeds it; --hard-budget stops it then"
         )
     if _is_published(session, plan):
         tell("Everything is made already: nothing to run.", err=False)
@@ -202,8 +202,8 @@ def cancel(
     ended = runs.get_run(run.id)
     if not ended.is_over:
         raise TranslationsError(
-            f"{run.short} has not ended within {CANCEL_SECONDS:.0f} s (it is {status}). It was asked to. "
-            f"Look again: translations status {run.short}"
+            f"{run.short} did not end within {CANCEL_SECONDS:.0f} s (it is {status}), although asked to. "
+            f"To check again: translations status {run.short}"
         )
     kept = len(ended.record.uses)
     are = "step is" if kept == 1 else "steps are"

@@ -119,7 +119,7 @@ def _check_languages(models: Sequence[Exported]) -> None:
         if (other.source, other.target) != (first.source, first.target):
             raise TranslationsError(
                 f"{other.name} translates {other.source} → {other.target}, and {first.name} {first.source} → "
-                f"{first.target}: they cannot stand side by side."
+                f"{first.target}: they cannot be shown side by side."
             )
 
 
