@@ -106,7 +106,7 @@ class Project:
         return deployment.kubernetes if deployment and deployment.runner == "kubernetes" else None
 
     def _file_folders(self) -> Sequence[str]:
-        """The folders in which files of configs may stand where steps run."""
+        """The folders in which files of configs may be where steps run."""
         return self.cluster.files if self.cluster else settings.file_folders()
 
     def prices(self, asked: Callable[[str], str]) -> Prices | None:

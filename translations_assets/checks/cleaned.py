@@ -157,7 +157,7 @@ def _agreements(documents: Documents) -> Iterator[tuple[str, Stats]]:
 
 
 def _verdict(judged: Mapping[str, _Found], absent: str) -> Verdict:
-    """The worst of what is bad is told, else the largest number. Raises NothingToJudge without any."""
+    """Report the worst of the bad findings, else the largest number. Raises NothingToJudge without any."""
     if not judged:
         raise NothingToJudge(absent)
     worst_first = sorted(judged.values(), key=lambda found: -found.number)

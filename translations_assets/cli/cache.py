@@ -277,7 +277,7 @@ def _print_collected(collected: Collected, root: str) -> None:
 
 
 def own_and_base() -> tuple[DurableStore[Any], Reading | None]:
-    """The project's own store, in a folder or a bucket, and the one that it stands over, if there is one."""
+    """The project's own store, in a folder or a bucket, and its base store, if there is one."""
     from translations_assets.store.overlay import OverlayStore
 
     store = this_project().store

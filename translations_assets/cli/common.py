@@ -88,13 +88,13 @@ def this_project() -> Project:
 
 
 def check_asks_nothing(json: bool, yes: bool) -> None:
-    """Raise BadParameter when JSON is to be printed and a question would stand before it."""
+    """Raise BadParameter when a question would be printed before JSON."""
     if json and not yes:
         raise typer.BadParameter("--json asks nothing: give --yes with it.")
 
 
 def asks(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a run, in place of its parameter `options`, which gets them together."""
+    """Give a command the options of a run in place of its parameter `options`, which receives all of them."""
 
     @wraps(command)
     def asked(**given: Any) -> None:

@@ -66,7 +66,7 @@ def stages(ctx: typer.Context) -> Iterator[Offer]:
 
 @_offers
 def labels(ctx: typer.Context) -> Iterator[Offer]:
-    """The steps of the training config, or of the run's, that stands before."""
+    """The steps of the training config, or of the run's, that was typed before."""
     from translations_assets.project import this_project
 
     name = str(ctx.params.get("partition") or ctx.params.get("name"))

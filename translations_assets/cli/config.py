@@ -243,7 +243,7 @@ def find_corpus(
 
 
 class _Checked(NamedTuple):
-    """A config that was checked: what it holds, None when it cannot be read, and what was looked up."""
+    """A checked config: its contents, None when it cannot be read, and the results of look-ups."""
 
     file: str
     problems: list[Problem]
@@ -300,7 +300,7 @@ def _print(checked: _Checked) -> None:
 
 
 def _print_names(checked: _Checked) -> None:
-    """A line for each dataset that can be read: where it stands, its name, its key."""
+    """A line for each dataset that can be read: its location, its name, its key."""
     from translations_assets.config.datasets import listed
 
     for path, dataset in listed(checked.values or {}):

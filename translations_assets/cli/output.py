@@ -35,7 +35,7 @@ _is_quiet = False
 
 
 def be_quiet(value: bool) -> None:
-    """Print answers and errors alone, or notes and what goes on, too."""
+    """Print answers and errors alone, or notes and progress, too."""
     global _is_quiet
     _is_quiet = value
 

@@ -179,7 +179,7 @@ class Plans(NamedTuple):
 
 
 def plan_many(names: Sequence[str], target: str | None, options: RunOptions) -> Plans:
-    """Plan several training configs; on standard error it is told how far that is, when it takes longer."""
+    """Plan several training configs; slow plans show their progress on standard error."""
     project, found = this_project(), Plans({}, [])
     progress = output.Progress("planned", "training configs")
     for number, name in enumerate(names):

@@ -82,7 +82,7 @@ def publish(
 
 
 def _failed_gates(report: Report, *, is_refused: bool) -> list[str]:
-    """The gates of level `error` that failed; they are told, or refused by a TranslationsError."""
+    """The gates of level `error` that failed; they are printed, or refused with a TranslationsError."""
     failed = [_name(found) for found in report.gates if found.is_error]
     if failed and is_refused:
         raise TranslationsError(

@@ -252,7 +252,7 @@ def _merged(known: Run, stored: Run | None) -> Run:
 
 
 def _request_end(instance: DagsterInstance, run: DagsterRun) -> None:
-    """Through its launcher; its executor looks at the status as well, so any failure here is none."""
+    """Through its launcher; its executor checks the status as well, so a failure here does not matter."""
     try:
         instance.run_coordinator.cancel_run(run.run_id)
     except Exception as error:

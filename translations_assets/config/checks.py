@@ -101,14 +101,14 @@ def _alias_of_two(config: Mapping[str, Any]) -> Found:
 
 
 def _held_out_in_training(config: Mapping[str, Any]) -> Found:
-    """A set stands in one of train, devtest and test only: its variants, too, hold its sentences."""
+    """A set may be in only one of train, devtest and test: its variants, too, hold its sentences."""
     for path, dataset, elsewhere in _used_twice(config):
         if not _is_validated_and_tested_on(dataset, path, elsewhere):
             yield path, f"{dataset.shown_key!r} is in {elsewhere} too; a set can be used for one purpose only"
 
 
 def _used_twice(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Dataset, str]]:
-    """Datasets that stand in another category, too, with that category; which is meant is not known."""
+    """Datasets that are in another category, too, with that category; the intended one is unknown."""
     datasets = list(listed(config, *PARALLEL))
     uses: dict[tuple[str, str], set[Any]] = {}
     for path, dataset in datasets:

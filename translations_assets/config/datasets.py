@@ -203,7 +203,7 @@ def sides_of(path: KeyPath, pair: Pair) -> Sequence[Language | None]:
 
 
 def written(dataset: Dataset) -> str | dict[str, str]:
-    """A dataset as it stands in a config's list."""
+    """A dataset in a config's list."""
     return {"dataset": dataset.key, "alias": dataset.alias} if dataset.alias else dataset.key
 
 

@@ -47,14 +47,14 @@ def is_free(values: Any, path: KeyPath) -> bool:
 
 
 def renamed(values: Any, old: KeyPath, new: KeyPath, why: str) -> Iterator[Edit]:
-    """The edit that moves a key, with all below it, to where it stands today."""
+    """The edit that moves a key, with all below it, to today's location."""
     if has(values, old) and is_free(values, new):
         named = new[-1] if new[:-1] == old[:-1] else dotted(new)
         yield Edit(old, f"{why}; read as {named}", (Put(new, at(values, old), old),))
 
 
 def dropped(values: Any, path: KeyPath, why: str) -> Iterator[Edit]:
-    """The edit that takes a key away that has nothing to take its place."""
+    """The edit that removes a key without a successor."""
     if has(values, path):
         yield Edit(path, why)
 

@@ -165,7 +165,7 @@ def _model(url: str, metric: str) -> Addresses:
 
 
 def _compared(url: str, form: object, pair: Sequence[Language | None]) -> Addresses:
-    """A folder in another form than Marian's, told by its weights."""
+    """A folder in another form than Marian's, recognised by its weights."""
     name = "".join(spoken.code for spoken in pair if spoken)
     ends = [f"intgemm{kind}.bin{packed}" for kind in (".alphas", "8") for packed in ("", ".zst", ".gz")]
     names = [f"model.{name}.{end}" for end in ends] if form == "firefox" else ["model.bin"]

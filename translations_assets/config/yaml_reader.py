@@ -44,7 +44,7 @@ def has(values: Any, path: KeyPath) -> bool:
 
 
 def mapping_at(values: Any, path: KeyPath) -> Mapping[str, Any]:
-    """The mapping at a path; an empty one when something else stands there, or nothing."""
+    """The mapping at a path; an empty one when there is something else, or nothing."""
     found = at(values, path)
     return found if isinstance(found, Mapping) else {}
 
@@ -136,7 +136,7 @@ def read_yaml(
 
 
 def compose(text: str, file: str) -> yaml.Node | None:
-    """The nodes of a text, which know their places in it; None of an empty one. ConfigError if not YAML."""
+    """The nodes of a text, with their locations; None for an empty one. ConfigError if not YAML."""
     if len(text) > MOST_CHARACTERS:
         raise ConfigError.of(f"has more than {MOST_CHARACTERS:,} characters", file)
     try:

@@ -23,7 +23,7 @@ Cause: TypeAlias = Literal["steps", "lost results", "budget", "gates", "training
 
 
 class ToldFailure(DagsterUserCodeProcessError, dg.Failure):
-    """A failure that people are told of in words; another attempt would fail as well.
+    """A failure explained in words; another attempt would fail as well.
 
     cause   what kind of failure it is, for notices; "" for any other
     failed  steps, whose logs are linked

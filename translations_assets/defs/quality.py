@@ -111,7 +111,7 @@ def evaluation_tables(evaluated: Documents) -> Metadata:
 
 
 def training_tables(trained: Documents) -> Metadata:
-    """The newest validations; all of them stand in the curves."""
+    """The newest validations; the curves have all of them."""
     rows = [
         {"step": label, **{name: value for name, value in point.items() if name != "kind"}}
         for label, metrics in trained

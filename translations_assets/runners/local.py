@@ -200,7 +200,7 @@ class WorkerProcess:
         self._saves = False  # a script runs that saves what it has when it is to end
 
     def run(self, request: Request) -> Ending | Detached:
-        """Have it make an attempt, hand on its events, and tell how that ended."""
+        """Have it make an attempt, forward its events, and report the outcome."""
         last = None
         try:
             with suppress(BrokenPipeError):  # it died at once: seen when its replies are read

@@ -152,7 +152,7 @@ class _Place:
         return len(self.held) == self._count
 
     def _leave_queue(self) -> None:
-        """Wait no longer, and have the head of the queue look for free slots."""
+        """Stop waiting, and have the head of the queue check for free slots."""
         if self._door is not None:
             os.close(self._door)
             self._door = None

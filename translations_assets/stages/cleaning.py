@@ -244,7 +244,7 @@ def _bare_name(dataset: Dataset) -> str:
 
 
 def pattern_files(filters: Sequence[RepoFile]) -> Sequence[RepoFile]:
-    """The files of frequent patterns that filter files name; they stand next to the default one."""
+    """The files of frequent patterns that filter files name; they are next to the default one."""
     names = (given.rpartition("/")[2] for given in _parameters(filters, "PATTERN_FILE"))
     return [RepoFile(f"{FILTERS}/{name}") for name in dict.fromkeys(names)]
 

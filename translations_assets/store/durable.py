@@ -9,7 +9,7 @@ from translations_assets.store.records import Records
 
 
 class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
-    """A `Store` that is looked after by `gc` and `verify`; see `running.protocols.Store`."""
+    """A `Store` that `gc` and `verify` maintain; see `running.protocols.Store`."""
 
     look_ups = 1  # where a look-up takes no time to speak of, threads only cost some
     rewrite_seconds = 0.0

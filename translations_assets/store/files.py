@@ -220,7 +220,7 @@ class Files:
         self._durable.add(folder)
 
     def _check_own(self, path: Path | str) -> None:
-        """Raise StoreError when a path leads out of the store: what stands there is nothing of ours."""
+        """Raise StoreError when a path leads out of the store: files there are not ours."""
         if link := first_link(self.root, os.path.dirname(path)):
             raise StoreError(
                 f"The store {self.root} touches nothing behind {link}, which is a symbolic link. Remove it."

@@ -39,7 +39,7 @@ class Entry(NamedTuple):
 
 
 class Medium(Protocol[P]):
-    """Files that stand under their names whole or not at all; see `files.Files` for a folder's.
+    """Files that exist under their names whole or not at all; see `files.Files` for a folder's.
 
     A path need not be one of this machine: only the medium that made it with `at` opens it. Every method
     raises StoreError, StoreUnreachable when what is wrong may pass.

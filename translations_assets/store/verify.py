@@ -67,7 +67,7 @@ def verify(
 
 
 class _Verification(Generic[P]):
-    """One look at everything. `named` are the contents that must be there."""
+    """One pass over everything. `named` are the contents that must be there."""
 
     def __init__(
         self, store: DurableStore[P], sample: Sample, seed: int, progress: Progress, base: Reading | None

@@ -330,7 +330,7 @@ def _of_today(key: str) -> str:
 
 
 def doubles(values: dict[str, Any]) -> Iterator[Edit]:
-    """Datasets that stand in a list twice: lists were taken as sets."""
+    """Datasets that are in a list twice: lists were read as sets."""
     for category in CATEGORIES:
         keys = at(values, ("datasets", category))
         if not isinstance(keys, list):

@@ -23,7 +23,7 @@ _NO_NAME = re.compile(r"(?:^|[/:@-])\.{1,2}(?:$|[/:@-])|[$`;|&<>\"'\\]")
 
 @dataclass(frozen=True)
 class Query:
-    """A language pair, and the mirror that is looked at first: a folder, `gs://bucket/prefix` or nothing."""
+    """A language pair, and the mirror that is tried first: a folder, `gs://bucket/prefix` or nothing."""
 
     src: Language
     trg: Language

@@ -289,7 +289,7 @@ class KubernetesRunner:
         return what.of.waits_for if what.of else ""
 
     def close(self) -> None:
-        """Watch the cluster no more; its Jobs go on. The threads end at their next try, within a minute."""
+        """Stop watching the cluster; its Jobs continue. Threads end at their next try, within a minute."""
         self._closed.set()
 
     def _connect(self, store: Store, cancel: threading.Event) -> Work[Connection | None]:

@@ -1,4 +1,4 @@
-"""The steps of this process that wait for a Job, and what they are told of it."""
+"""The steps of this process that wait for a Job, and the events that they receive of it."""
 
 from __future__ import annotations
 

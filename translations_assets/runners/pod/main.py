@@ -31,7 +31,7 @@ _MOST_LAST_WORDS = 4096
 
 
 def main() -> None:
-    """Make the attempts; the exit code tells how they ended."""
+    """Make the attempts; the exit code is their outcome."""
     request = PodRequest.from_bytes(Path(sys.argv[1]).read_bytes())
     endings = make_attempts(request, Control())
     say_last_words(endings, _LAST_WORDS)
