@@ -1,4 +1,4 @@
-"""`translations cache`: what the store keeps, and what counts as made."""
+"""`translations cache`: the contents of the store, and accepted changes of code."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def pin(
 
 @common.reads
 def unpin(run: Run, json: Json = False) -> None:
-    """Let what a pinned run uses be collected like everything else."""
+    """Let the garbage collector free a pinned run's results like all others."""
     store = this_project().store
     run = common.whole_id(run, store.pins(), "There is no pinned run", "translations cache pins")
     store.unpin(run)
@@ -175,7 +175,7 @@ def accept(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     json: Json = False,
 ) -> None:
-    """Declare a change of code harmless: what was made before it counts as made by the code as it is now.
+    """Declare a change of code harmless: earlier results then count as results of the current code.
 
     Compares the code with that of the step's nearest earlier artifact and writes what changed to
     pipeline/accepted-changes.yml, to be committed. A later change of the same code runs the steps again.

@@ -1,4 +1,4 @@
-"""`translations cache du` and `forget`: what each partition and variant keeps, and letting go of one."""
+"""`translations cache du` and `forget`: the space of each partition and variant, and forgetting one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`translations checks`: what the quality gates say of what steps have made."""
+"""`translations checks`: the verdicts of the quality gates on finished steps."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def checks(
 
 
 def _judge(session: Session, errors: Mapping[str, TranslationsError]) -> list[Finding]:
-    """Judge every gate. `errors` are those of the gates' own stages that were run in vain."""
+    """Judge every gate. `errors` are those of the gates' own stages that failed."""
     from translations_assets.checks.gates import GATES, examine
 
     stages = list(session.graph.stages)

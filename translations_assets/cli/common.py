@@ -113,7 +113,7 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def reads(command: Callable[P, T]) -> Callable[P, T]:
-    """Have a command that reads the store refuse one that is not there: it makes none, and knows nothing.
+    """Make a command that reads the store refuse a missing one, instead of making an empty one.
 
     Raises TranslationsError when a store was named and does not exist.
     """

@@ -331,7 +331,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _end(problems: Sequence[Problem]) -> None:
-    """Name the sources that could not be asked; exit code 1 when there are any."""
+    """Name the sources that could not be reached; exit code 1 when there are any."""
     for problem in problems:
         typer.echo(f"warning: {problem}", err=True)
     if problems:

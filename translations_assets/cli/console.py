@@ -107,7 +107,7 @@ class Console:
             say(text)
 
     def _take(self, event: StepEvent) -> Iterator[Said]:
-        """Note what an event says; what is to be printed of it, and by what."""
+        """Take in an event; return the text to print for it, and its writer."""
         label = event.step.label
         if event.kind == "waiting":
             self._waiting[label] = event.detail["message"]

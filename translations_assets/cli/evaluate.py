@@ -96,7 +96,7 @@ def evaluate(
 
 
 def _languages(model: Path, src: str | None, trg: str | None) -> tuple[str, str]:
-    """Those given, else those of the folder's metadata.json."""
+    """Return the given languages, else those of the folder's metadata.json."""
     try:
         told = jsonlib.loads((model / "metadata.json").read_bytes())
     except (OSError, ValueError):
@@ -134,7 +134,7 @@ def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadCo
 
 
 def _fetch(session: Session) -> Step | None:
-    """Make what is not in the store: the test sets, and the released model, whose step is returned."""
+    """Make the test sets and the released model, if missing in the store; return the latter's step."""
 
     def listen(event: StepEvent) -> None:
         if event.kind in ("started", "retry", "done", "failed"):

@@ -99,7 +99,7 @@ def _why(found: _Found) -> Iterator[str]:
 
 
 def _first(steps: Sequence[PlannedStep]) -> Iterator[str]:
-    """Steps with their reasons; of those with the same reasons one."""
+    """Steps with their reasons; of those with the same reasons only one."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for planned in steps:
         alike.setdefault(planned.reasons, []).append(planned.step.label)

@@ -151,7 +151,7 @@ class LazyGroup(TyperGroup):
 
 
 def help_records(command: AnyCommand, ctx: AnyContext) -> dict[str, list[tuple[str, str]]]:
-    """Arguments and options, each with what help says of it; arguments without their types."""
+    """Arguments and options, each with its help; arguments without their types."""
     found: dict[str, list[tuple[str, str]]] = {}
     for param in command.get_params(ctx):
         record = param.get_help_record(ctx)

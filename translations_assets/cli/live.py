@@ -50,7 +50,7 @@ class RunningStep:
 
     @property
     def updates(self) -> int | None:
-        """After how many updates a training ends at the latest; None when early stopping alone ends it."""
+        """The most updates of a training; None when early stopping alone ends it."""
         return last_update(self.step) if "update" in self.numbers else None
 
     def seconds_left(self) -> float | None:

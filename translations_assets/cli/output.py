@@ -57,7 +57,7 @@ def print_note(text: object) -> None:
 
 
 class Progress:
-    """Says on standard error how far something is, when it takes longer.
+    """Progress of a slow operation on standard error.
 
     done   what is done: `planned`
     what   of what so many; bytes have sizes for people instead
@@ -68,7 +68,7 @@ class Progress:
         self._next = time.monotonic() + _SECONDS
 
     def __call__(self, done: int, total: int) -> None:
-        """So much is done."""
+        """Note that so much is done."""
         if time.monotonic() < self._next:
             return
         from rich.filesize import decimal

@@ -165,7 +165,7 @@ class Plans(NamedTuple):
 
     @property
     def to_run(self) -> list[str]:
-        """Those of which something may run."""
+        """Names of the configs with a step that may run."""
         return [
             name for name, one in self.forecasts.items() if one.plan.count("cached") < len(one.plan.steps)
         ]

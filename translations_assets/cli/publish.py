@@ -97,7 +97,7 @@ def _failed_gates(report: Report, *, is_refused: bool) -> list[str]:
 
 
 def _tell_quality(report: Report, warned: Sequence[str]) -> None:
-    """Tell what no gate refuses: the scores, and the gates that only warn."""
+    """Print the scores, and the gates that failed but only warn."""
     if warned:
         print_note(f"quality gates that failed and only warn: {', '.join(warned)}")
     if not (tests := _scores(report)):

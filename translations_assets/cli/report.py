@@ -1,4 +1,4 @@
-"""`translations report`: what a partition's results look like, as a page or as a model card."""
+"""`translations report`: a partition's results as a page or as a model card."""
 
 from __future__ import annotations
 

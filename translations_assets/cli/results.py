@@ -1,4 +1,4 @@
-"""`translations artifacts`, `results` and `translate`: what steps have made, and how good it is."""
+"""`translations artifacts`, `results` and `translate`: results of steps, and their quality."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def print_results(metrics: Evaluations, json: bool) -> None:
 
 
 def _scores_as_json(evaluation: Mapping[str, Any]) -> dict[str, Any]:
-    """Scores by metric, half their confidence intervals, differences from other models, what was timed."""
+    """Scores by metric, half their confidence intervals, differences from other models, measured speed."""
     found = scores_in(evaluation)
     others = evaluation.get("others")
     intervals = {metric: score["ci"] for metric, score in found.items() if "ci" in score}
@@ -166,7 +166,7 @@ def _scores_as_json(evaluation: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_missing(session: Session, missing: Sequence[str]) -> None:
-    """With overrides, name what is not made of what was asked for, and end with exit code 1.
+    """With overrides, name the requested results that are missing, and exit with code 1.
 
     What the training config itself lacks is no error: it may be on its way.
     """

@@ -116,7 +116,7 @@ def make_row(
 
 
 def interrupted(store: Store, record: RunRecord, seconds: float = 0.0) -> Iterator[str]:
-    """For each step that a run had begun and not finished: from where it goes on.
+    """The point from which each step resumes that a run had begun and not finished.
 
     seconds  how long it is waited for workers that are about to end, in all
     """

@@ -1,4 +1,4 @@
-"""Runs: what Dagster's instance and the store's records together know of one, and how one is ended.
+"""Runs, merged from Dagster's instance and the store's records, and their cancellation.
 
 Importing Dagster takes longer than all the rest, so only what needs its instance does.
 """
@@ -159,7 +159,7 @@ def next_steps(run: Run) -> Iterator[str]:
 
 
 def end_run(run: str, seconds: float) -> str:
-    """Cancel a run, as the UI does, and wait at most so long for its end; Dagster's status then.
+    """Cancel a run, as the UI does, wait at most so long for its end, and return Dagster's status.
 
     A run whose process has died is marked as cancelled.
     """
@@ -240,7 +240,7 @@ def _of_dagster(instance: DagsterInstance, record: DagsterRecord) -> Run:
 
 
 def _merged(known: Run, stored: Run | None) -> Run:
-    """Dagster's word on the state, the store's on what was used."""
+    """A run with Dagster's state, and the store's record of the resources used."""
     if stored is None:
         return known
     return replace(
@@ -269,7 +269,7 @@ def _existing(instance: DagsterInstance, run: str) -> DagsterRun:
 
 
 def _mark_when_lost(instance: DagsterInstance, run: DagsterRun, canceled: bool = False) -> bool:
-    """Mark a run as failed (or canceled) when its process has died; whether it is."""
+    """Mark a run as failed (or canceled) when its process has died; true if it was."""
     if run.is_finished or not _is_lost(run):
         return False
     found = _existing(instance, run.run_id)  # it may have ended since it was read

@@ -17,7 +17,7 @@ STORING_SECONDS = 10.0  # that it is waited for what ended steps have saved
 
 
 def tell_done(session: Session) -> None:
-    """Say that a run is done, and how to see what it has made."""
+    """Print that a run is done, and the commands that show its results."""
     from translations_assets.report.evaluations import EVALUATING
 
     evaluates = any(stage.startswith(EVALUATING) for stage in session.stages)
@@ -28,7 +28,7 @@ def tell_done(session: Session) -> None:
 
 
 def tell_spent(session: Session, run: str = "") -> None:
-    """Say what a run, by default the session's, has spent of its budget, if it had one."""
+    """Print how much of its budget a run, by default the session's, has spent."""
     from translations_assets.running.budget import spent_of
 
     record = session.store.read_run(run or session.run)

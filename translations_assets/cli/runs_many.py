@@ -85,7 +85,7 @@ def _fitting(pattern: str) -> list[str]:
 
 
 def run_detached(session: Session, wanted: Wanted, *, json: bool) -> None:
-    """Start a run, that has been planned in a session, in the background, and return once it has begun.
+    """Start a planned run in the background, and return once it has begun.
 
     Raises TranslationsError when it ends before.
     """
@@ -159,7 +159,7 @@ def _run_all(waiting: deque[str], wanted: Wanted, at_once: int) -> list[_Run]:
 def _start(
     partition: str, wanted: Wanted, run: str, *, detached: bool = False, more: Sequence[str] = ()
 ) -> _Run:
-    """Start a process that makes a run; a detached one is ended by no terminal."""
+    """Start a process for a run; a detached one outlives its terminal."""
     folder = state_folder() / OUTPUTS
     folder.mkdir(parents=True, exist_ok=True)
     keep_newest(folder, KEPT)

@@ -117,7 +117,7 @@ def _values(name: str | None, every: bool, overrides: list[str] | None) -> dict[
 
 
 def _lines_of_pairs() -> Iterator[str]:
-    """All pairs that were begun, and an empty line."""
+    """All pairs that have runs, and an empty line."""
     from translations_assets.pairs.facts import currency_of, gather
     from translations_assets.pairs.lines import lines
 
@@ -167,7 +167,7 @@ def _cells(run: Run) -> Iterator[str]:
 
 
 def _asked(run: Run) -> Iterator[str]:
-    """By what a run is told from others of its partition: what failed, whose it is, how far it goes, why, its
+    """Marks that tell a run from others of its partition: failures, owner, target, reason, its
     options.
     """
     from translations_assets.stages import last_asset
@@ -234,7 +234,7 @@ def _forecast(run: Run, rows: list[Row]) -> tuple[int, Costs, Costs]:
 
 
 def _parts(costs: Costs, currency: str, expected: Costs | None = None) -> Iterator[str]:
-    """Costs for people, each with what it is more or less than was expected: `49 h of GPU (-13 %)`."""
+    """Costs for people, each with its difference from the forecast: `49 h of GPU (-13 %)`."""
     from translations_assets.running.prices import HOUR
     from translations_assets.why.history import duration
     from translations_assets.why.plan_forecast import amount

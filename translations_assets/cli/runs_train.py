@@ -218,7 +218,7 @@ def cancel(
 
 
 def launch(session: Session, listener: Listener, parent: str | None = None) -> DagsterRun:
-    """Materialize the assets of a session's stages, with their checks, and wait; the run as it ended.
+    """Materialize the assets of a session's stages, with their checks; return the ended run.
 
     The Dagster run gets the session's id, by which the assets find the session in this process's project.
     `parent` is the id of a run that this one repeats. Raises TranslationsError when the partition was added
@@ -253,7 +253,7 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
 
 
 def _run_here(session: Session, plan: Plan, parent: str | None = None, json: bool = False) -> None:
-    """Run a session's stages in this process, and show how it goes; `parent` is the run that it repeats.
+    """Run a session's stages in this process, and show the progress; `parent` is the run that it repeats.
 
     Raises Cancelled, or TranslationsError for a failure.
     """

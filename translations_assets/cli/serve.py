@@ -161,7 +161,7 @@ def _examples(session: Session) -> list[str]:
 
 
 def _place(store: Store, files: Mapping[str, Blob], folder: Path, names: Iterable[str]) -> None:
-    """Put some of a result's files into a folder."""
+    """Copy some of a result's files to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         store.place_blob(files[name], inside(folder, name))

@@ -124,7 +124,7 @@ def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes | Path]]:
 
 
 def _place(session: Session, job: Job, own: Mapping[Blob, bytes | Path], folder: WorkFolder) -> None:
-    """Code and inputs as the worker places them, but as files of the person's own."""
+    """Place code and inputs as the worker does, but as files of the person's own."""
     from translations_assets.runners.work_folder import unpack
 
     bundle = folder.path / "bundle.tar"
@@ -185,7 +185,7 @@ def _script(job: Job, environment: Mapping[str, str]) -> str:
 
 
 def _run(execute: str | None, folder: Path, environment: Mapping[str, str]) -> int:
-    """Run a command, or the person's shell; its exit code."""
+    """Run a command, or the person's shell; return its exit code."""
     words = ["/bin/sh", "-c", execute] if execute is not None else [os.environ.get("SHELL") or "/bin/sh"]
     before = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for what runs in the shell
     try:
